@@ -1,7 +1,7 @@
-// Commands of modules. The commands of a noun are imported when the noun is used.
+// Commands of modules, imported when their noun is used.
 import type { Command } from '../command-line/command.ts'
 
-/** Noun → import of the module's commands of that noun. */
+/** Noun → import of the module's commands for it. */
 export type ModuleCommands = Readonly<Record<string, () => Promise<readonly Command[]>>>
 
 interface CommandModule {
@@ -9,7 +9,7 @@ interface CommandModule {
   readonly commands?: ModuleCommands
 }
 
-/** @param noun undefined: the commands of all nouns */
+/** @param noun Undefined for all nouns */
 export const loadCommands = async (modules: readonly CommandModule[], noun?: string): Promise<readonly Command[]> => {
   const loaded = modules.flatMap(({ name, commands = {} }) =>
     Object.entries(commands)

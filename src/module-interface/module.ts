@@ -1,5 +1,5 @@
-// The interface between the core and its modules. A module is a folder of src/modules with a declaration in module.ts.
-// The core receives the list of declarations (src/modules.ts) and never imports a module.
+// Interface between the core and its modules. A module is a folder of src/modules with a declaration in module.ts. The
+// core receives the declarations (src/modules.ts) and never imports a module.
 import type { LeaderTask } from '../cluster/leader.ts'
 import type { Verb } from '../command-line/verb.ts'
 import type { Config } from '../config/config.ts'
@@ -32,7 +32,7 @@ import type { Tracer } from '../telemetry/tracer.ts'
 import type { ModuleCommands } from './commands.ts'
 import type { ModuleOperations } from './operations.ts'
 
-/** The parts of the core in every process of the service. */
+/** Parts of the core in every process of the service. */
 export interface ModuleCore {
   readonly config: Config
   readonly folder: DataFolder
@@ -42,7 +42,7 @@ export interface ModuleCore {
   readonly isFirst: boolean
   /** Whether the service runs a trial of a restored backup. */
   readonly isTrial: boolean
-  /** Finds services that modules provide before they are opened. */
+  /** Finds services that modules provide before opening. */
   readonly findService: FindService
   readonly clock: Clock
   readonly after: Timers['after']
@@ -61,7 +61,7 @@ export interface OpenedModule {
   stop?(): Promise<void> | void
 }
 
-/** The parts of the core in a process that serves attestations, before the signing workers start. */
+/** Parts of the core in a process that serves attestations, before the signing workers start. */
 export interface AttestationCore extends ModuleCore {
   /** Source of the passphrase of the keystores. */
   readonly passphrase: Passphrase
@@ -71,28 +71,27 @@ export interface AttestationCore extends ModuleCore {
 
 /** A module's additions to a process that serves attestations. */
 export interface AttestationParts extends Pick<OpenedModule, 'addMetrics' | 'stop'> {
-  /** Settings of the hardware token for attester keys. Null if none is configured. At most one module provides them. */
+  /** Hardware token for attester keys; null if none is configured. At most one module provides it. */
   readonly token?: TokenSettings | null
   /** Tasks that run in one process of the deployment. */
   readonly leaderTasks?: readonly LeaderTask[]
 }
 
-/** Sources for the screening of session wallets. */
+/** Sources for screening session wallets. */
 export interface WalletSources {
-  /** Returns the current address lists. */
+  /** Current address lists. */
   readonly lists: () => readonly ListMembership[]
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
-  /** Finds the chain of a session's wallet by its name in the session. */
+  /** Finds a chain by its name in the session. */
   readonly chainOf: (name: string) => Promise<ScreenedWallet['chain']>
 }
 
-/** The parts of the identity API. */
 export interface IdentityCore {
   readonly evidence: EvidenceService
   /** Results of automatic document reading. */
   readonly readings: DocumentReadings
-  /** Facts on which policies decided sessions. */
+  /** Facts that policies used to decide sessions. */
   readonly decisionFacts: DecisionFacts
   readonly knowledge: SessionKnowledge
   readonly traces: Traces
@@ -101,11 +100,11 @@ export interface IdentityCore {
   /** Creates session changes over the given `changeStatus`, with the usual notifications. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   readonly wallets: WalletSources
-  /** Records a decision by a policy, with the seconds since the session's submission. */
+  /** Records a policy decision. @param seconds Since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
 }
 
-/** The parts of the core that are available to a module's part of the identity API. */
+/** Parts of the core for a module's part of the identity API. */
 export interface SessionCore extends ModuleCore, IdentityCore {}
 
 /** A module's additions to the identity API. */
@@ -115,8 +114,8 @@ export interface SessionParts {
   /** Called at least once, after all checks of a session are stored. At most one module provides it. */
   readonly onChecked?: (session: Session) => Promise<void>
   /**
-   * Called in the transaction in which an external decider completes a session. Throws ChecksPendingError if the
-   * compared data has changed since the session's checks.
+   * Called in the transaction of an external decider's decision. Throws ChecksPendingError if the compared data has
+   * changed since the session's checks.
    */
   readonly requireCurrent?: (tables: Tables, session: Session) => Promise<void>
   readonly leaderTasks?: readonly LeaderTask[]
@@ -125,32 +124,28 @@ export interface SessionParts {
   stop?(): Promise<void>
 }
 
-/** The parts of the deployment that `countersign doctor` inspects. */
+/** Parts of the deployment that `countersign doctor` inspects. */
 export interface Inspection extends Pick<ModuleCore, 'config' | 'folder' | 'store' | 'target' | 'clock'> {}
 
 export interface Module extends ModuleSettings {
   readonly metrics?: Readonly<Record<string, MetricDefinition>>
-  /**
-   * Path relative to the root of the repository → import of that entry, for processes that the one-file program starts.
-   */
+  /** Path from the root of the repository → import of the entry, for processes of the one-file program. */
   readonly processes?: Readonly<Record<string, () => Promise<unknown>>>
   /** Environment variables for the trial of a restored backup. */
   readonly trialEnvironment?: (config: Config) => Readonly<Record<string, string>>
-  /** Services for the running service, and for commands without it. Implementations import their code on use. */
+  /** Services for the running service and for commands. Implementations import their code on use. */
   readonly services?: (core: Pick<ModuleCore, 'config' | 'folder'>) => readonly ProvidedService[]
   /** Imports the module's operations. */
   readonly operations?: () => Promise<ModuleOperations>
-  /** Commands that are not derived from operations. */
+  /** Commands not derived from operations. */
   readonly commands?: ModuleCommands
-  /** Commands that consist of a verb only. */
+  /** Commands without a noun. */
   readonly verbs?: Readonly<Record<string, Verb>>
   /** Imports the module's checks for `countersign doctor`. */
   readonly inspect?: (inspection: Inspection) => Promise<readonly Finding[]>
-  /** Imports and starts the module. Not called if the module is left out. */
+  /** Imports and starts the module, unless it is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
-  /**
-   * Imports and starts the module's part of processes that serve attestations. Only this part receives the passphrase.
-   */
+  /** Imports and starts the module's part of processes that serve attestations, the only part with the passphrase. */
   openAttestation?(core: AttestationCore): Promise<AttestationParts>
   /** Imports and starts the module's part of processes that serve the identity API. */
   openSessions?(core: SessionCore): Promise<SessionParts>

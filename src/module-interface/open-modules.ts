@@ -1,4 +1,3 @@
-// Opens the running modules and combines their additions.
 import type { Config } from '../config/config.ts'
 import type { Closers } from '../lib/closers.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
@@ -19,7 +18,6 @@ export const runningModules = (modules: readonly Module[], config: Pick<Config, 
 export const leftOutModules = (modules: readonly Module[], config: Pick<Config, 'modules'>): readonly Module[] =>
   modules.filter(({ name }) => !config.modules.has(name))
 
-/** Returns the services of running modules. */
 export const providedByModules = (
   modules: readonly Module[],
   core: Pick<ModuleCore, 'config' | 'folder'>,
@@ -36,7 +34,7 @@ const addAll =
     for (const { addMetrics } of parts) addMetrics?.(exposition)
   }
 
-/** Opens the modules and adds their `stop` to `closers`. @throws errors of modules, for example SettingInvalidError */
+/** Adds each module's `stop` to `closers`. @throws errors of modules, for example SettingInvalidError */
 export const openModules = async (
   modules: readonly Module[],
   core: ModuleCore,
@@ -56,9 +54,7 @@ export const openModules = async (
   }
 }
 
-/**
- * Opens the modules' parts of processes that serve attestations. The token is null if no key is in a hardware token.
- */
+/** The token is null if no key is in a hardware token. */
 export const openAttestationModules = async (
   modules: readonly Module[],
   core: AttestationCore,
@@ -78,7 +74,7 @@ export const openAttestationModules = async (
   }
 }
 
-/** Opens the modules' parts of the identity API. @throws errors of modules */
+/** @throws errors of modules */
 export const openSessionModules = async (
   modules: readonly Module[],
   core: SessionCore,

@@ -1,4 +1,4 @@
-// Operations of modules: admin API routes, CLI-only operations, and the services that they use.
+// Operations of modules: admin API routes, CLI-only operations, and their services.
 import type { Route } from '../admin/route.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import { onceMade } from '../lib/once.ts'
@@ -8,7 +8,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
 import type { TaskCore, TaskKind } from './tasks.ts'
 
-/** Dependencies of operations, available with or without a running service. */
+/** Available with or without a running service. */
 export interface OperationCore {
   readonly store: Store
   readonly clock: Clock
@@ -31,8 +31,8 @@ interface OperationModule {
 }
 
 /**
- * Returns a function that finds the module of an admin API operation; null if none declares it. Imports the operations
- * on first use.
+ * Returns a function that finds the module that declares an admin API operation, or null. Imports operations on first
+ * use.
  */
 export const createModuleFinder = (modules: readonly OperationModule[]) => {
   const load = onceMade(() =>

@@ -1,4 +1,4 @@
-// Kinds of tasks of modules. Each task runs in its own process (src/admin/task-runner.ts).
+// Task kinds of modules. Each task runs in its own process (src/admin/task-runner.ts).
 import type { TaskInput } from '../../workers/tasks/task-input.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Task } from '../store/tasks.ts'
@@ -8,11 +8,11 @@ export interface TaskCore extends Pick<ModuleCore, 'config' | 'folder' | 'store'
   readonly decidedByPeople: SessionKnowledge['decidedByPeople']
 }
 
-/** A kind of task. Replaces the core's kind of the same name. */
+/** Replaces the core's kind of the same name. */
 export interface TaskKind {
   readonly kind: string
-  /** Entry of the process, listed in `processes` of the module. */
+  /** Entry of the process, listed in the module's `processes`. */
   readonly entry: string
-  /** Collects the input that the process needs and cannot read itself. */
+  /** Collects input that the process cannot read itself. */
   prepare(task: Task): Promise<TaskInput>
 }

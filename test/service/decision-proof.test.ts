@@ -65,7 +65,7 @@ test('a decision is proven to its organization, offline, and to no other', async
   expect(checked.stdout).toEndWith(`\nsignature "${signature}"\n`)
   expect(await command('proof', 'check', file, '--key', 'no-such-file')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--key is neither a verifier key nor a file that can be read\n'),
+    stderr: expect.stringContaining('--key must be a verifier key or a readable file\n'),
   })
   expect(await command('proof', 'check', `${file}.none`, '--key', logKey.trim())).toMatchObject({
     code: 2,

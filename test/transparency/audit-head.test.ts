@@ -89,7 +89,7 @@ test('an audit log that was truncated, rolled back or rewritten is told, by each
       `${file}: the audit log was truncated, rolled back or rewritten: its entry ${sequence} is another one`,
     )
     writeFileSync(file, 'none')
-    expect((await problems())[0]).toBe(`${file}: this is not a signed note`)
+    expect((await problems())[0]).toBe(`${file}: the text is not a signed note`)
   } finally {
     await temporary.remove()
   }

@@ -181,7 +181,7 @@ describe('a witness', () => {
     [
       'that knows more lines than there are',
       () => new Response('9\n', { status: 409 }),
-      'cosigned 9 lines of this log, which has 4',
+      'cosigned 9 lines, but this log has 4',
     ],
     ['that knows another history', () => new Response('2\n', { status: 409 }), 'another history'],
     ['that does not answer', () => new Promise<Response>(() => undefined), "can't be reached (TimeoutError)"],

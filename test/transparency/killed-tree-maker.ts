@@ -8,4 +8,4 @@ const { maker } = await createTestMaker(root, {
     if (done === step) process.kill(process.pid, 'SIGKILL')
   },
 })
-await maker.pass(step !== 'handed-in')
+await maker.pass(step !== 'submitted')

@@ -144,7 +144,7 @@ test('killed after each step, again and again: no head without its leaves, and n
   const roots = new Map<number, string>()
   const { headFile, shipped: shippedFolder } = placesIn(root)
   let number = 0
-  for (const step of ['handed-in', 'grown', 'signed', 'kept', 'shipped', 'handed-in', 'signed', 'grown']) {
+  for (const step of ['submitted', 'grown', 'signed', 'kept', 'shipped', 'submitted', 'signed', 'grown']) {
     appendTo(root, number, 30)
     number += 30
     const child = Bun.spawn([process.execPath, join(import.meta.dir, 'killed-tree-maker.ts'), root, step], {
@@ -211,7 +211,7 @@ describe('an older copy of the tables is not signed on', () => {
 
   test('by what the head file says', async () => {
     const { root } = await prepare()
-    expect(await refusesOf(root)).toContain('the tree has only 6: the tree is an older copy, or was truncated')
+    expect(await refusesOf(root)).toContain('the tree only 6: the tree is an older copy or was truncated')
   })
 
   test('by what the store says, with the file gone', async () => {
@@ -272,7 +272,7 @@ describe('an older copy of the tables is not signed on', () => {
       },
     }
     const { maker, tree } = await createTestMaker(root, { ship: { target, intervalMs: 0 } })
-    await expect(maker.pass(true)).rejects.toThrow('this is not a signed note')
+    await expect(maker.pass(true)).rejects.toThrow('the text is not a signed note')
     expect(asked).toBe(65_536)
     await tree.close()
   })

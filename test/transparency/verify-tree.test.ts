@@ -184,7 +184,7 @@ describe('found', () => {
     }
     restore()
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "the head file: the head has \d+ leaves but the tree has only \d+/)
+    await expectProblem(/tree PROBLEM: "the head file: the head has \d+ leaves, but the tree only \d+/)
     rmSync(placesIn(root).headFile)
     await expectProblem(/tree PROBLEM: "the head in the store: the head has/)
     stored = null
@@ -193,7 +193,7 @@ describe('found', () => {
     expect((await verify()).code).toBe(0)
     const kept = join(temporaryDirectory(), 'kept')
     writeFileSync(kept, newest)
-    await expectProblem(/kept: the head has \d+ leaves but the tree has only \d+/, '--checkpoint', kept)
+    await expectProblem(/kept: the head has \d+ leaves, but the tree only \d+/, '--checkpoint', kept)
   })
 
   test('a log and a tree that were made anew, by a head that somebody kept', async () => {
@@ -215,7 +215,7 @@ describe('found', () => {
     expect((await verify()).code).toBe(0)
     await expectProblem(/kept: the tree does not extend the head of \d+ leaves: it was rewritten/, '--checkpoint', kept)
     writeFileSync(kept, 'no checkpoint\n')
-    await expectProblem(/kept: this is not a signed note/, '--checkpoint', kept)
+    await expectProblem(/kept: the text is not a signed note/, '--checkpoint', kept)
   })
 
   test('a file that was put in later, and lines that were added to a closed one', async () => {
@@ -285,5 +285,5 @@ test('prove names damaged lines where a decision is not found, since one of them
   lines[3] = (lines[3] ?? '').replace('"prev":"', '"prev":"0')
   writeFileSync(log('w00', name), lines.join('\n'))
   const at = Buffer.byteLength(`${lines.slice(0, 3).join('\n')}\n`)
-  expect(await prove()).toEqual([1, expect.stringContaining(`can't be read: w00/${name} at byte ${at}. See`)])
+  expect(await prove()).toEqual([1, expect.stringContaining(`unreadable lines: w00/${name} at byte ${at}. Run`)])
 })

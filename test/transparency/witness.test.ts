@@ -162,7 +162,10 @@ test('a fork is refused: another history that is longer, one of the same size, a
   expect(cosigned()).toBe(before)
 
   writeFileSync(join(published, 'checkpoint'), 'nonsense')
-  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('refused: this is not a signed note') })
+  expect(await witness()).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('refused: the text is not a signed note'),
+  })
   rmSync(join(published, 'checkpoint'))
   expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('no checkpoint at this location') })
 })

@@ -7,7 +7,7 @@ import { checkTreeSettings, TREE_SETTINGS } from './settings.ts'
 
 export const transparency = defineModule({
   name: 'transparency',
-  summary: 'keep a signed tree over the decision log: proofs of decisions, published heads and witnesses',
+  summary: 'sign a Merkle tree over the decision log, with proofs, published heads and witnesses',
   settings: TREE_SETTINGS,
   checkSettings: checkTreeSettings,
   metrics: TREE_METRICS,
@@ -39,7 +39,7 @@ export const transparency = defineModule({
   },
   verbs: {
     witness: {
-      summary: 'Follow another deployment’s log and cosign its heads',
+      summary: 'Cosign the heads of another deployment’s log',
       run: async (words, { output, clock, stopped }) =>
         (await import('./commands/witness/witness.ts')).runWitness(words, {
           output,

@@ -1,4 +1,3 @@
-// Settings of the tree over the decision log: publication, and the witnesses that cosign its heads.
 import type { Config } from '../../config/config.ts'
 import type { SettingReader } from '../../config/module-settings.ts'
 import { setting } from '../../config/setting.ts'
@@ -6,7 +5,6 @@ import { parseBoolean, parseInteger, parsePublicUrl } from '../../config/setting
 import { SettingInvalidError } from '../../config/settings.ts'
 import { parseVerifierKey, type VerifierKey } from './tree/note.ts'
 
-/** A witness that cosigns heads of the decision log. */
 export interface WitnessSetting {
   readonly key: VerifierKey
   /** Base URL of the add-checkpoint endpoint, without a trailing slash. */
@@ -15,7 +13,7 @@ export interface WitnessSetting {
 
 const WITNESSES_MAX = 20
 
-/** Parses `KEY URL,KEY URL`: verifier keys of cosignatures, each once. */
+/** @param text `KEY URL,KEY URL` with verifier keys of cosignatures, each once */
 const parseWitnesses = (text: string): readonly WitnessSetting[] => {
   const witnesses = (text === '' ? [] : text.split(',')).map((part): WitnessSetting => {
     const [key = '', url = '', ...more] = part.trim().split(/\s+/)
@@ -33,7 +31,7 @@ export const TREE_SETTINGS = {
   publish: setting({
     name: 'log-publish',
     description:
-      'Serve /checkpoint and /tile/… of the decision log’s tree on the API listener without a key (true or false). They reveal only the number of decisions',
+      'Serve /checkpoint and /tile/… of the decision log’s tree on the API listener without a key (true or false). These files reveal only the number of decisions',
     defaultText: 'false',
     parse: parseBoolean,
   }),
@@ -52,7 +50,7 @@ export const TREE_SETTINGS = {
   withinSeconds: setting({
     name: 'witnesses-within-seconds',
     description:
-      'Seconds within which a head needs its cosignatures, before metrics, dashboard and doctor report it (10 to 3600)',
+      'Seconds after which metrics, dashboard and doctor report a head without the required cosignatures (10 to 3600)',
     defaultText: '60',
     parse: parseInteger(10, 3_600),
   }),
@@ -67,7 +65,7 @@ export const checkTreeSettings = (of: SettingReader): void => {
 
 export interface WitnessSettings {
   readonly witnesses: readonly WitnessSetting[]
-  /** Number of required cosignatures per head. */
+  /** Required cosignatures per head. */
   readonly required: number
   readonly withinSeconds: number
 }

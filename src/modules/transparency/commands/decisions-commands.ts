@@ -1,5 +1,4 @@
-// `countersign decisions prove|publish|begin-tree`: proofs of decisions, publication of the tree, and a new tree after
-// the loss of the old one.
+// `countersign decisions prove|publish|begin-tree`: proofs of decisions, publication of the tree, and new trees.
 import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
 import {
   type DecisionsTable,
@@ -17,10 +16,9 @@ import { encodeVerifierKey } from '../tree/note.ts'
 import { publishTree } from './decisions-publish.ts'
 import { openTreeOf, runProve } from './decisions-tree.ts'
 
-/** The log of a node, and its tree. */
 export interface TreeIo {
   readonly dataDirectory: string
-  /** @param place null: the configured place. @throws CommandFailedError */
+  /** @param place Null for the configured place. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
   /** @throws CommandFailedError */
   readonly openTree: () => Promise<TreeAccess>
@@ -62,7 +60,7 @@ const publish: Run = async (context, io) => {
   const access = await io.openTree()
   try {
     const size = await publishTree(access, target)
-    print(context, { size }, `${size} lines are covered by the published head\n`)
+    print(context, { size }, `published a head of ${size} lines\n`)
     return 0
   } finally {
     await access.close()
@@ -72,11 +70,11 @@ const publish: Run = async (context, io) => {
 const beginTree: Run = async (context, io) => {
   const { before, key, putAside } = await io.beginTree()
   const logKey = encodeVerifierKey(key)
-  const kept = putAside === null ? '' : `, and is in ${putAside}`
+  const kept = putAside === null ? '' : `; it is in ${putAside}`
   print(
     context,
     { before, log_key: logKey, kept: putAside },
-    `${before} has ended${kept}. The log key is:\n${logKey}\n`,
+    `ended the tree of ${before}${kept}\nnew log key: ${logKey}\n`,
   )
   return 0
 }
@@ -90,15 +88,15 @@ const TABLE: DecisionsTable<TreeIo> = [
   },
   {
     verb: 'publish',
-    summary: 'Write the tree as static files (checkpoint and tile/…), which contain no decisions',
+    summary: 'Write the tree as static files (checkpoint and tile/…) without decisions',
     options: [text('to', 'PLACE', PLACE, { required: true })],
     run: publish,
   },
   {
     verb: 'begin-tree',
-    summary: 'Start a new tree over the log with a new name and key, while the service is stopped',
+    summary: 'Start a new tree with a new name and key; stop the service first',
     description:
-      'Use this after restoring an older backup. Verifiers of proofs need the new key; proofs from the old tree remain valid.',
+      'For use after restoring an older backup. Verifiers need the new key for new proofs; proofs from the old tree remain valid.',
     run: beginTree,
   },
 ]

@@ -1,5 +1,5 @@
 // `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses
-// and auditors. The checkpoint is written last, so that no published head lacks its tiles.
+// and auditors. Writes the checkpoint last, so that no published head lacks its tiles.
 
 import { CommandFailedError } from '../../../command-line/output.ts'
 import type { ShipTarget } from '../../../object-store/ship-target.ts'
@@ -25,7 +25,8 @@ export const publishTree = async (
 ): Promise<number> => {
   const checkpoint = (await tree?.published()) ?? null
   const head = (await tree?.head()) ?? null
-  if (tree === null || head === null || checkpoint === null) throw new CommandFailedError('there is no signed head yet')
+  if (tree === null || head === null || checkpoint === null)
+    throw new CommandFailedError('the log has no signed head yet; retry in a second')
   const size = sizeOf(checkpoint)
   const published = await readHeadObject(target, CHECKPOINT)
   let from = 0
@@ -45,7 +46,7 @@ export const publishTree = async (
       await target.put(tilePath({ level, number }, width), content)
     }
   }
-  // Another run may have published a newer head meanwhile. Replacing it would look like a rollback of the log.
+  // Replacing a newer head that was published in the meantime would look like a rollback of the log.
   const newest = await readHeadObject(target, CHECKPOINT)
   const newestSize = newest === null ? 0 : sizeOf(newest)
   if (newestSize > size) return newestSize

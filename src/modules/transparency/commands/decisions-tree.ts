@@ -18,7 +18,7 @@ import type { KeptHead } from '../verify/verify-tree.ts'
 
 const DAMAGED_SHOWN = 3
 
-/** @throws CommandFailedError if this version of the service has never started; errors of opening the store */
+/** @throws CommandFailedError if the service has never started; errors from opening the store */
 export const openTreeOf = (deployment: CommandDeployment): Promise<TreeAccess> =>
   deployment.withStore(async (store) => {
     const { folder, shipping } = deployment
@@ -29,12 +29,14 @@ export const openTreeOf = (deployment: CommandDeployment): Promise<TreeAccess> =
       shipTarget: (shipping?.place ?? null) === null ? null : () => deployment.shipTarget(null),
     })
     if (access !== null) return access
-    throw new CommandFailedError('this log has no tree yet: start the service once, or check only the --chains')
+    throw new CommandFailedError(
+      'the log has no tree yet: start the service once, or verify only the hash chains with --chains',
+    )
   })
 
 /**
- * @param checkpoints paths of files with heads kept by third parties
- * @param archivedBefore ISO time: older lines may be archived
+ * @param checkpoints Files with heads stored by third parties @param archivedBefore ISO time; older lines may be
+ * archived
  */
 export const createTreeCheck =
   (openTree: () => Promise<TreeAccess>, checkpoints: readonly string[], archivedBefore: string | null): TreeCheck =>
@@ -56,7 +58,7 @@ export const createTreeCheck =
 
 /**
  * Finds a decision in a node's log, newest lines first.
- * @throws CommandFailedError if the decision is not found; the message lists damaged lines, which may include it
+ * @throws CommandFailedError if not found; the message lists damaged lines, one of which may be the decision
  */
 const findLine = (directory: string, uuid: string): LineToProve => {
   const damaged: string[] = []
@@ -77,7 +79,7 @@ const findLine = (directory: string, uuid: string): LineToProve => {
   const none = `decision ${uuid} not found in ${directory}`
   if (damaged.length === 0) throw new CommandFailedError(none)
   const places = `${damaged.join(', ')}${others > 0 ? ` and ${others} more` : ''}`
-  throw new CommandFailedError(`${none}; lines that can't be read: ${places}. See ${PROGRAM} decisions verify`)
+  throw new CommandFailedError(`${none}; unreadable lines: ${places}. Run ${PROGRAM} decisions verify`)
 }
 
 export interface ProveCommand extends CommandOutput {
@@ -93,11 +95,11 @@ export const runProve = async ({ uuid, directory, openTree, json, stdout, stderr
   const { tree, key, saltKey, close } = await openTree()
   try {
     const proof = tree === null ? null : await proveLine(tree, saltKey, place)
-    if (proof === null) throw new CommandFailedError('no signed head covers this decision yet: try again in a second')
+    if (proof === null) throw new CommandFailedError('no signed head covers this decision yet; retry in a second')
     if (json) stdout(`${JSON.stringify({ uuid, log_key: encodeVerifierKey(key), proof })}\n`)
     else {
       stdout(proof)
-      stderr(`Log key, which the verifier of this proof needs: ${encodeVerifierKey(key)}\n`)
+      stderr(`Log key for verifying this proof: ${encodeVerifierKey(key)}\n`)
     }
     return 0
   } finally {

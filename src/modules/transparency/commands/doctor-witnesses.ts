@@ -1,4 +1,4 @@
-// Checks of `countersign doctor` on witnesses: lists the witnesses that have not cosigned the published head in time.
+// `countersign doctor` for witnesses: reports those that have not cosigned the published head in time.
 
 import type { Inspection } from '../../../module-interface/module.ts'
 import type { Finding } from '../../../setup/finding.ts'
@@ -29,7 +29,7 @@ export const inspectWitnesses = async ({
       const at = atSeconds === null ? null : new Date(atSeconds * 1_000).toISOString()
       if (nowSeconds - (atSeconds ?? 0) <= withinSeconds) return { ...found, result: 'ok', detail: `cosigned at ${at}` }
       const last = at === null ? '' : ` (last at ${at})`
-      const detail = `has not cosigned the log’s head within ${withinSeconds} s${last}, required: ${required}; the service’s log says why`
+      const detail = `has not cosigned the log’s head within ${withinSeconds} s${last}; ${required} required. See the service’s log for the reason`
       return { ...found, result: isLate ? 'problem' : 'note', detail }
     })
   } finally {

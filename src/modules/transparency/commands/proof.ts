@@ -1,4 +1,4 @@
-// `countersign proof check|key`: checks the proof of a decision with only the log's key, and prints that key.
+// `countersign proof check|key`: verifies the proof of a decision with only the log's key, and prints that key.
 import { checkDecisionProof, ProofInvalidError } from '../../../client/decision-proof.ts'
 import { ArgumentInvalidError } from '../../../client/errors.ts'
 import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
@@ -30,7 +30,7 @@ const check = ({ command, output: { stdout } }: CommandContext): number => {
     }
     return 0
   } catch (error) {
-    // Usage errors are rethrown, because exit code 1 means that the proof is invalid.
+    // Exit code 1 means that the proof is invalid, so other errors become usage errors.
     if (error instanceof ArgumentInvalidError || error instanceof CommandFailedError)
       throw new UsageError(error.message)
     if (!(error instanceof ProofInvalidError)) throw error
@@ -53,8 +53,8 @@ export const PROOF_COMMANDS: readonly Command[] = [
   {
     noun: 'proof',
     verb: 'check',
-    summary: 'Check offline that a decision is in the log, and print it',
-    words: [{ name: 'FILE', help: 'Proof file; - reads standard input' }],
+    summary: 'Verify offline that a decision is in the log, and print it',
+    words: [{ name: 'FILE', help: 'Proof file; - for standard input' }],
     options: [
       text('key', 'KEY', 'Verifier key of the log, <name>+<8 hex digits>+<base64>, or a file that contains it', {
         required: true,
@@ -66,7 +66,7 @@ export const PROOF_COMMANDS: readonly Command[] = [
   {
     noun: 'proof',
     verb: 'key',
-    summary: 'Print the key of this deployment’s log, for verifiers of proofs',
+    summary: 'Print the verifier key of this deployment’s log',
     isLocal: true,
     run: showKey,
   },

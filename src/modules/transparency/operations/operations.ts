@@ -1,4 +1,4 @@
-// Operations on the tree over the decision log: latest head, and proof of a decision.
+// The tree over the decision log: latest head, and proofs of decisions.
 import { requireRunning } from '../../../admin/command-client.ts'
 import { SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, VIEWER } from '../../../admin/route.ts'
@@ -17,7 +17,7 @@ const HEAD = named(
     size: Type.Integer({ description: 'Number of lines covered by the newest signed head' }),
     log_key: Type.String({ description: 'Verifier key of the log' }),
     published: Type.String({
-      description: 'Published head (C2SP tlog-checkpoint) with its cosignatures',
+      description: 'Published head (C2SP tlog-checkpoint) with cosignatures',
     }),
     published_size: Type.Integer({ description: 'Number of lines covered by this head' }),
     cosignatures_required: Type.Integer({
@@ -38,12 +38,12 @@ export const ROUTES = [
   route('readLogHead', 'GET', '/decision-log/head', {
     access: DEPLOYMENT,
     command: { name: 'decision-log show-head' },
-    summary: 'Show the newest signed head of the log and its cosignatures',
+    summary: 'Show the newest signed head of the decision log',
     answer: HEAD,
     errors: [503],
     handle: async ({ services }) => {
       const head = await requireRunning(services.findService, LOG_HEAD)()
-      if (head === null) throw new DependencyUnavailableError('the log has no signed head yet; retry')
+      if (head === null) throw new DependencyUnavailableError('the log has no signed head yet; retry in a second')
       return {
         size: head.size,
         log_key: head.logKey,
@@ -63,7 +63,7 @@ export const ROUTES = [
     access: VIEWER,
     command: { name: 'decision prove' },
     summary: 'Get a proof that a decision is in the log',
-    description: 'Store the proof. `countersign proof check` verifies it offline with the log’s key.',
+    description: '`countersign proof check` verifies the proof offline with the log’s key.',
     answer: closed({
       proof: Type.String({ description: 'A C2SP tlog-proof: line, inclusion proof and signed checkpoint' }),
       log_key: Type.String({ description: 'Verifier key of the log' }),

@@ -1,5 +1,3 @@
-// Latest signed head of the log, and the state of its cosignatures.
-
 import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import { useReadLater } from '../../../dashboard/page/data/use-read-later.ts'
@@ -32,7 +30,7 @@ export const LogHeadCard = () => {
   return (
     <Card
       title="Signed head"
-      text="One signature that covers every line. Store it to verify later that the log only grew."
+      text="One signature that covers every line. Store it to verify later that no line was changed or removed."
     >
       {value === null ? (
         head.error === null ? (

@@ -1,4 +1,3 @@
-// Saves the proof of a decision as a self-contained file.
 import { call } from '../../../dashboard/page/api/client.ts'
 import { useAction } from '../../../dashboard/page/data/use-action.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'

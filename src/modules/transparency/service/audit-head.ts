@@ -1,5 +1,5 @@
-// Compares the audit log with its signed heads, which are stored next to the tree's heads. A missing or different entry
-// means that the audit log was truncated, restored from an older copy, or rewritten.
+// Compares the audit log with its signed heads, which are stored next to the tree's heads, to detect a truncated,
+// restored or rewritten audit log.
 
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import { auditProblem } from '../../../store/audit-problem.ts'
@@ -13,10 +13,7 @@ import { readHeadFile } from '../verify/tree-heads.ts'
 import { type LogKey, readLogKey } from './log-key.ts'
 import { treeTargetOf } from './tree-service.ts'
 
-/**
- * @param tree null if there is no tree yet
- * @returns descriptions of problems, each with the location of the head
- */
+/** @param tree Null if there is no tree yet @returns problems, each with the location of the head */
 export const auditHeadProblems = async (
   { audit }: Pick<Store, 'audit'>,
   { key }: Pick<LogKey, 'key'>,
@@ -41,7 +38,7 @@ export const auditHeadProblems = async (
   return problems
 }
 
-/** Opens the tree, then checks the heads like `auditHeadProblems`. */
+/** Opens the tree for `auditHeadProblems`. */
 export const keptHeadProblems = async (
   store: Pick<Store, 'audit' | 'deployment'>,
   folder: Pick<DataFolder, 'auditHead' | 'keystores' | 'decisionTree'>,

@@ -1,5 +1,5 @@
-// Starts a new tree with another name and key. Needed after the restore of an older backup: later lines are lost, so no
-// head can extend the old heads. The old tree is put aside, and its proofs remain valid.
+// Starts a new tree with a new name and key. Needed after a restore of an older backup: later lines are lost, so no
+// head can extend the old heads. The old tree is renamed, and its proofs remain valid.
 import { existsSync, renameSync } from 'node:fs'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { Passphrase } from '../../../setup/passphrase.ts'
@@ -15,11 +15,11 @@ export interface BegunTree {
   /** Previous name of the log. */
   readonly before: string
   readonly key: VerifierKey
-  /** Path of the old tree's file. Null if there was no tree, or if it was in PostgreSQL and has been deleted. */
+  /** Path of the old tree's file; null if there was no tree, or if it was in PostgreSQL and was deleted. */
   readonly putAside: string | null
 }
 
-/** No other process may use the store or the folder. Run again after an interruption. */
+/** No other process may use the store or the folder. Repeat after an interruption. */
 export const beginTree = async (input: {
   readonly folder: DataFolder
   readonly store: Store
@@ -28,7 +28,7 @@ export const beginTree = async (input: {
   readonly now: Date
 }): Promise<BegunTree> => {
   const { folder, store, target, passphrase, now } = input
-  // Renew the key first: heads with the old name don't belong to the new log, so no later head can extend them.
+  // The key is first: heads with the old name then don't belong to the new log, so its heads need not extend them.
   const { before, key } = await renewLogKey({
     store,
     folder,

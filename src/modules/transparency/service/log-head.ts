@@ -1,5 +1,4 @@
-// Reads the latest head of the decision log, and the published head with its cosignatures, for the dashboard and
-// `doctor`.
+// Reads the latest head of the decision log and the published head, for the dashboard and `doctor`.
 
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { WitnessSettings } from '../settings.ts'
@@ -9,16 +8,15 @@ import { openCosignature } from '../tree/cosignature.ts'
 import { encodeVerifierKey, NoteInvalidError, parseNote, type VerifierKey } from '../tree/note.ts'
 import type { LogKey } from './log-key.ts'
 
-/** The latest head of the decision log's tree, and its cosignatures. */
 export interface LogHead {
   /** Verifier key. */
   readonly logKey: string
   /** Number of lines covered by the latest signed head. */
   readonly size: number
-  /** The published signed head, with its cosignatures. */
+  /** Published signed head, with its cosignatures. */
   readonly published: string
   readonly publishedSize: number
-  /** Number of required cosignatures per head. */
+  /** Required cosignatures per head. */
   readonly required: number
   readonly withinSeconds: number
   /** Whether fewer than `required` witnesses have cosigned within `withinSeconds`. */
@@ -26,10 +24,7 @@ export interface LogHead {
   readonly witnesses: readonly { readonly name: string; readonly atSeconds: number | null }[]
 }
 
-/**
- * Service that returns the head, or null before the first head. @throws DependencyUnavailableError if there is no tree
- * yet
- */
+/** Returns null before the first head. @throws DependencyUnavailableError if there is no tree yet */
 export const LOG_HEAD = serviceKey<() => Promise<LogHead | null>>('the head of the log')
 
 const cosignedAt = (checkpoint: string, key: VerifierKey): number | null => {

@@ -1,5 +1,5 @@
-// The key that signs heads of the decision log's tree. The first start creates it as a keystore next to the attester
-// keystores, with the same passphrase. The store names the keystore. Verifiers of proofs need the public key.
+// The key that signs heads of the decision log's tree. The first start creates it as a keystore, next to the attester
+// keystores and with the same passphrase. The store records the public key and the keystore's name.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import bs58 from 'bs58'
@@ -16,7 +16,7 @@ const SALT_KEY = 'decision_log_salt_key'
 export interface LogKey {
   readonly key: VerifierKey
   readonly keystorePath: string
-  /** 32 bytes. With this key and a line, the leaf of the line can be verified. */
+  /** 32 bytes. Required to verify the leaf of a line. */
   readonly saltKey: Uint8Array
 }
 
@@ -27,7 +27,7 @@ const readValue = (value: string, folder: Pick<DataFolder, 'keystores'>): Omit<L
   return { key: parseVerifierKey(key), keystorePath: join(folder.keystores, keystore) }
 }
 
-/** Returns null before the start that creates the key. */
+/** Null before the first start. */
 export const readLogKey = async (
   deployment: Deployment,
   folder: Pick<DataFolder, 'keystores'>,
@@ -36,7 +36,7 @@ export const readLogKey = async (
   return value === null ? null : { ...readValue(value, folder), saltKey: await deployment.ensureSecret(SALT_KEY) }
 }
 
-/** Derives the log's name from the deployment: one name, one tree, one key. */
+/** One name, one tree, one key. */
 const logNameOf = (deploymentId: string): string => `countersign/${deploymentId}`
 
 interface LogKeyInput {
@@ -46,7 +46,7 @@ interface LogKeyInput {
   readonly workFactor: 'standard' | 'light'
 }
 
-/** Creates a keystore. @returns the deployment value that names it */
+/** @returns the new keystore, and the deployment value that names it */
 const makeValue = async (input: LogKeyInput, name: string): Promise<{ value: string; path: string }> => {
   const { folder, passphrase, workFactor } = input
   const made = await createAttesterKeystore({ kind: 'ed25519', directory: folder.keystores, passphrase, workFactor })
@@ -56,11 +56,11 @@ const makeValue = async (input: LogKeyInput, name: string): Promise<{ value: str
 
 const requireLogKey = async ({ store, folder }: LogKeyInput): Promise<LogKey> => {
   const kept = await readLogKey(store.deployment, folder)
-  if (kept === null) throw new Error('the log key vanished from the store')
+  if (kept === null) throw new Error('the log key is missing from the store')
   return kept
 }
 
-/** Creates the key if it is missing. If several nodes start at once, the first creates it, and all use the same key. */
+/** Creates the key if it is missing. If several nodes start at once, all use the key of the first. */
 export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
   const { deployment, deploymentId } = input.store
   if ((await readLogKey(deployment, input.folder)) === null) {
@@ -70,7 +70,7 @@ export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
   return requireLogKey(input)
 }
 
-/** Replaces the key and the name, for a new tree. The second name ends in `/2`. No other process may run meanwhile. */
+/** Replaces key and name for a new tree; the second name ends in `/2`. No other process may run at the same time. */
 export const renewLogKey = async (
   input: Omit<LogKeyInput, 'store'> & { readonly store: Pick<Store, 'deployment' | 'deploymentId'> },
 ): Promise<{ readonly before: string; readonly key: VerifierKey }> => {

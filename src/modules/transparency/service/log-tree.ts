@@ -1,4 +1,4 @@
-// Opens the tree of the decision log on first use, shared by all readers of this process.
+// Opens the tree of the decision log on first use, for all readers of this process.
 
 import { DependencyUnavailableError } from '../../../domain/errors.ts'
 import { onceMade } from '../../../lib/once.ts'
@@ -19,7 +19,7 @@ export const createLogTree = (target: StoreTarget, folder: Pick<DataFolder, 'dec
   return {
     open: onceMade(async () => {
       opened = await openDecisionTreeReader(treeTargetOf(target, folder))
-      if (opened === null) throw new DependencyUnavailableError('the log has no tree yet; retry')
+      if (opened === null) throw new DependencyUnavailableError('the log has no tree yet; retry in a second')
       return opened
     }),
     close: async () => opened?.close(),

@@ -1,5 +1,5 @@
-// Provides the tree over the decision log in each process. The first process of a node that serves attestations also
-// builds the tree over the node's log.
+// Provides the tree over the decision log in each process. A node's first process that serves attestations also builds
+// it.
 
 import { AUDIT_HEAD_PROBLEMS } from '../../../admin/services.ts'
 import { PROVE_LINE } from '../../../decision-log/line-proof.ts'
@@ -20,12 +20,11 @@ import { createPublishedLog } from './published-log.ts'
 import { addTreeMetrics } from './tree-metrics.ts'
 import { startTree } from './tree-service.ts'
 
-/** Opens the tree's readers. The required part of the log key is in the store. */
 export const openTreeReaders = async ({ config, folder, store, target, clock }: ModuleCore): Promise<OpenedModule> => {
   const logTree = createLogTree(target, folder)
   const logKey = onceMade(async () => {
     const found = await readLogKey(store.deployment, folder)
-    if (found === null) throw new DependencyUnavailableError('the log has no tree yet; retry')
+    if (found === null) throw new DependencyUnavailableError('the log has no tree yet; retry in a second')
     return found
   })
   return {
@@ -45,7 +44,7 @@ export const openTreeReaders = async ({ config, folder, store, target, clock }: 
   }
 }
 
-/** Starts building the tree. @throws SettingInvalidError */
+/** @throws SettingInvalidError */
 export const openTree = async (core: AttestationCore): Promise<AttestationParts> => {
   const { folder, store, passphrase, isFirst } = core
   const logKey = await prepareLogKey({
@@ -57,9 +56,9 @@ export const openTree = async (core: AttestationCore): Promise<AttestationParts>
   const tree = isFirst ? startTree(core, logKey) : null
   return {
     addMetrics: (exposition) => addTreeMetrics(exposition, () => tree?.metrics() ?? null),
-    // Runs in a trial as well: a trial has its own tree.
+    // Also in a trial, which has its own tree.
     leaderTasks: tree === null ? [] : [tree.leaderTask],
-    // Runs after the pool has stopped, so that the tree includes the last lines of the pool.
+    // Runs after the pool has stopped, to include its last lines.
     stop: async () => tree?.stop(),
   }
 }

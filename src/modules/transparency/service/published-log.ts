@@ -1,5 +1,5 @@
-// Serves the decision log's tree as public files. The head is read from the tables at most twice per second; complete
-// tiles are cached. Source: https://c2sp.org/tlog-tiles.
+// Serves the decision log's tree as public files. Reads the head at most twice per second, and caches complete tiles.
+// Source: https://c2sp.org/tlog-tiles.
 import { LRUCache } from 'lru-cache'
 import type { LogFile, LogFiles } from '../../../server/log-files.ts'
 import { HASH_BYTES } from '../tree/hash.ts'
@@ -7,8 +7,8 @@ import { parseTilePath, TILE_BYTES } from '../tree/tiles.ts'
 import type { LogTree } from './log-tree.ts'
 
 /**
- * Shorter than a client's polling interval, so that a client never receives an older head from another process after a
- * newer one.
+ * Shorter than a client's polling interval, so that no client receives an older head after a newer head of another
+ * process.
  */
 const HEAD_MS = 500
 const TILES_KEPT = 512

@@ -1,4 +1,4 @@
-// Opens the inputs for a verification of the log: the tree's tables, its key, and the heads that are stored elsewhere.
+// Opens the inputs of a log verification: the tree's tables, its key, and heads stored elsewhere.
 
 import type { ShipTarget } from '../../../object-store/ship-target.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
@@ -13,12 +13,12 @@ import { type LogKey, readLogKey } from './log-key.ts'
 import { STORED_HEAD, treeTargetOf } from './tree-service.ts'
 
 export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
-  /** Null if no service has created a tree yet. */
+  /** Null if no tree exists yet. */
   readonly tree: DecisionTreeReader | null
   readonly heads: readonly KeptHead[]
-  /** Descriptions of differences between the audit log and its signed heads. */
+  /** Differences between the audit log and its signed heads. */
   readonly auditProblems: readonly string[]
-  /** Descriptions of heads that could not be read. */
+  /** Heads that could not be read. */
   readonly warnings: readonly string[]
   close(): Promise<void>
 }
@@ -31,7 +31,7 @@ export interface TreeAccessOptions {
   readonly shipTarget: (() => ShipTarget) | null
 }
 
-/** @returns null if this version has never started. @throws errors of opening the store */
+/** @returns null if the service has never started @throws errors from opening the store */
 export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAccess | null> => {
   const { store, folder, target, shipTarget } = options
   const warnings: string[] = []
@@ -43,7 +43,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
     shipTarget === null
       ? null
       : await readShippedHead(shipTarget(), logKey.key.name).catch(() => {
-          warnings.push('the target of shipped heads does not respond: nothing was compared with it')
+          warnings.push('the shipping target does not respond: the shipped head was not compared')
           return null
         })
   const heads = [
@@ -53,7 +53,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
   ].flatMap(({ where, checkpoint }): KeptHead[] =>
     checkpoint === null || checkpoint === '' ? [] : [{ where, checkpoint }],
   )
-  // Open the tree after reading the heads: it may grow meanwhile, and must contain them.
+  // Opened after the heads are read, because the growing tree must contain them.
   const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
   const close = async (): Promise<void> => {
     await tree?.close()

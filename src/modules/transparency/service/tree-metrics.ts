@@ -1,4 +1,4 @@
-// Metrics of the tree over the decision log, reported by the node's first process.
+// Reported by the node's first process.
 import type { Exposition, Sample } from '../../../telemetry/exposition.ts'
 import { defineMetric } from '../../../telemetry/metric-table.ts'
 
@@ -16,12 +16,12 @@ export const TREE_METRICS = {
   treeFailures: defineMetric(
     'countersign_decision_tree_failures_total',
     'counter',
-    'Failed attempts to extend the tree or ship its head. They are retried.',
+    'Failed attempts to extend the tree or ship its head, which are retried.',
   ),
   treeRefused: defineMetric(
     'countersign_decision_tree_refused',
     'gauge',
-    'Whether signing of heads is stopped: 1 if the tree does not match an earlier signed head. Investigate.',
+    'Whether the signing of heads is suspended (1), because the tree does not match an earlier signed head. Investigate.',
   ),
   cosignedAge: defineMetric(
     'countersign_decision_tree_cosigned_age_seconds',
@@ -31,23 +31,23 @@ export const TREE_METRICS = {
   cosignaturesLate: defineMetric(
     'countersign_decision_tree_cosignatures_late',
     'gauge',
-    'Whether cosignatures are late: 1 if the last took longer than witnesses-within-seconds. Heads are still signed.',
+    'Whether cosignatures take longer than witnesses-within-seconds (1). Heads are still signed.',
   ),
   witnessCosigns: defineMetric(
     'countersign_witness_cosigns',
     'gauge',
-    'Whether the witness cosigned the last head that it received: 1 if so. Otherwise, the log states the reason.',
+    'Whether the witness cosigned the last head that it received (1). If not, the log states the reason.',
     { witness: 'name of the witness key' },
   ),
 }
 
 export interface TreeMetrics {
-  /** Number of leaves. Null if another node builds the tree. */
+  /** Number of leaves; null if another node builds the tree. */
   readonly size: number | null
-  /** Seconds since the last successful pass over the log. */
+  /** Since the last successful pass over the log. */
   readonly ageSeconds: number
   readonly failures: number
-  /** Whether the signing of heads is suspended until an operator has investigated. */
+  /** Whether signing is suspended until an operator has investigated. */
   readonly refused: boolean
   /** Null if no witness is configured or another node builds the tree. */
   readonly cosigning: {
@@ -57,7 +57,7 @@ export interface TreeMetrics {
   } | null
 }
 
-/** @param read called once per metric and scrape; returns null if this process has no tree */
+/** @param read Called once per metric and scrape; returns null if this process has no tree */
 export const addTreeMetrics = (exposition: Exposition, read: () => TreeMetrics | null): void => {
   const sample = (of: (metrics: TreeMetrics) => number | null) => (): readonly Sample[] => {
     const metrics = read()

@@ -1,5 +1,5 @@
 // Builds the tree over the decision log in a separate process with the lowest priority, started by the node's first
-// process. Signed heads are also stored in the store, so that an older copy of the tree's tables is detected.
+// process. The store also receives signed heads, to detect an older copy of the tree's tables.
 
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import type { LeaderTask } from '../../../cluster/leader.ts'
@@ -24,20 +24,18 @@ export interface Tree {
   /** With PostgreSQL, one node builds the tree for all nodes. */
   readonly leaderTask: LeaderTask
   metrics(): TreeMetrics
-  /** Adds the last lines to the tree and ends the process. */
+  /** Adds the last lines to the tree, then ends the process. */
   stop(): Promise<void>
 }
 
-/** Deployment value with the latest signed head. Empty after the start of a new tree. */
+/** Deployment value with the latest signed head; empty after a new tree was started. */
 export const STORED_HEAD = 'decision_tree_checkpoint'
 
 const FINISH_MS = 10_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
-/** Interval at which the latest head is copied to the store. */
 const KEEP_EVERY_MS = 10_000
 
-/** Returns the location of the tree's tables. */
 export const treeTargetOf = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): StoreTarget =>
   target.kind === 'sqlite' ? { kind: 'sqlite', path: folder.decisionTree } : target
 
@@ -72,7 +70,6 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   let failures = 0
   let auditFailing: string | null = null
   let auditAtMs = Number.NEGATIVE_INFINITY
-  /** Report of the last pass that built the tree. */
   let latest: TreeReport | null = null
   let cosigning: TreeReport['cosigning'] = null
   let size: number | null = null
@@ -88,17 +85,17 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
     try {
       const stored = (await store.deployment.read(STORED_HEAD)) || null
       const known = stored === null ? null : headOf(stored)
-      // Another node may have become the leader and stored a newer head.
+      // Another leader may have stored a newer head.
       const isNewer = known?.origin === logKey.key.name && known.size > headOf(newest).size
       const options = { survives: 'process-crash' } as const
-      // If another node stores a head at the same time, the next pass tries again.
+      // If another node stores a head at the same time, the next pass retries.
       if (isNewer || (await store.deployment.exchange(STORED_HEAD, stored, newest, options))) keptCheckpoint = newest
     } catch (error) {
       log.warn('could not store the head of the decision log; will retry', { error })
     }
   }
 
-  /** Submits the latest entry of the audit log for signing, if the log extends the stored head. */
+  /** Sends the latest audit entry to be signed, if the audit log extends the stored head. */
   const keepAudit = async ({ audit: held, auditErrorClass: errorClass }: TreeReport): Promise<void> => {
     auditAtMs = clock.monotonicMs()
     if (errorClass !== null) {
@@ -122,14 +119,13 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
 
   const outcome = createFailureLog(log, {
     failed: 'could not extend the tree of the decision log',
-    works: 'the tree of the decision log is extended again',
+    works: 'extending the tree of the decision log again',
   })
   const noteFailure = (errorClass: string): void => {
     failures += 1
     outcome.failed(errorClass)
   }
 
-  /** Logs a line if the state of a witness changes. */
   const takeCosigning = (next: TreeReport['cosigning']): void => {
     const before = new Map(cosigning?.witnesses.map(({ name, problem }) => [name, problem]))
     for (const { name, problem } of next?.witnesses ?? []) {
@@ -147,7 +143,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
 
   const shipOutcome = createFailureLog(log, {
     failed: 'could not ship the head of the decision log; will retry',
-    works: 'the head of the decision log is shipped again',
+    works: 'shipping the head of the decision log again',
   })
   const takeShipping = (errorClass: string | null): void => {
     if (errorClass === null) shipOutcome.works()
@@ -161,7 +157,9 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
     takeCosigning(report.cosigning)
     takeShipping(report.shipErrorClass)
     if (report.refusal !== null && report.refusal !== refusal) {
-      log.error('no head of the decision log is signed until this is resolved: investigate', { reason: report.refusal })
+      log.error('stopped signing heads of the decision log until this is resolved: investigate', {
+        reason: report.refusal,
+      })
     }
     refusal = report.refusal
     if (report.errorClass !== null) {

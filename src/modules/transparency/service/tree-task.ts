@@ -1,4 +1,4 @@
-// Input of the task that verifies the decision log, extended with the location of the tree and its heads.
+// The task that verifies the decision log, with the location of the tree and its heads.
 import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
 import { openShipTarget } from '../../../object-store/ship-access.ts'
 import { SHIPPING } from '../../../object-store/shipping.ts'
@@ -9,9 +9,8 @@ import { openTreeAccess } from './tree-access.ts'
 import { treeTargetOf } from './tree-service.ts'
 
 export interface TreeTaskInput {
-  /** Folder of the node's decision log. */
   readonly directory: string
-  /** Null before a start has created a tree. */
+  /** Null before the first start. */
   readonly tree:
     | (Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings'> & {
         readonly target: StoreTarget

@@ -1,5 +1,5 @@
-// Copies the tree to another database of either kind that has no tree yet. The logs cannot restore a tree: the order in
-// which lines became leaves is stored only here, and heads of the tree have been signed.
+// Copies the tree to another database of either kind that has no tree yet. The logs cannot restore a tree, because only
+// the tree stores the order of its leaves.
 import { rm } from 'node:fs/promises'
 import type { LogTreeTables } from '../../../store/copy/log-tree-tables.ts'
 import { type CatalogTable, LOG_TREE_PREFIX } from '../../../store/copy/table-catalog.ts'
@@ -24,14 +24,14 @@ const TABLES: readonly CatalogTable[] = [
   table('spans', 'segment_id start_byte end_byte first_leaf leaves', 'segment_id', 'start_byte'),
   table('pending', 'segment_id start_byte end_byte hashes', 'segment_id', 'start_byte'),
 ]
-/** Copied last: creating the target's tables inserts rows into it, which are deleted first. */
+/** Copied last, after deleting the rows that the creation of the target's tables inserted. */
 const META = table('meta', 'name value', 'name')
 
 const open = (target: StoreTarget): Promise<Database> => openTreeDatabase(target, COPY_LIMIT_MS)
 
 /**
- * Copies the tree, if there is one, within the target's transaction.
- * @throws StoreUnusableError if the target already has a tree, or if the copied rows differ from the source
+ * Copies the tree, if any, within the target's transaction. @throws StoreUnusableError if the target has a tree, or if
+ * the copied rows differ from the source
  */
 const copyDecisionTree = async (
   source: StoreTarget,
@@ -64,7 +64,7 @@ const fill = async (source: StoreTarget, path: string): Promise<boolean> => {
   }
 }
 
-/** Copies the tree to a new SQLite file. @returns false if there is no tree; no file is created */
+/** Copies the tree to a new SQLite file. @returns false, without a file, if there is no tree */
 const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promise<boolean> => {
   let isFilled = false
   try {
@@ -75,9 +75,7 @@ const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promis
   }
 }
 
-/**
- * Deletes the stored head of the audit log. Used for a tree from a backup, whose audit log may be from another time.
- */
+/** For a tree from a backup, whose audit log may be from another time. */
 const forgetAuditHead = async (target: StoreTarget): Promise<void> => {
   const database = await open(target)
   try {

@@ -29,10 +29,7 @@ export interface DecisionTree {
   close(): Promise<void>
 }
 
-/**
- * Creates missing tables. @param node name of the node that submits its log. @throws StoreUnusableError,
- * StoreUnavailableError
- */
+/** Creates missing tables. @param node Node that submits its log @throws StoreUnusableError, StoreUnavailableError */
 export const openDecisionTree = async (target: StoreTarget, node: string): Promise<DecisionTree> => {
   const database = await openTreeDatabase(target)
   try {
@@ -48,10 +45,7 @@ export const openDecisionTree = async (target: StoreTarget, node: string): Promi
   }
 }
 
-/**
- * Opens the tree for reading. @returns null if no service has created a tree yet. @throws StoreUnusableError,
- * StoreUnavailableError
- */
+/** @returns null if no tree exists yet @throws StoreUnusableError, StoreUnavailableError */
 export const openDecisionTreeReader = async (
   target: StoreTarget,
 ): Promise<(DecisionTreeReader & { close(): Promise<void> }) | null> => {
@@ -61,16 +55,13 @@ export const openDecisionTreeReader = async (
   try {
     found = await hasDecisionTree(database, database)
   } finally {
-    // Avoids a connection leak: each request for a proof opens the database again until there is a tree.
+    // Each request for a proof opens the database again until there is a tree.
     if (!found) await database.close()
   }
   return found ? { ...createDecisionTreeReader(database), close: () => database.close() } : null
 }
 
-/**
- * Drops the tree's tables before the start of a new tree. No service may run. @throws StoreUnusableError,
- * StoreUnavailableError
- */
+/** Drops the tree's tables. No service may run. @throws StoreUnusableError, StoreUnavailableError */
 export const clearDecisionTree = async (target: StoreTarget): Promise<void> => {
   const database = await openTreeDatabase(target)
   try {

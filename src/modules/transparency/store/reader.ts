@@ -5,7 +5,7 @@ import { fieldsOf, type RowOf } from '../../../store/row-fields.ts'
 import type { ReadTiles } from '../tree/prove.ts'
 import type { StoredHead, TreeSegment, TreeSpan } from './types.ts'
 
-/** Returns null before the first leaf. */
+/** Null before the first leaf. */
 export const readHead = async (statements: Statements): Promise<StoredHead | null> => {
   const [row] = await statements.query<RowOf<StoredHead>>(
     'SELECT size, root, signed_size, checkpoint FROM decision_tree_head WHERE id = 1',
@@ -13,10 +13,9 @@ export const readHead = async (statements: Statements): Promise<StoredHead | nul
   return row === undefined ? null : fieldsOf(row)
 }
 
-/** Name of the published head. Set only if heads need cosignatures before publication. */
+/** Name of the published head; set only if heads require cosignatures before publication. */
 export const PUBLISHED = 'published'
 
-/** Name of the latest signed head of the audit log. */
 export const AUDIT_HEAD = 'audit_head'
 
 export const readMeta = async (statements: Statements, name: string): Promise<string | null> => {
@@ -24,7 +23,7 @@ export const readMeta = async (statements: Statements, name: string): Promise<st
   return row?.value ?? null
 }
 
-/** Returns empty hashes for a missing tile. */
+/** Empty hashes for a missing tile. */
 export const readTilesOf =
   (statements: Statements): ReadTiles =>
   async (tiles) => {
@@ -44,15 +43,15 @@ type SpanRow = RowOf<TreeSpan>
 export interface DecisionTreeReader {
   readonly readTiles: ReadTiles
   head(): Promise<StoredHead | null>
-  /** Returns the published signed head: with witnesses, the latest cosigned head. Null if there is none yet. */
+  /** Published signed head: with witnesses, the latest cosigned head. Null if there is none yet. */
   published(): Promise<string | null>
-  /** Returns the latest signed head of the audit log. */
+  /** Latest signed head of the audit log. */
   auditHead(): Promise<string | null>
-  /** Returns the spans that contain this byte of the segment, one for each node with a segment of this name. */
+  /** Spans that contain this byte of the segment, one per node with a segment of this name. */
   spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
-  /** Returns all segments whose lines are in the tree, of all nodes, with the number of bytes taken. */
+  /** Segments of all nodes that have lines in the tree, with the number of submitted bytes. */
   segments(): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]>
-  /** Returns the spans of a segment, oldest line first. */
+  /** Spans of a segment, oldest line first. */
   spans(place: TreeSegment): Promise<readonly TreeSpan[]>
 }
 

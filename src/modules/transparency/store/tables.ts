@@ -1,5 +1,5 @@
-// Tables of the Merkle tree over the decision log. They are in a separate SQLite file, to avoid blocking the store, or
-// in PostgreSQL, shared by all nodes. They cannot be rebuilt: the logs don't contain the order of the leaves.
+// Tables of the Merkle tree over the decision log: in a separate SQLite file, to avoid blocking the store, or in
+// PostgreSQL for all nodes. They cannot be rebuilt, because the logs don't contain the order of the leaves.
 import { LOG_TREE_PREFIX } from '../../../store/copy/table-catalog.ts'
 import type { Database, Statements, Transaction } from '../../../store/database.ts'
 import { StoreUnusableError } from '../../../store/errors.ts'
@@ -28,7 +28,7 @@ const create = ({ schemaWords }: Pick<Database, 'schemaWords'>): readonly string
        segment_id ${integer} NOT NULL, start_byte ${integer} NOT NULL, end_byte ${integer} NOT NULL,
        first_leaf ${integer} NOT NULL, leaves ${integer} NOT NULL, PRIMARY KEY (segment_id, start_byte)
      )${tableEnd}`,
-    // Hashes of leaves that nodes have submitted and that no head covers yet.
+    // Submitted hashes of leaves that no head covers yet.
     `CREATE TABLE decision_tree_pending (
        segment_id ${integer} NOT NULL, start_byte ${integer} NOT NULL, end_byte ${integer} NOT NULL,
        hashes ${bytes} NOT NULL, PRIMARY KEY (segment_id, start_byte)
@@ -47,7 +47,7 @@ type Dialect = Pick<Database, 'schemaWords' | 'dialect'>
 export const hasDecisionTree = async ({ dialect }: Dialect, statements: Statements): Promise<boolean> =>
   (await statements.query(EXISTS[dialect ?? 'sqlite'])).length > 0
 
-/** Creates the tables. Call only if they are missing. */
+/** Call only if the tables are missing. */
 export const createDecisionTree = async (database: Dialect, transaction: Transaction): Promise<void> => {
   const { adapt = (statement: string) => statement } = database.schemaWords
   for (const statement of create(database)) await transaction.execute(adapt(statement))

@@ -1,6 +1,3 @@
-// Rows of the tree's tables.
-
-/** A segment of one node's log. */
 export interface TreeSegment {
   readonly node: string
   readonly slot: string
@@ -28,7 +25,7 @@ export interface LeafRun {
 export interface StoredHead {
   readonly size: number
   readonly root: Uint8Array
-  /** The latest signed head. Empty before the first. */
+  /** Latest signed head; empty before the first. */
   readonly checkpoint: string
   readonly signedSize: number
 }

@@ -1,6 +1,6 @@
 // Adds leaves to the tree: each node submits new lines, and the leader adds all submitted lines. Compare-and-set on the
-// segment position and the head makes each line count once. A head is signed after its commit, so that a crash cannot
-// leave a signature on an uncommitted root.
+// segment position and the head adds each line once. A head is signed after its commit, so that no crash leaves a
+// signature on an uncommitted root.
 import { randomBytes } from 'node:crypto'
 import { NamedError } from '../../../lib/named-error.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
@@ -11,15 +11,12 @@ import { parseNote } from '../tree/note.ts'
 import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
 import type { LeafRun, StoredHead } from './types.ts'
 
-/**
- * Another process has changed rows that this transaction had read. The transaction is rolled back; the next attempt
- * reads again.
- */
+/** Another process changed rows that this transaction had read. Retry after the rollback. */
 export class TreeMovedError extends NamedError {}
 
-/** Maximum number of submitted runs that one transaction adds to the tree. */
+/** Maximum submitted runs per transaction. */
 const PENDING_ROWS = 64
-/** Maximum number of leaves per span, which bounds the search for a line. */
+/** Maximum leaves per span, to bound the search for a line. */
 const SPAN_LEAVES = 4_096
 
 const ANY_PENDING = 'SELECT segment_id FROM decision_tree_pending LIMIT 1'
@@ -58,7 +55,7 @@ interface PendingRow {
   readonly hashes: Uint8Array
 }
 
-/** Extends the previous span if both its bytes and its leaves continue without a gap; otherwise adds a span. */
+/** Extends the previous span if bytes and leaves continue without a gap; otherwise adds a span. */
 const addSpan = async (transaction: Transaction, row: PendingRow, firstLeaf: number): Promise<void> => {
   const leaves = row.hashes.length / HASH_BYTES
   const continued = await transaction.execute(
@@ -83,24 +80,22 @@ const writeMeta = (transaction: Transaction, name: string, value: string): Promi
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
 export interface DecisionTreeWriter {
-  /** Returns `slot/segment` → number of bytes that this node has submitted. */
+  /** `slot/segment` → bytes that this node has submitted. */
   taken(): Promise<ReadonlyMap<string, number>>
   /** Submits runs of this node. @throws TreeMovedError if a run doesn't start at the taken position of its segment */
   submit(runs: readonly LeafRun[]): Promise<void>
   /**
-   * Adds submitted runs and the given runs of this node to the tree.
-   * @returns true if more submitted runs may remain
+   * Adds submitted runs, and the given runs of this node, to the tree. @returns true if more submitted runs may remain
    * @throws TreeMovedError
    */
   grow(own?: readonly LeafRun[]): Promise<boolean>
-  /** Signs the latest head unless it is already signed. */
+  /** Signs the latest head unless it is signed already. */
   sign(signer: LogSigner): Promise<StoredHead>
   /**
-   * Publishes this head with its cosignatures, unless a newer head is published.
-   * @param checkpoint null: publish every signed head
+   * Publishes a head with its cosignatures, unless a newer head is published. @param checkpoint Null to publish every
+   * signed head
    */
   publish(checkpoint: string | null): Promise<void>
-  /** Stores a signed head of the audit log. */
   keepAuditHead(encoded: string): Promise<void>
 }
 
@@ -127,10 +122,10 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
     }),
 
   grow: async (own = []) => {
-    // If nothing was submitted, write nothing: a commit would wait for the disk.
+    // Without submissions, there is no write: a commit would wait for the disk.
     if (own.length === 0 && (await database.query(ANY_PENDING)).length === 0) return false
     return database.transaction(async (transaction) => {
-      // Lock before reading, so that rows taken by another process meanwhile are not read.
+      // Locks before reading, to exclude rows that another process is taking.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const head = await readHead(transaction)
       const pending = await transaction.query<PendingRow>(
@@ -199,7 +194,7 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
 
   publish: (checkpoint) =>
     database.transaction(async (transaction) => {
-      // The same lock as in `grow`: if two processes publish at once, the newer head remains.
+      // Same lock as in `grow`: if two processes publish at once, the newer head remains.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const before = await readMeta(transaction, PUBLISHED)
       if (checkpoint === null) await transaction.execute(`DELETE FROM decision_tree_meta WHERE name = '${PUBLISHED}'`)

@@ -1,12 +1,12 @@
-// A log's request for a cosignature: the head, and the proof that it extends the last head that the witness cosigned.
-// Source: https://c2sp.org/tlog-witness, "add-checkpoint".
+// A log's request for a cosignature: the head, and the proof that it extends the last cosigned head. Source:
+// https://c2sp.org/tlog-witness, "add-checkpoint".
 import { type Checkpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
 import { EMPTY_ROOT, HASH_BYTES } from './hash.ts'
 import { decodeBase64, NoteInvalidError, parseNote, type VerifierKey } from './note.ts'
 import { verifyConsistency } from './verify.ts'
 
 export interface Submission {
-  /** Size of the last cosigned head. 0 if there is none. */
+  /** Size of the last cosigned head; 0 if there is none. */
   readonly oldSize: number
   readonly path: readonly Uint8Array[]
   /** Signed by the log. */
@@ -26,23 +26,23 @@ const parseSubmission = (text: string): Submission => {
   const path = hashes.map(decodeBase64)
   const isWhole = path.every((hash) => hash?.length === HASH_BYTES)
   if (end < 0 || size === '' || !Number.isSafeInteger(Number(size)) || path.length > PATH_MAX || !isWhole) {
-    throw new NoteInvalidError('this is not a cosignature request')
+    throw new NoteInvalidError('the body is not a cosignature request')
   }
   return { oldSize: Number(size), path: path as Buffer[], checkpoint: text.slice(end + 2) }
 }
 
 export type SubmissionJudgement =
-  /** The head extends the last head. Store it, then cosign it. */
+  /** The head extends the last head: store it, then cosign it. */
   | { readonly status: 200; readonly head: Checkpoint }
   | {
       readonly status: 400 | 403 | 404 | 422
       /** Contains no caller input. */
       readonly reason: string
     }
-  /** `isFork`: the log has signed two roots for one size. Otherwise, the submission has the wrong old size. */
+  /** `isFork`: the log signed two roots for one size; otherwise, the submission has the wrong old size. */
   | { readonly status: 409; readonly size: number; readonly isFork: boolean }
 
-/** @param before the last cosigned head; null if there is none. @param key key of the log */
+/** @param before Last cosigned head; null if there is none @param key Key of the log */
 export const judgeSubmission = (before: string | null, text: string, key: VerifierKey): SubmissionJudgement => {
   let submission: Submission
   let origin: string

@@ -13,26 +13,26 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string
 }
 
-/** Signs on behalf of a log. */
 export interface LogSigner {
   readonly key: VerifierKey
-  /** Returns the Ed25519 signature. */
+  /** @returns the Ed25519 signature */
   sign(message: Uint8Array): Uint8Array
 }
 
 export const encodeCheckpoint = ({ origin, size, root }: Checkpoint): string =>
   `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`
 
-/** Parses the text of a note. Lines after the third are ignored. @throws NoteInvalidError */
+/** Ignores lines after the third. @throws NoteInvalidError */
 export const parseCheckpoint = (text: string): Checkpoint => {
   const [origin = '', size = '', root = ''] = text.split('\n')
   const hash = decodeBase64(root)
   const isSize = /^(0|[1-9][0-9]*)$/.test(size) && Number.isSafeInteger(Number(size))
-  if (origin === '' || !isSize || hash?.length !== HASH_BYTES) throw new NoteInvalidError('this is not a checkpoint')
+  if (origin === '' || !isSize || hash?.length !== HASH_BYTES)
+    throw new NoteInvalidError('the text is not a checkpoint')
   return { origin, size: Number(size), root: hash }
 }
 
-/** Signs a head. The name in the checkpoint is the key's name. */
+/** The origin of the checkpoint is the key's name. */
 export const signCheckpoint = ({ size, root }: TreeHead, { key, sign }: LogSigner): string => {
   const text = encodeCheckpoint({ origin: key.name, size, root })
   const bytes = sign(Buffer.from(text))

@@ -1,19 +1,19 @@
-// Computes the changed tiles and the new root for appended leaves. Pure functions: they need only the incomplete tile
-// of each level and leave the tree unchanged if the result cannot be stored.
+// Computes the changed tiles and the new root for appended leaves, from the incomplete tile of each level. Pure
+// functions.
 import { foldSubtrees, HASH_BYTES, hashSubtree } from './hash.ts'
 import { levelWidth, TILE_BYTES, TILE_WIDTH, type Tile, type TileName } from './tiles.ts'
 
-/** The part of a tree that is needed to append leaves. */
+/** Part of a tree that is required to append leaves. */
 export interface TreeEdge {
   /** Number of leaves. */
   readonly size: number
-  /** Hashes of the incomplete tile of each level. Empty if all tiles of the level are full. */
+  /** Hashes of the incomplete tile of each level; empty if all tiles of the level are full. */
   readonly partial: readonly Uint8Array[]
 }
 
 export const EMPTY_TREE: TreeEdge = { size: 0, partial: [] }
 
-/** Returns the names of the edge tiles of a tree of this size. */
+/** Names of the edge tiles of a tree of this size. */
 export const edgeTiles = (size: number): readonly TileName[] => {
   const tiles: TileName[] = []
   for (let level = 0; levelWidth(level, size) > 0; level++) {
@@ -22,13 +22,13 @@ export const edgeTiles = (size: number): readonly TileName[] => {
   return tiles
 }
 
-/** @param tiles in the order of `edgeTiles`; hashes beyond this size are ignored */
+/** @param tiles In the order of `edgeTiles`; hashes beyond `size` are ignored */
 export const edgeOf = (size: number, tiles: readonly Uint8Array[]): TreeEdge => ({
   size,
   partial: tiles.map((hashes, level) => hashes.subarray(0, (levelWidth(level, size) % TILE_WIDTH) * HASH_BYTES)),
 })
 
-/** @param leaves concatenated hashes of leaves */
+/** @param leaves Concatenated hashes */
 export const growTree = (
   edge: TreeEdge,
   leaves: Uint8Array,
@@ -54,7 +54,6 @@ export const growTree = (
   return { edge: { size: edge.size + leaves.length / HASH_BYTES, partial }, tiles }
 }
 
-/** Returns the root of the tree with this edge. */
 export const rootOf = ({ partial }: TreeEdge): Uint8Array => {
   const subtrees: Uint8Array[] = []
   for (const hashes of [...partial].reverse()) {

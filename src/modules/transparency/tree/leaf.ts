@@ -1,12 +1,12 @@
-// Leaf of a line: the hash of a salt and the line's SHA-256. Without the salt, a guessed line cannot be compared with a
-// published tree. The salt isn't stored: it is the AES-256 encryption of the first half of the line hash, with the salt
+// Leaf of a line: the hash of a salt and the line's SHA-256. The salt prevents comparing a guessed line with a
+// published tree. It is derived, not stored: the AES-256 encryption of the first half of the line hash with the salt
 // key.
 import { createCipheriv } from 'node:crypto'
 import { HASH_BYTES, hashLeaf } from './hash.ts'
 
 const SALT_BYTES = 16
 
-/** Returns the concatenated salts. @param lineHashes concatenated SHA-256 hashes of lines. @param saltKey 32 bytes */
+/** @param lineHashes Concatenated SHA-256 hashes of lines @param saltKey 32 bytes @returns concatenated salts */
 export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {
   const count = lineHashes.length / HASH_BYTES
   const blocks = Buffer.allocUnsafe(count * SALT_BYTES)
@@ -14,14 +14,13 @@ export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => 
   for (let line = 0; line < count; line++) {
     hashes.copy(blocks, line * SALT_BYTES, line * HASH_BYTES, line * HASH_BYTES + SALT_BYTES)
   }
-  // One distinct block per line: the cipher serves as a keyed function, not for confidentiality.
+  // ECB serves as a keyed function of one block per line, not for confidentiality.
   return createCipheriv('aes-256-ecb', saltKey, null).setAutoPadding(false).update(blocks)
 }
 
-/** Returns the entry of a line. */
 export const entryOf = (salt: Uint8Array, lineHash: Uint8Array): Buffer => Buffer.concat([salt, lineHash])
 
-/** Returns the concatenated leaf hashes of lines. Parameters as for `saltsOf`. */
+/** Concatenated leaf hashes. Parameters as in `saltsOf`. */
 export const leafHashesOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {
   const salts = saltsOf(lineHashes, saltKey)
   const hashes = Buffer.from(lineHashes.buffer, lineHashes.byteOffset, lineHashes.length)
@@ -37,6 +36,5 @@ export const leafHashesOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffe
   return leaves
 }
 
-/** Returns the leaf hash of one line. */
 export const leafHashOf = (lineHash: Uint8Array, saltKey: Uint8Array): Buffer =>
   hashLeaf(entryOf(saltsOf(lineHash, saltKey), lineHash))

@@ -1,8 +1,8 @@
-// Signed notes: a text and its signatures, compatible with the tools of other logs. Signatures are verified with the
-// reader's key; the name in the note isn't trusted. Source: https://c2sp.org/signed-note.
+// Signed notes: a text and its signatures. Signatures are verified with the reader's key; the name in the note isn't
+// trusted. Source: https://c2sp.org/signed-note.
 import { createPublicKey, verify } from 'node:crypto'
 
-/** Signature types of keys: a plain signature of the note, or a witness's timestamped cosignature of a checkpoint. */
+/** A plain signature of the note, or a witness's timestamped cosignature of a checkpoint. */
 const SIGNATURE_TYPES = { ed25519: 1, cosignature: 4 } as const
 export type SignatureType = keyof typeof SIGNATURE_TYPES
 
@@ -11,7 +11,7 @@ export interface VerifierKey {
   readonly type: SignatureType
   /** 32 bytes. */
   readonly publicKey: Uint8Array
-  /** First four bytes of a SHA-256 of name, type and key. */
+  /** First four bytes of SHA-256 of name, type and key. */
   readonly keyId: number
 }
 
@@ -28,14 +28,14 @@ export interface Note {
   readonly signatures: readonly NoteSignature[]
 }
 
-/** `message` is one line for the person who supplied the note or the key. */
+/** `message` is one line for the sender of the note or key. */
 export class NoteInvalidError extends Error {
   override readonly name = 'NoteInvalidError'
 }
 
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURES_MAX = 100
-/** SubjectPublicKeyInfo prefix of an Ed25519 key (RFC 8410). */
+/** SubjectPublicKeyInfo prefix of Ed25519 keys (RFC 8410). */
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
 
 const isKeyName = (name: string): boolean => name !== '' && !/[\p{White_Space}+]/u.test(name)
@@ -59,7 +59,7 @@ export const verifierKeyOf = (name: string, type: SignatureType, publicKey: Uint
 
 const hexId = (keyId: number): string => keyId.toString(16).padStart(8, '0')
 
-/** Returns `<name>+<key id>+<base64>`. */
+/** `<name>+<key id>+<base64>`. */
 export const encodeVerifierKey = ({ name, type, publicKey, keyId }: VerifierKey): string =>
   `${name}+${hexId(keyId)}+${Buffer.concat([Uint8Array.of(SIGNATURE_TYPES[type]), publicKey]).toString('base64')}`
 
@@ -85,7 +85,7 @@ export const encodeNote = ({ text, signatures }: Note): string => {
   return `${text}\n${signatures.map(encodeSignature).join('')}`
 }
 
-/** Returns one line: `— <name> <base64>`. */
+/** One line: `— <name> <base64>`. */
 export const encodeSignature = ({ name, keyId, bytes }: NoteSignature): string => {
   const id = Buffer.alloc(4)
   id.writeUInt32BE(keyId)
@@ -97,7 +97,7 @@ export const parseNote = (note: string): Note => {
   const end = note.lastIndexOf('\n\n')
   const lines = note.slice(end + 2).split('\n')
   if (end < 0 || lines.pop() !== '' || lines.length === 0 || lines.length > SIGNATURES_MAX || hasControl(note)) {
-    throw new NoteInvalidError('this is not a signed note')
+    throw new NoteInvalidError('the text is not a signed note')
   }
   const signatures = lines.map((line): NoteSignature => {
     const [, name = '', base64 = ''] = /^\u2014 ([^ ]+) ([^ ]+)$/u.exec(line) ?? []
@@ -110,19 +110,19 @@ export const parseNote = (note: string): Note => {
   return { text: note.slice(0, end + 1), signatures }
 }
 
-/** Verifies an Ed25519 signature of a message (RFC 8032). */
+/** Ed25519 (RFC 8032). */
 export const isSignedBy = ({ publicKey }: VerifierKey, message: Uint8Array, signature: Uint8Array): boolean => {
   const key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, publicKey]), format: 'der', type: 'spki' })
   return verify(null, message, key, signature)
 }
 
-/** Returns the signature attributed to this key, unverified. Null if there is none. */
+/** Returns the unverified signature attributed to this key; null if there is none. */
 export const signatureOf = ({ signatures }: Note, key: VerifierKey): NoteSignature | null =>
   signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId) ?? null
 
 /**
- * Returns the text of a note, after verifying the key's signature.
- * @throws NoteInvalidError if the note is malformed or not signed with the key
+ * Verifies the key's signature. @returns the text of the note @throws NoteInvalidError if the note is malformed or not
+ * signed with the key
  */
 export const openNote = (encoded: string, key: VerifierKey): string => {
   const note = parseNote(encoded)

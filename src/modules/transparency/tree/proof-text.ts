@@ -1,7 +1,8 @@
-// A self-contained text proof: index of the entry, inclusion proof and checkpoint. Source: https://c2sp.org/tlog-proof.
+// Text of a self-contained proof: index of the entry, inclusion proof and checkpoint. Source:
+// https://c2sp.org/tlog-proof.
 
 export interface ProofParts {
-  /** Content from which the entry is computed. Untrusted on its own. */
+  /** Content from which the entry is computed; untrusted by itself. */
   readonly extra: Uint8Array
   readonly index: number
   readonly path: readonly Uint8Array[]

@@ -1,10 +1,10 @@
-// Roots and proofs of a tree in tiles, for its current size or any earlier size. Each reads all required tiles at once,
-// at most two per level. Source: RFC 6962, 2.1.1 and 2.1.2.
+// Roots and proofs of a tree in tiles, for its current or any earlier size. Reads all required tiles at once, at most
+// two per level. Source: RFC 6962, 2.1.1 and 2.1.2.
 import { foldSubtrees, HASH_BYTES, hashSubtree } from './hash.ts'
 import { TILE_HEIGHT, TILE_WIDTH, type TileName } from './tiles.ts'
 
 /**
- * Returns the hashes of each tile, in the requested order. A tile may contain more hashes than the requested tree size.
+ * Returns the hashes of each tile, in the requested order. A tile may contain more hashes than the tree size requires.
  * Rejects if a tile cannot be read.
  */
 export type ReadTiles = (tiles: readonly TileName[]) => Promise<readonly Uint8Array[]>
@@ -14,20 +14,20 @@ export class TileTooShortError extends Error {
   override readonly name = 'TileTooShortError'
 }
 
-/** Leaves from `start`, inclusive, to `end`, exclusive. */
+/** Leaves from `start` to `end`, exclusive. */
 interface Range {
   readonly start: number
   readonly end: number
 }
 
-/** Returns the largest power of two that is at most `count`. */
+/** Largest power of two that is at most `count`. */
 const powerWithin = (count: number): number => {
   let power = 1
   while (power * 2 <= count) power *= 2
   return power
 }
 
-/** Returns the end of the larger, left subtree after the split defined by the RFC. */
+/** End of the larger, left subtree after the split defined in the RFC. */
 const leftOf = ({ start, end }: Range): number => start + powerWithin(end - start - 1)
 
 const inclusionRanges = (index: number, range: Range): readonly Range[] => {
@@ -93,7 +93,7 @@ export const readRoot = async (readTiles: ReadTiles, size: number): Promise<Uint
 
 /**
  * Returns the path from the leaf's sibling to the child of the root. @throws RangeError for a leaf outside the tree;
- * also errors of `readRoot`
+ * errors of `readRoot`
  */
 export const proveInclusion = async (
   readTiles: ReadTiles,
@@ -105,8 +105,8 @@ export const proveInclusion = async (
 }
 
 /**
- * Proves that the tree of `size` extends the tree of `oldSize`. @throws RangeError if the old size is larger; also
- * errors of `readRoot`
+ * Proves that the tree of `size` extends the tree of `oldSize`. @throws RangeError if the old size is larger; errors of
+ * `readRoot`
  */
 export const proveConsistency = async (
   readTiles: ReadTiles,

@@ -1,9 +1,8 @@
-// Tiles: 256 adjacent hashes of one level each, so that a proof for any tree needs few reads. Source:
+// Tiles of 256 adjacent hashes of one level, so that a proof for any tree requires few reads. Source:
 // https://c2sp.org/tlog-tiles.
 import { HASH_BYTES } from './hash.ts'
 
 export const TILE_HEIGHT = 8
-/** Number of hashes in a full tile. */
 export const TILE_WIDTH = 256
 export const TILE_BYTES = TILE_WIDTH * HASH_BYTES
 
@@ -15,14 +14,14 @@ export interface TileName {
 }
 
 export interface Tile extends TileName {
-  /** Up to 256 hashes. The last tile of each level may have fewer. */
+  /** 256 hashes, or fewer in the last tile of a level. */
   readonly hashes: Uint8Array
 }
 
-/** Returns the number of hashes in all tiles of a level, for a tree of this size. */
+/** Number of hashes in all tiles of a level, for a tree of this size. */
 export const levelWidth = (level: number, size: number): number => Math.floor(size / TILE_WIDTH ** level)
 
-/** Returns `tile/0/x001/x234/067`, with the suffix `.p/<width>` for an incomplete tile. */
+/** For example `tile/0/x001/x234/067`, with the suffix `.p/<width>` for an incomplete tile. */
 export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): string => {
   const groups = [String(number % 1000).padStart(3, '0')]
   for (let rest = Math.floor(number / 1000); rest > 0; rest = Math.floor(rest / 1000)) {
@@ -31,7 +30,7 @@ export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): strin
   return `tile/${level}/${groups.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`
 }
 
-/** @returns null if the path isn't in the canonical form of `tilePath` */
+/** @returns null if the path isn't in the form of `tilePath` */
 export const parseTilePath = (path: string): (TileName & { readonly width: number }) | null => {
   const match = /^tile\/(0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(path)
   if (match === null) return null

@@ -1,5 +1,5 @@
-// A witness's check that each head extends the previous head. The tiles come from the log and are untrusted: the proof
-// computed from them is verified against the two roots.
+// A witness's check that each head extends the previous head. Tiles come from the log and are untrusted, so the proof
+// computed from them is verified against both roots.
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from './note.ts'
 import { proveConsistency, type ReadTiles, TileTooShortError } from './prove.ts'
@@ -8,22 +8,22 @@ import { verifyConsistency } from './verify.ts'
 
 export type Judgement =
   | { readonly kind: 'unchanged' | 'continued'; readonly head: Checkpoint }
-  /** `evidence`: the log signed both heads, and they contradict each other. */
+  /** `evidence`: the log signed two contradictory heads. */
   | { readonly kind: 'refused'; readonly reason: string; readonly evidence: boolean }
 
-/** Returns the number of hashes that a tile has in a tree of this size. */
+/** Number of hashes of a tile in a tree of this size. */
 export const widthIn = ({ level, number }: TileName, size: number): number =>
   Math.max(0, Math.min(TILE_WIDTH, levelWidth(level, size) - number * TILE_WIDTH))
 
-/** Tiles of a head are not available yet. This isn't a violation; the next poll tries again. */
+/** Tiles of a head are not available yet, which isn't a violation. */
 class TilesMissingError extends Error {
   override readonly name = 'TilesMissingError'
   override readonly message = 'tiles of its head are not available yet'
 }
 
 /**
- * @param before the last cosigned head; null if there is none
- * @param readTiles returns a tile reader for the tree of that size
+ * @param before Last cosigned head; null if there is none @param readTiles Returns a tile reader for the tree of that
+ * size
  * @throws TilesMissingError; errors of `readTiles`
  */
 export const judgeHead = async (

@@ -1,5 +1,5 @@
-// The latest entry of the audit log, signed with the log key and stored next to the tree's head. It reveals a
-// rewritten, truncated or restored audit log. Its format is a checkpoint with a separate origin.
+// Latest entry of the audit log, signed with the log key and stored next to the tree's head, to detect a rewritten,
+// truncated or restored audit log. The format is a checkpoint with a separate origin.
 import type { AuditHead } from '../../../store/audit.ts'
 import { encodeCheckpoint, type LogSigner, parseCheckpoint } from '../tree/checkpoint.ts'
 import { encodeNote, NoteInvalidError, openNote, type VerifierKey } from '../tree/note.ts'
@@ -15,6 +15,6 @@ export const signAuditHead = ({ sequence, hash }: AuditHead, { key, sign }: LogS
 /** @throws NoteInvalidError if the log has not signed the head */
 export const openAuditHead = (encoded: string, key: VerifierKey): AuditHead => {
   const { origin, size, root } = parseCheckpoint(openNote(encoded, key))
-  if (origin !== originOf(key)) throw new NoteInvalidError('this is not a head of the audit log')
+  if (origin !== originOf(key)) throw new NoteInvalidError('the text is not a head of the audit log')
   return { sequence: size, hash: Buffer.from(root).toString('hex') }
 }

@@ -1,24 +1,23 @@
-// Verifies the log against its tree, and the tree and the audit log against their stored heads. Used by the command and
-// by the dashboard's task.
+// Verifies the log against its tree, and the tree and the audit log against their stored heads.
 
 import { knownNodeName } from '../../../decision-log/node-name.ts'
 import type { CheckedLogs, TreeReport } from '../../../decision-log/tree-report.ts'
 import { type VerifyTreeOptions, verifyTree } from './verify-tree.ts'
 
 export interface TreeToCheck extends Pick<VerifyTreeOptions, 'key' | 'saltKey' | 'heads' | 'onChunk'> {
-  /** Null if no service has created a tree yet. */
+  /** Null if no tree exists yet. */
   readonly tree: VerifyTreeOptions['tree'] | null
-  /** Descriptions of differences between the audit log and its signed heads. */
+  /** Differences between the audit log and its signed heads. */
   readonly auditProblems: readonly string[]
-  /** Descriptions of heads that could not be checked. */
+  /** Heads that could not be checked. */
   readonly warnings: readonly string[]
-  /** Time. Older files may be missing. */
+  /** ISO time; older files may be missing. */
   readonly archivedBefore: string | null
 }
 
 const stampOf = (time: string): string => new Date(time).toISOString().replaceAll('-', '').replaceAll(':', '')
 
-/** Problems are returned, not thrown. @throws errors of verifyTree */
+/** Returns problems instead of throwing. @throws errors of verifyTree */
 export const checkTree = async (
   { tree, auditProblems, warnings, archivedBefore, ...facts }: TreeToCheck,
   logs: CheckedLogs,
@@ -33,7 +32,7 @@ export const checkTree = async (
   }
   const isLocal = typeof logs === 'string'
   const nodes = new Set((await tree.segments()).map(({ node }) => node))
-  // If the node name was lost with the rest of the log and the tree has a single node, the log belongs to that node.
+  // If the node name was lost with the log and the tree has a single node, the log belongs to that node.
   const nodeOf = (directory: string): string => knownNodeName(directory) ?? (nodes.size === 1 ? [...nodes].join() : '')
   const report = await verifyTree({
     tree,

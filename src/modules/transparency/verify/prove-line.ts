@@ -1,5 +1,5 @@
-// Creates the proof that a line is in the log. It can be verified with only the log's public key. It contains the line
-// and its salt, so only the owner of the line may receive it.
+// Creates the proof that a line is in the log, which can be verified with only the log's public key. It contains the
+// line and its salt, so only the owner of the line may receive it.
 
 import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { hashLine } from '../../../decision-log/record.ts'
@@ -11,13 +11,12 @@ import { encodeProof } from '../tree/proof-text.ts'
 import { proveInclusion, type ReadTiles } from '../tree/prove.ts'
 import { TILE_WIDTH } from '../tree/tiles.ts'
 
-/** The stored tree. */
 export interface ProvingTree {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly checkpoint: string } | null>
-  /** Returns the published head, with cosignatures if witnesses are configured. */
+  /** Published head, with cosignatures if witnesses are configured. */
   published(): Promise<string | null>
-  /** Returns the leaf range that contains the line at this byte offset, one per node that has the segment. */
+  /** Leaf ranges that contain the line at this byte offset, one per node that has the segment. */
   spansAt(
     place: { readonly slot: string; readonly segment: string },
     byte: number,
@@ -47,7 +46,7 @@ export const proveLine = async (tree: ProvingTree, saltKey: Uint8Array, place: L
   const lineHash = Buffer.from(hashLine(place.line), 'hex')
   const salt = saltsOf(lineHash, saltKey)
   const leafHash = hashLeaf(entryOf(salt, lineHash))
-  // Prefer the head with cosignatures, which may be a few seconds older.
+  // Prefers the cosigned head, which may be a few seconds older.
   const heads = [await tree.published(), (await tree.head())?.checkpoint].flatMap((checkpoint) =>
     checkpoint ? [{ checkpoint, size: parseCheckpoint(parseNote(checkpoint).text).size }] : [],
   )

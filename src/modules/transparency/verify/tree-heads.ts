@@ -1,5 +1,5 @@
-// Heads of the tree that are stored outside it: in a file, and at the shipping target. If the tree doesn't contain a
-// previously signed head, it is an older copy or another history, and must not be signed.
+// Heads stored outside the tree: in a file, and at the shipping target. A tree that doesn't contain a signed head is an
+// older copy or another history, and must not be signed.
 import { readFile } from 'node:fs/promises'
 import { isMissingFile, NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
@@ -20,7 +20,7 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
   }
 }
 
-/** Returns the object name of the shipped head: derived from the log's name, next to the logs of the nodes. */
+/** Object name of the shipped head, next to the logs of the nodes. */
 const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
 
 /** Far above the size of a head with the maximum number of cosignatures. */
@@ -41,11 +41,11 @@ export const shipHead = async (target: ShipTarget, logName: string, checkpoint: 
   const content = new Blob([checkpoint])
   await target.put(name, content)
   if (!(await target.isIntact(name, await digestOf(content.stream())))) {
-    throw new Error('the target’s content differs from the upload')
+    throw new Error('the uploaded content differs from the original')
   }
 }
 
-/** Returns the reason why the tree doesn't contain the head. Null if it does. */
+/** Returns the reason that the tree doesn't contain the head; null if it does. */
 export const headProblem = async (
   encoded: string,
   key: VerifierKey,
@@ -60,7 +60,7 @@ export const headProblem = async (
     throw error
   }
   if (head.size > tree.size) {
-    return `the head has ${head.size} leaves but the tree has only ${tree.size}: the tree is an older copy, or was truncated`
+    return `the head has ${head.size} leaves, but the tree only ${tree.size}: the tree is an older copy or was truncated`
   }
   const root = await readRoot(readTiles, head.size)
   return Buffer.compare(root, head.root) === 0

@@ -1,5 +1,5 @@
-// Verifies the log against its tree. An attacker can recompute a hash chain after changing a line or truncating the
-// log, but not a tree whose signed heads are stored elsewhere. Every line is hashed again.
+// Verifies the log against its tree, and hashes every line again. An attacker can recompute a hash chain after changing
+// or truncating the log, but not a tree whose signed heads are stored elsewhere.
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from '../../../decision-log/errors.ts'
 import { forEachLine } from '../../../decision-log/forwards.ts'
@@ -14,7 +14,6 @@ import { type ReadTiles, readRoot, TileTooShortError } from '../tree/prove.ts'
 import { TILE_BYTES, TILE_WIDTH } from '../tree/tiles.ts'
 import { headProblem } from './tree-heads.ts'
 
-/** The stored tree. */
 export interface TreeSource {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly size: number; readonly root: Uint8Array; readonly checkpoint: string } | null>
@@ -28,7 +27,7 @@ interface TreePlace {
   readonly segment: string
 }
 
-/** Lines before `takenBytes` without a leaf have been submitted and wait for the next head. */
+/** Lines before `takenBytes` without a leaf are submitted and await the next head. */
 interface TakenPlace extends TreePlace {
   readonly takenBytes: number
 }
@@ -52,9 +51,9 @@ export interface VerifyTreeOptions {
   readonly key: VerifierKey
   readonly saltKey: Uint8Array
   readonly heads: readonly KeptHead[]
-  /** The logs to compare, by node. */
+  /** Logs to compare, by node. */
   readonly logs: readonly { readonly node: string; readonly directory: string }[]
-  /** True if the logs are copies from all nodes, which may lack the latest lines. */
+  /** Whether the logs are copies from all nodes, which may lack the latest lines. */
   readonly mayBeBehind: boolean
   /** Segments with an older timestamp in their name may have been archived. */
   readonly archivedBefore: string | null
@@ -64,7 +63,7 @@ export interface VerifyTreeOptions {
 
 const TILES_AT_ONCE = 64
 
-/** Returns a reader of single leaves. It caches the last tile, because the leaves of a segment are close together. */
+/** Caches the last tile, because the leaves of a segment are close together. */
 const createLeafReader = (readTiles: ReadTiles) => {
   let held = { number: -1, hashes: new Uint8Array(0) as Uint8Array }
   return async (leaf: number): Promise<Uint8Array> => {
@@ -121,7 +120,9 @@ const readLines = async (path: string, onChunk: (bytes: number) => void): Promis
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 const linesOf = (spans: readonly LeafSpan[]): number => spans.reduce((sum, { leaves }) => sum + leaves, 0)
 
-/** Problems are returned, not thrown. @throws errors of reading the tree's tables; DecisionDirectoryMissingError */
+/**
+ * Returns problems instead of throwing. @throws errors from reading the tree's tables; DecisionDirectoryMissingError
+ */
 export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport> => {
   const { tree, key, saltKey, heads, logs, mayBeBehind, archivedBefore, onChunk = () => undefined } = options
   const problems: string[] = []
@@ -149,8 +150,8 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
   }
 
   /**
-   * Whether the next segment, if the tree contains it, records the same length for this segment: the missing lines
-   * never counted.
+   * Whether the tree contains the next segment, and its header records the same length for this segment. If so, the
+   * missing lines never counted.
    */
   const isCutKnown = (
     directory: string,
@@ -211,8 +212,8 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
     }
     const left = lines.length - known
     const counted = next === undefined ? null : firstHeader(join(directory, place.slot, next.name))?.previous_length
-    const handedIn = Math.max(position, place.takenBytes)
-    const extra = lines.filter(({ end }) => end > handedIn && end <= (counted ?? Number.POSITIVE_INFINITY)).length
+    const submittedBytes = Math.max(position, place.takenBytes)
+    const extra = lines.filter(({ end }) => end > submittedBytes && end <= (counted ?? Number.POSITIVE_INFINITY)).length
     if (wrong !== null) return
     if (!isNextHeld) newer += left
     else {

@@ -1,5 +1,5 @@
-// Stores the latest head of the audit log next to the tree's head: in the tree's tables and in a file. An older head
-// never replaces a newer one.
+// Stores the latest head of the audit log in the tree's tables and in a file. An older head never replaces a newer
+// head.
 
 import { writePrivateFile } from '../../../signing/private-file.ts'
 import type { AuditHead } from '../../../store/audit.ts'
@@ -10,7 +10,7 @@ import { openAuditHead, signAuditHead } from '../verify/audit-head.ts'
 import { readHeadFile } from '../verify/tree-heads.ts'
 
 export interface AuditKeeper {
-  /** @returns the stored head. @throws NoteInvalidError if the stored text isn't a signed head */
+  /** @returns the stored head @throws NoteInvalidError if the stored text isn't a signed head */
   keep(head: AuditHead | null): Promise<AuditHead | null>
 }
 

@@ -1,5 +1,5 @@
-// Requests cosignatures for the latest head in rounds. Heads are signed and stored without waiting for witnesses, and
-// each round ends within a bounded time. Source: https://c2sp.org/tlog-witness.
+// Requests cosignatures for the latest head in rounds of limited duration. Signing and storing heads doesn't wait for
+// witnesses. Source: https://c2sp.org/tlog-witness.
 
 import { BoundedFetchFailedError, fetchBounded } from '../../../lib/bounded-fetch.ts'
 import { errorClassOf, NamedError } from '../../../lib/named-error.ts'
@@ -20,15 +20,15 @@ const OTHER_HISTORY = 'it has cosigned another history of this log'
 
 export interface Witness {
   readonly key: VerifierKey
-  /** The submission prefix, without a trailing slash. */
+  /** Submission prefix, without a trailing slash. */
   readonly url: string
 }
 
 export interface CosigningOptions {
   readonly witnesses: readonly Witness[]
-  /** Number of required cosignatures per head. */
+  /** Required cosignatures per head. */
   readonly required: number
-  /** Time within which a head needs its cosignatures, in milliseconds. */
+  /** Time after which a head without enough cosignatures is late. */
   readonly withinMs: number
   readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
   readonly monotonicMs: () => number
@@ -37,14 +37,14 @@ export interface CosigningOptions {
 }
 
 export interface CosigningState {
-  /** Milliseconds since a head last had enough cosignatures, or since the first round if none had. */
+  /** Time since a head last had enough cosignatures, or since the first round. */
   readonly ageMs: number
   readonly isLate: boolean
-  /** Class of the error that prevented storing the last round's result. Null if it was stored. */
+  /** Class of the error from storing the last round's result; null if it was stored. */
   readonly errorClass: string | null
   readonly witnesses: readonly {
     readonly name: string
-    /** Reason why the witness did not cosign the last head, in one line for display. Null if it did. */
+    /** Reason that the witness did not cosign the last head, in one line for display; null if it did. */
     readonly problem: string | null
   }[]
 }
@@ -60,7 +60,7 @@ const problemOf = (error: unknown): string => {
 }
 
 export interface Cosigning {
-  /** Starts a round, unless a round is in progress or the last one started recently. */
+  /** Starts a round, unless one is in progress or started recently. */
   offer(head: StoredHead): void
   /** Resolves when no round is in progress. */
   settled(): Promise<void>
@@ -90,14 +90,14 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     return { status, text: body.toString('utf8') }
   }
 
-  /** @returns the signature line of the witness. @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
+  /** @returns the witness's signature line @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
   const cosignatureOf = async (state: (typeof states)[number], head: StoredHead): Promise<string> => {
     const { key } = state.witness
     let answer = await ask(state.witness, state.knownSize, head)
     if (answer.status === 409 && SIZE_ANSWER.test(answer.text)) {
       const known = Number(answer.text)
       if (known > head.size) {
-        throw new NotCosignedError(`it has cosigned ${known} lines of this log, which has ${head.size}`)
+        throw new NotCosignedError(`it has cosigned ${known} lines, but this log has ${head.size}`)
       }
       if (known === state.knownSize) throw new NotCosignedError(OTHER_HISTORY)
       answer = await ask(state.witness, known, head)
@@ -108,7 +108,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     const note = withCosignatures(head.checkpoint, answer.text, [key])
     const offSeconds = openCosignature(note, key) - unixSeconds()
     if (Math.abs(offSeconds) * 1_000 > withinMs) {
-      throw new NotCosignedError(`its clock is off by ${offSeconds} s, or its cosignature is old`)
+      throw new NotCosignedError(`its clock is off by ${offSeconds} s, or its cosignature is outdated`)
     }
     state.knownSize = head.size
     return note.slice(head.checkpoint.length)
@@ -129,7 +129,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     )
     if (lines.filter((line) => line !== '').length >= required) enoughMs = monotonicMs()
     else if (!isLate()) return
-    // A late head is published without enough cosignatures, so that an unavailable witness doesn't block readers.
+    // A late head is published anyway, so that an unavailable witness doesn't block readers.
     await tree.writer.publish(head.checkpoint + lines.join(''))
   }
 

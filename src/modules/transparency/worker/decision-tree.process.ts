@@ -1,5 +1,4 @@
-// Entry of the process that builds the tree over the decision log, with a TreeInput on standard input. Ends with its
-// parent.
+// Process that builds the tree over the decision log, with a TreeInput on stdin. Exits with its parent.
 
 import { readFile } from 'node:fs/promises'
 import { listenForOrders, stayInBackground } from '../../../../workers/background-process.ts'
@@ -21,10 +20,9 @@ import { createCosigning } from './cosigning.ts'
 import type { TreeInput, TreeOrder, TreeReport } from './decision-tree-protocol.ts'
 import { createTreeMaker } from './tree-maker.ts'
 
-/** Interval between heads. */
 const HEAD_EVERY_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
-/** Maximum time for shipping and cosigning the last head at shutdown. */
+/** Limit for shipping and cosigning the last head at shutdown. */
 const FINISH_MS = 3_000
 
 stayInBackground()
@@ -94,14 +92,14 @@ const cosigning =
         unixSeconds: systemClock.unixSeconds,
       })
 
-/** With SQLite, there is only one service, which always leads. With PostgreSQL, the service sends `lead` or `rest`. */
+/** With SQLite, the only service always leads. With PostgreSQL, the service sends `lead` or `rest`. */
 const leads = (): boolean => input.tree.kind === 'sqlite' || orders.newest === 'lead'
 
 let shipping: Promise<void> | null = null
 let shipErrorClass: string | null = null
 let publishesEachHead = false
 
-/** Requests cosignatures for a signed head and ships it. The next head doesn't wait for either. */
+/** Requests cosignatures for a signed head and ships it, without delaying the next head. */
 const follow = (head: StoredHead): void => {
   cosigning?.offer(head)
   shipping ??= maker

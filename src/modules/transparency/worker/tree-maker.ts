@@ -1,5 +1,5 @@
-// Runs one pass of the tree. Every node submits the new lines of its log. The leader adds all submitted lines as
-// leaves, signs the new head and writes it to its file. Shipping the head is a separate step.
+// One pass of the tree: every node submits the new lines of its log; the leader adds all submitted lines as leaves,
+// signs the new head and writes it to its file. Shipping is a separate step.
 
 import { createLineIntake, type LineIntake } from '../../../decision-log/line-hashes.ts'
 import { withTimeout } from '../../../lib/with-timeout.ts'
@@ -24,22 +24,22 @@ export interface TreeMakerOptions {
   readonly ship: { readonly target: ShipTarget; readonly intervalMs: number } | null
   readonly flush: boolean
   readonly monotonicMs: () => number
-  /** For tests that end the process at each step. */
+  /** For tests that kill the process at each step. */
   readonly onStep?: (step: TreeStep) => void
 }
 
-export type TreeStep = 'handed-in' | 'grown' | 'signed' | 'kept' | 'shipped'
+export type TreeStep = 'submitted' | 'grown' | 'signed' | 'kept' | 'shipped'
 
 export interface TreeMaker {
-  /** @throws TreeRolledBackError: no head may be signed until an operator has investigated */
+  /** @throws TreeRolledBackError; an operator must then investigate before a head is signed */
   pass(leads: boolean): Promise<StoredHead | null>
-  /** Ships the head of a pass, if due. Passes don't wait for it. @throws the error of the last attempt to ship */
+  /** Ships the head of a pass, if due. Passes don't wait for it. @throws the error of the last shipping attempt */
   ship(head: StoredHead): Promise<void>
 }
 
-/** Maximum number of runs of lines per submission. */
+/** Maximum runs of lines per submission. */
 const RUNS_AT_ONCE = 16
-/** If the shipped head cannot be read within this time, the first head is signed without the comparison. */
+/** Limit for reading the shipped head; afterwards, the first head is signed without comparing it. */
 const SHIPPED_HEAD_MS = 3_000
 
 export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
@@ -50,13 +50,12 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   let keptSize = -1
   let shippedSize = -1
   let shippedAtMs = Number.NEGATIVE_INFINITY
-  /** Error of the last attempt to ship. */
   let shipFailure: { readonly cause: unknown } | null = null
   /** Set if the shipped head doesn't belong to this tree. */
   let refused: TreeRolledBackError | null = null
 
-  /** Reads new lines of the log and passes them to `handOver`. @returns true if there may be more */
-  const readLog = async (handOver: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
+  /** Passes new lines of the log to `submit`. @returns true if there may be more */
+  const readLog = async (submit: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
     intake ??= createLineIntake({ directory, taken: await tree.writer.taken() })
     try {
       const runs: LeafRun[] = []
@@ -67,10 +66,10 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
       }
       // One flush for all runs.
       if (flush) intake.flush()
-      if (runs.length > 0) await handOver(runs)
+      if (runs.length > 0) await submit(runs)
       return runs.length === RUNS_AT_ONCE
     } catch (error) {
-      // The runs may not be stored: continue from the positions in the tables.
+      // The runs may not be stored, so the next pass continues from the positions in the tables.
       intake = null
       throw error
     }
@@ -83,7 +82,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     if (problem !== null) throw new TreeRolledBackError(`${where}: ${problem}`)
   }
 
-  /** Compares the heads stored elsewhere before the first leaf is added, because a signature cannot be revoked. */
+  /** Compares heads stored elsewhere before the first leaf is added, because a signature cannot be revoked. */
   const checkHeads = async (): Promise<void> => {
     if (isChecked) return
     const inFile = await readHeadFile(headFile)
@@ -103,7 +102,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     pass: async (leads) => {
       if (!leads) {
         while (await readLog(tree.writer.submit));
-        onStep('handed-in')
+        onStep('submitted')
         return null
       }
       await checkHeads()
@@ -133,7 +132,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
           shipFailure = { cause: error }
           if (error instanceof TreeRolledBackError) {
             refused = error
-            // The next pass compares again, and signs nothing until all heads agree.
+            // The next pass compares again, and signs nothing until all heads match.
             isChecked = false
           }
         }

@@ -1,5 +1,5 @@
-// `witness --listen`: the log posts each head with its proof, and receives the cosignature. Submissions are handled one
-// at a time, so that two heads cannot be cosigned on the same old head. Source: https://c2sp.org/tlog-witness.
+// `witness --listen`: the log posts each head with its proof and receives the cosignature. Handles submissions one at a
+// time, so that no two heads are cosigned on the same old head. Source: https://c2sp.org/tlog-witness.
 
 import type { CommandOutput } from '../../../../command-line/output.ts'
 import { leaveAfterTurn } from '../../../../server/event-loop-turns.ts'
@@ -10,10 +10,10 @@ import type { VerifierKey } from '../../tree/note.ts'
 import { HEAD_MAX_BYTES } from '../../verify/tree-heads.ts'
 import type { WitnessState } from './witness-state.ts'
 
-/** Idle timeout of a connection, in seconds. */
+/** Idle timeout of a connection. */
 const IDLE_SECONDS = 30
 
-/** Closes the connection, so that the client stops sending a refused body. */
+/** Closes the connection, so that the client stops sending the body. */
 const text = (status: number, body: string): Response =>
   new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8', connection: 'close' } })
 

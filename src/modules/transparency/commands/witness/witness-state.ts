@@ -1,5 +1,5 @@
-// Files of a witness: key, latest cosigned head, and evidence against the log. A head is flushed to disk before its
-// cosignature is released, so that a restart cannot lead to a signature on another history.
+// Files of a witness: key, latest cosigned head, and evidence against the log. Heads are flushed to disk before their
+// cosignature is returned, so that a restarted witness never signs another history.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailedError } from '../../../../command-line/output.ts'
@@ -14,11 +14,11 @@ import { readHeadFile } from '../../verify/tree-heads.ts'
 
 export interface WitnessState {
   readonly key: VerifierKey
-  /** Returns the last cosigned head with its cosignature. Null before the first. */
+  /** Last cosigned head with its cosignature; null before the first. */
   before(): Promise<string | null>
   /** Stores the head. @returns the signature line */
   cosign(checkpoint: string): Promise<string>
-  /** Stores two contradictory heads as the log signed them. @returns the path of the file */
+  /** Stores two contradictory signed heads. @returns the path of the file */
   keepEvidence(before: string, offered: string): Promise<string>
   close(): void
 }
@@ -49,7 +49,7 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
       cosign: async (checkpoint) => {
         const line = cosign(checkpoint, unixSeconds(), { key, sign })
         const { text, signatures } = parseNote(checkpoint)
-        // The head may already have an older cosignature of this witness.
+        // Removes an older cosignature of this witness.
         const others = signatures.filter(({ name, keyId }) => name !== key.name || keyId !== key.keyId)
         await writePrivateFile(cosigned, encodeNote({ text, signatures: others }) + line)
         return line

@@ -1,5 +1,5 @@
-// `countersign witness`: checks on another machine that each head of a log extends the last one, and cosigns it. It
-// polls the published files of the log (--log), or the log submits its heads (--listen).
+// `countersign witness`: on another machine, checks that each head of a log extends the previous head, and cosigns it.
+// Polls the log's published files (--log), or receives heads from the log (--listen).
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
@@ -30,18 +30,16 @@ witnesses must contain this witness. With --log, the witness polls the files tha
   --log-key KEY        Verifier key of the log (${PROGRAM} proof key) from its operator, or a file that contains it.
   --state FOLDER       Folder for the witness's key and the file cosigned: the newest head with its cosignature. Created if
                        missing.
-  --name NAME          Name of the witness, such as witness.example/1.
+  --name NAME          Name of the witness, for example witness.example/1.
   --interval SECONDS   Polling interval (default 10).
-  --once               Poll once, and exit with the result.
+  --once               Poll once, then exit with the result.
 
-With --log, the command exits with 1 if a head is older than the last one or belongs to another history, also after a restart.
-Heads of two histories are stored in the folder as evidence. Afterwards, only a head that extends the last cosigned one is
-cosigned.
+With --log, exits with 1 if a head is older than the last cosigned head or belongs to another history, also after a restart.
 `
 
 const LIMIT_MS = 15_000
 
-/** @returns a reader of the log's files; it resolves to null if the file doesn't exist */
+/** @returns a reader of the log's files, which resolves to null for a missing file */
 const createPlace = (place: string): ((path: string, maxBytes: number) => Promise<Buffer | null>) => {
   if (place.startsWith('dir:') && isAbsolute(place.slice(4))) {
     return async (path) => {
@@ -68,7 +66,7 @@ export interface WitnessContext {
 /** @throws UsageError */
 const parseKeys = (logKey: string, name: string): ReturnType<typeof parseVerifierKey> => {
   try {
-    // Validates only the name. The key doesn't exist yet, so it is replaced by zeros.
+    // Validates only the name; the key doesn't exist yet.
     verifierKeyOf(name, 'cosignature', new Uint8Array(32))
     return parseVerifierKey(logKey)
   } catch (error) {
@@ -92,7 +90,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** Returns the exit code: 0 finished, 1 refused or unreachable, 2 usage error. */
+/** Returns the exit code: 0 success, 1 refused or unreachable, 2 usage error. */
 export const runWitness = (commandArguments: readonly string[], context: WitnessContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, unixSeconds, signal } = context
@@ -150,7 +148,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         }
         return 'refused'
       }
-      // An unchanged head is cosigned again: the new timestamp shows that the log has been checked.
+      // Cosigns unchanged heads too: the new timestamp shows that the log has been checked.
       await state.cosign(offered)
       if (judgement.kind === 'continued') output.stdout(`cosigned ${judgement.head.size} lines\n`)
       return 'fine'
@@ -169,7 +167,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         try {
           if (read !== null && (await look(read)) === 'refused') return 1
         } catch (error) {
-          // An unreachable log isn't a violation; the next poll tries again.
+          // An unreachable log isn't a violation.
           const reason = error instanceof Error ? error.message : String(error)
           if (command.flag('once')) throw new CommandFailedError(reason)
           output.stderr(`could not check the log: ${reason}\n`)
