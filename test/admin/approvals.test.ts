@@ -70,20 +70,20 @@ describe('with the rule', () => {
     // One of the deployment's admins, who are members of nothing.
     const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
     harness.clock.advance(1)
-    const waiting = async () => (await call('GET', '/organizations/alpha/approvals/waiting', bob)).body
-    expect(await waiting()).toMatchObject({ waiting: 0 })
+    const waiting = async () => (await call('GET', '/organizations/alpha/waiting', bob)).body
+    expect(await waiting()).toMatchObject({ approvals: 0, deployment_approvals: null })
     const { body } = await activate(ada)
     // Newest first, by the second.
     harness.clock.advance(1)
     const lapses = await activate(ada)
     expect(body).toMatchObject({ requested_by_name: 'ada@example.com', decided_by: null, decided_by_name: null })
-    expect(await waiting()).toMatchObject({ waiting: 2 })
+    expect(await waiting()).toMatchObject({ approvals: 2 })
     expect((await decide(body.id, true, root)).body).toMatchObject({
       requested_by_name: 'ada@example.com',
       decided_by: root.id,
       decided_by_name: 'root@example.com',
     })
-    expect(await waiting()).toMatchObject({ waiting: 1 })
+    expect(await waiting()).toMatchObject({ approvals: 1 })
     const list = await harness.call('GET', '/organizations/alpha/approvals', bob)
     expect(list.body['data']).toMatchObject([
       { id: lapses.body.id, requested_by_name: 'ada@example.com', decided_by_name: null },

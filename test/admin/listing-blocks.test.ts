@@ -98,7 +98,7 @@ const longestBlock = async (path: string): Promise<number> => {
 }
 
 /** Other reads of many rows. */
-const others = ['overview', 'find?text=ada', 'approvals/waiting'].map((name) => ({
+const others = ['overview', 'find?text=ada', 'waiting'].map((name) => ({
   name,
   path: `/organizations/alpha/${name}`,
 }))

@@ -73,6 +73,15 @@ describe('what waits, fails or ends soon', () => {
     const verified = withStatus('completed')
     await openHit(harness.store, alpha.id, verified)
     expect(await hits()).toEqual({ verified: 1, exact: true })
+    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    const counts = { reviews: { waiting: 2, exact: true }, hits: { verified: 1, exact: true }, approvals: 0 }
+    for (const [cookie, deployment] of [
+      [viewer.cookie, null],
+      [root.cookie, 0],
+    ] as const) {
+      const { body: counted } = await read('/organizations/alpha/waiting', cookie)
+      expect(counted as object).toEqual({ ...counts, deployment_approvals: deployment })
+    }
     // Lists of sanctioned people are the deployment's: everybody is told that one is missed.
     const lists = async () => (await read('/organizations/alpha/overview', viewer.cookie)).body['lists']
     expect(await lists()).toEqual([])

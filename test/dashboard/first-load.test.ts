@@ -76,7 +76,7 @@ describe.skipIf(CHROMIUM === null)('the first load of the dashboard', () => {
     await page.goto(`${dashboard.url}/o/demo/reviews`)
     await page.getByRole('row').nth(1).waitFor()
     await page.waitForLoadState('networkidle')
-    expect(requests.length).toBeLessThanOrEqual(19)
+    expect(requests.length).toBeLessThanOrEqual(12)
   })
 
   test('is as small where there is something to draw', async () => {

@@ -1,13 +1,9 @@
 // What the charts of the live page show of the service's points: the page itself is tested in test/long/dashboard.
 import { describe, expect, test } from 'bun:test'
+import { newestWithValue } from '../../src/dashboard/page/live/chart.tsx'
 import { formatNumber } from '../../src/dashboard/page/live/format.ts'
-import {
-  CHARTS,
-  DECISIONS_BY_CHAIN,
-  DECISIONS_BY_VERDICT,
-  newestWithValue,
-  toneOf,
-} from '../../src/dashboard/page/live/series.ts'
+import { toneOf } from '../../src/dashboard/page/live/limits.ts'
+import { CHARTS, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from '../../src/dashboard/page/live/series.ts'
 import { point } from './support/live-point.ts'
 
 describe('what the charts show', () => {

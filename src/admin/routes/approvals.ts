@@ -19,8 +19,6 @@ const route = declareRoutes('Approvals')
 
 const STATE = oneOf(['pending', 'approved', 'rejected', 'expired'])
 const DECISION = closed({ approve: Type.Boolean({ description: 'False to reject. The requester can only reject' }) })
-const WAITING = closed({ waiting: Type.Integer({ description: 'Number of changes that can be decided now' }) })
-
 const DECIDING = {
   description:
     'Approval makes the change immediately, unless its basis has changed. The approver must have been an administrator before the request. Neither the approver nor the requester may have created, invited or recovered the other’s account.',
@@ -58,15 +56,6 @@ export const approvalRoutes = (routes: readonly Route[]) => {
       answer: pageOf(APPROVAL),
       handle: ({ services, organization, query }) => approvalPage(services, organization.id, query),
     }),
-    route('countApprovals', 'GET', '/organizations/{organization}/approvals/waiting', {
-      access: VIEWER,
-      command: false,
-      summary: 'Count pending approval requests',
-      answer: WAITING,
-      handle: async ({ services, organization }) => ({
-        waiting: await services.store.approvals.countPending(organization.id),
-      }),
-    }),
     route('decideApproval', 'POST', '/organizations/{organization}/approvals/{approval}/decide', {
       access: ORGANIZATION_ADMIN_PERSON,
       alone: 'decides-approvals',
@@ -85,7 +74,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
       access: DEPLOYMENT,
       command: false,
       summary: 'Count the deployment’s pending approval requests',
-      answer: WAITING,
+      answer: closed({ waiting: Type.Integer({ description: 'Number of changes that can be decided now' }) }),
       handle: async ({ services }) => ({ waiting: await services.store.approvals.countPending(null) }),
     }),
     route('decideDeploymentApproval', 'POST', '/approvals/{approval}/decide', {

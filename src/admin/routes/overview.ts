@@ -4,7 +4,7 @@ import { apiKeyStatus } from '../../domain/api-key.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
 import type { WebhookMessage } from '../../store/webhooks/webhook-messages.ts'
-import { mayIn } from '../actor.ts'
+import { mayDeployment, mayIn } from '../actor.ts'
 import { scopeBeyond } from '../rights.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull } from '../schema.ts'
@@ -17,6 +17,21 @@ const ENDS_SOON_SECONDS = 30 * 86_400
 const MESSAGES_READ = 500
 /** Number of missed intervals after which a list counts as outdated. */
 const INTERVALS_MISSED = 2
+
+const HITS = closed(
+  {
+    verified: Type.Integer({ description: 'Completed sessions with an open hit' }),
+    exact: Type.Boolean({ description: 'False if there are more' }),
+  },
+  'Hits on people and businesses that are verified',
+)
+
+const WAITING = closed({
+  reviews: closed({ waiting: Type.Integer(), exact: Type.Boolean({ description: 'False if there are more' }) }),
+  hits: HITS,
+  approvals: Type.Integer({ description: 'Number of changes that can be decided now' }),
+  deployment_approvals: nullable(Type.Integer({ description: 'Null unless the caller is a deployment admin' })),
+})
 
 const OVERVIEW = named(
   'Overview',
@@ -34,13 +49,7 @@ const OVERVIEW = named(
       },
       'Each session is counted once; test sessions are not counted',
     ),
-    hits: closed(
-      {
-        verified: Type.Integer({ description: 'Completed sessions with an open hit' }),
-        exact: Type.Boolean({ description: 'False if there are more' }),
-      },
-      'Hits on people and businesses that are verified',
-    ),
+    hits: HITS,
     first_steps: closed(
       {
         policy: Type.Boolean({ description: 'Whether a policy is live' }),
@@ -98,6 +107,26 @@ export const growsOld = (
   (confirmedAtSeconds !== null && nowSeconds - confirmedAtSeconds > INTERVALS_MISSED * intervalSeconds)
 
 export const OVERVIEW_ROUTES = [
+  route('countWaiting', 'GET', '/organizations/{organization}/waiting', {
+    access: VIEWER,
+    command: false,
+    summary: 'Count sessions, hits and changes that await a decision',
+    answer: WAITING,
+    handle: async ({ services: { store }, organization: { id }, actor }) => {
+      const [{ count, exact }, hits, approvals, deployment] = await Promise.all([
+        store.sessionCounts.waiting(id),
+        store.sessionCounts.withOpenHits(id),
+        store.approvals.countPending(id),
+        mayDeployment(actor) ? store.approvals.countPending(null) : null,
+      ])
+      return {
+        reviews: { waiting: count, exact },
+        hits: { verified: hits.count, exact: hits.exact },
+        approvals,
+        deployment_approvals: deployment,
+      }
+    },
+  }),
   route('readOverview', 'GET', '/organizations/{organization}/overview', {
     access: VIEWER,
     command: false,

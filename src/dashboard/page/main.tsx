@@ -2,8 +2,21 @@
 import { render } from 'preact'
 import { loadFonts } from '../../pages/load-fonts.ts'
 import { App } from './app.tsx'
+// Used by several files that are loaded later, each of which would otherwise be one more request.
+import './attest/curl.ts'
+import './data/use-action.ts'
+import './data/use-deployment.ts'
+import './data/use-form.ts'
+import './decisions/labels.tsx'
+import './entry/passkey.ts'
+import './entry/password.ts'
+import './live/limits.ts'
 import { followLinks } from './router.ts'
 import { applyTheme, storedTheme } from './shell/preferences.ts'
+import './ui/copy.tsx'
+import './ui/dialog.tsx'
+import './ui/field.tsx'
+import './ui/time.tsx'
 
 applyTheme(storedTheme())
 loadFonts()

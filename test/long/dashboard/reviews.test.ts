@@ -68,6 +68,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     const stream = await follow(second)
     await page.reload()
     await page.getByRole('row').nth(2).waitFor()
+    await page.getByRole('link', { name: 'Reviews 2 waiting' }).waitFor()
     await accessible(page)
     // On a phone, rows are short, and the filters are in one line.
     await page.setViewportSize({ width: 390, height: 844 })

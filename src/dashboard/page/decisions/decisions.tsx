@@ -4,12 +4,12 @@ import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
 import type { Decision } from '../api/types.ts'
-import { TryIt } from '../attest/try-it.tsx'
 import { usePages } from '../data/use-pages.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { shorten, shortId } from '../ui/copy.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Card, Empty, Page } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
@@ -59,6 +59,8 @@ const Count = ({ query }: { readonly query: ReturnType<typeof queryOf> }) => {
     </p>
   )
 }
+
+const TryIt = lazy(async () => (await import('../attest/try-it.tsx')).TryIt)
 
 export const Decisions = () => {
   const { params, path } = useWorkplace()

@@ -3,10 +3,19 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { LiveEvent, LivePoint } from '../api/types.ts'
 import { formatClock, formatNumber } from './format.ts'
+import { type Limits, toneOf } from './limits.ts'
 import { followTheme, type Palette, readPalette } from './palette.ts'
 import { createPlot, type Plot } from './plot.ts'
-import { type ChartSpec, type Limits, type Line, newestWithValue, toneOf } from './series.ts'
+import type { ChartSpec, Line } from './series.ts'
 import type { LiveWindow } from './windows.ts'
+
+/** Returns the newest point with any value; the last point if there is none. */
+export const newestWithValue = (lines: readonly Line[], last: number): number => {
+  for (let index = last; index >= 0; index--) {
+    if (lines.some(({ values }) => (values[index] ?? null) !== null)) return index
+  }
+  return last
+}
 
 const TABLE_ROWS = 15
 const PAGE_STEP = 60

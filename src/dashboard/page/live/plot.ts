@@ -2,8 +2,9 @@
 // only draws; legend, table and keyboard control are implemented by the page.
 import UPlot from 'uplot'
 import { formatClock, formatMinute, formatTick } from './format.ts'
+import type { Limits } from './limits.ts'
 import type { Palette } from './palette.ts'
-import type { Limits, Line } from './series.ts'
+import type { Line } from './series.ts'
 
 const PLOT_HEIGHT = 168
 const AXIS_WIDTH = 46

@@ -1,6 +1,7 @@
 // Lines of each chart by name and color. A point without a value, such as the latency of a second without responses, is
 // a gap instead of zero.
 import type { LivePoint } from '../api/types.ts'
+import type { Limits } from './limits.ts'
 
 /** Color number in the style sheet. */
 export type Colour = 1 | 2 | 3 | 4 | 5
@@ -12,20 +13,9 @@ export interface Line {
   readonly values: readonly (number | null)[]
 }
 
-/** In the unit of the chart. */
-export interface Limits {
-  readonly warn: number
-  readonly bad: number
-}
-
 /** `bad` equals the threshold of the alerting rules (deploy/prometheus). */
 export const LATENCY_LIMITS: Limits = { warn: 250, bad: 1_000 }
 const EVENT_LOOP_LIMITS: Limits = { warn: 100, bad: 250 }
-
-export const toneOf = (limits: Limits | undefined, value: number | null): 'bad' | 'warn' | null => {
-  if (limits === undefined || value === null || value < limits.warn) return null
-  return value < limits.bad ? 'warn' : 'bad'
-}
 
 export interface ChartSpec {
   readonly id: string
@@ -48,14 +38,6 @@ const lines =
   (...all: readonly ((points: readonly LivePoint[]) => Line)[]) =>
   (points: readonly LivePoint[]): readonly Line[] =>
     all.map((each) => each(points))
-
-/** Returns the newest point with any value; the last point if there is none. */
-export const newestWithValue = (lines: readonly Line[], last: number): number => {
-  for (let index = last; index >= 0; index--) {
-    if (lines.some(({ values }) => (values[index] ?? null) !== null)) return index
-  }
-  return last
-}
 
 const NAMED_MAX = 4
 const OTHERS = 'others'

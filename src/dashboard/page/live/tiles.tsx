@@ -3,7 +3,8 @@
 import type { LivePoint } from '../api/types.ts'
 import { Notice } from '../ui/problem.tsx'
 import { formatClock, formatMegabytes, formatNumber } from './format.ts'
-import { LATENCY_LIMITS, toneOf } from './series.ts'
+import { toneOf } from './limits.ts'
+import { LATENCY_LIMITS } from './series.ts'
 
 interface Tile {
   readonly label: string

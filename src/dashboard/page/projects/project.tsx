@@ -1,17 +1,19 @@
 // Project: verification hash, policy, contracts and programs, and a first request.
 import { counted } from '../../../lib/counted.ts'
-import { TryIt } from '../attest/try-it.tsx'
 import { useRead } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { ActionButton } from '../ui/actions.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Card, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { Bindings } from './bindings.tsx'
 import { usePolicies } from './policies.ts'
 import { editProject } from './project-form.tsx'
+
+const TryIt = lazy(async () => (await import('../attest/try-it.tsx')).TryIt)
 
 export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
   const { params, may, path } = useWorkplace()

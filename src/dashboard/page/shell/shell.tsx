@@ -12,6 +12,7 @@ import { Toasts } from '../ui/toast.tsx'
 import { isAllowed, needsSecondFactor, roleMissing, roleOf, type Session, useSession } from './session.ts'
 import { listenForShortcuts, useShortcut, useShortcuts } from './shortcuts.ts'
 import { navigationOf, Sidebar } from './sidebar.tsx'
+import { useWaiting, WaitingContext } from './waiting.ts'
 
 const Find = lazy(async () => (await import('./find.tsx')).Find, { meanwhile: null })
 const Help = lazy(async () => (await import('./help.tsx')).Help, { meanwhile: null })
@@ -95,6 +96,7 @@ const homeOf = ({ account, organization }: Session): string => {
 export const Shell = () => {
   const session = useSession()
   const { path } = usePlace()
+  const waiting = useWaiting(session, path)
   const hasReference = document.querySelector<HTMLMetaElement>('meta[name="reference"]')?.content === 'true'
   const [finding, setFinding] = useState(false)
   const [helping, setHelping] = useState(false)
@@ -133,37 +135,39 @@ export const Shell = () => {
   useEffect(() => setMenuOpen(false), [path])
 
   return (
-    <div class={menuOpen ? 'shell shell-open' : 'shell'}>
-      <a class="skip" href="#content">
-        Skip to content
-      </a>
-      <header class="topbar">
-        <IconButton
-          icon={menuOpen ? 'cross' : 'menu'}
-          label={menuOpen ? 'Close menu' : 'Open menu'}
-          aria-expanded={menuOpen}
-          onClick={() => setMenuOpen(!menuOpen)}
+    <WaitingContext.Provider value={waiting}>
+      <div class={menuOpen ? 'shell shell-open' : 'shell'}>
+        <a class="skip" href="#content">
+          Skip to content
+        </a>
+        <header class="topbar">
+          <IconButton
+            icon={menuOpen ? 'cross' : 'menu'}
+            label={menuOpen ? 'Close menu' : 'Open menu'}
+            aria-expanded={menuOpen}
+            onClick={() => setMenuOpen(!menuOpen)}
+          />
+          <span class="topbar-brand">
+            <Mark size={22} /> {session.organization?.name ?? 'Countersign'}
+          </span>
+          <IconButton icon="search" label="Find" onClick={() => setFinding(true)} />
+        </header>
+        <Sidebar
+          path={path}
+          onFind={() => setFinding(true)}
+          onHelp={() => setHelping(true)}
+          hasReference={hasReference}
         />
-        <span class="topbar-brand">
-          <Mark size={22} /> {session.organization?.name ?? 'Countersign'}
-        </span>
-        <IconButton icon="search" label="Find" onClick={() => setFinding(true)} />
-      </header>
-      <Sidebar
-        path={path}
-        onFind={() => setFinding(true)}
-        onHelp={() => setHelping(true)}
-        hasReference={hasReference}
-      />
-      <main id="content" tabIndex={-1} inert={menuOpen}>
-        <ChangeWaits path={path} />
-        {path !== '/' && path !== '/sign-in' && <CurrentPage path={path} />}
-      </main>
-      <Toasts />
-      {finding && (
-        <Find hasReference={hasReference} onHelp={() => setHelping(true)} onClose={() => setFinding(false)} />
-      )}
-      {helping && <Help onClose={() => setHelping(false)} />}
-    </div>
+        <main id="content" tabIndex={-1} inert={menuOpen}>
+          <ChangeWaits path={path} />
+          {path !== '/' && path !== '/sign-in' && <CurrentPage path={path} />}
+        </main>
+        <Toasts />
+        {finding && (
+          <Find hasReference={hasReference} onHelp={() => setHelping(true)} onClose={() => setFinding(false)} />
+        )}
+        {helping && <Help onClose={() => setHelping(false)} />}
+      </div>
+    </WaitingContext.Provider>
   )
 }

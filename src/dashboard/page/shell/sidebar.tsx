@@ -1,4 +1,5 @@
 // Navigation: current organization, available pages, and account.
+import { useContext } from 'preact/hooks'
 import { isServed, type ListedPage, NAVIGATION_GROUPS, PAGES } from '../pages.ts'
 import { matchPath, navigate, pathFor } from '../router.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -8,7 +9,7 @@ import { Key } from '../ui/parts.tsx'
 import { keepTheme, storedTheme, type Theme } from './preferences.ts'
 import { isAllowed, type Session, useSession } from './session.ts'
 import { FIND_KEYS } from './shortcuts.ts'
-import { useWaiting } from './waiting.ts'
+import { WaitingContext, waitingLabel } from './waiting.ts'
 
 type Navigable = ListedPage & { readonly navigation: NonNullable<ListedPage['navigation']> }
 
@@ -118,13 +119,17 @@ const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
   )
 }
 
-const WaitingCount = ({ count }: { readonly count: number }) =>
-  count === 0 ? null : (
-    <span class="navigation-count">
-      {count}
-      <span class="sr-only"> waiting</span>
-    </span>
+const WaitingCount = ({ pattern }: { readonly pattern: string }) => {
+  const count = waitingLabel(useContext(WaitingContext), pattern)
+  return (
+    count !== null && (
+      <span class="navigation-count">
+        {count}
+        <span class="sr-only"> waiting</span>
+      </span>
+    )
   )
+}
 
 interface SidebarProps {
   readonly path: string
@@ -137,8 +142,7 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
   const session = useSession()
   const deployment = isOfDeployment(path)
   const pages = navigationOf(session)
-  const waiting = useWaiting(session, path)
-  const sharedWaiting = waiting?.['/approvals'] ?? 0
+  const sharedWaiting = useContext(WaitingContext)?.deployment_approvals ?? 0
   const current = currentHref(
     pages.map(({ href }) => href),
     path,
@@ -169,7 +173,7 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
                     <a href={href} aria-current={href === current ? 'page' : undefined}>
                       <Icon name={navigation.icon} />
                       {title}
-                      <WaitingCount count={waiting?.[pattern] ?? 0} />
+                      <WaitingCount pattern={pattern} />
                     </a>
                   </li>
                 ))}
@@ -193,7 +197,7 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
           >
             <Icon name={deployment ? 'back' : 'settings'} />
             {deployment ? session.organization.name : 'Deployment'}
-            {!deployment && <WaitingCount count={sharedWaiting} />}
+            {!deployment && <WaitingCount pattern="/approvals" />}
           </a>
         )}
         {hasReference && (

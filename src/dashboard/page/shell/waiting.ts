@@ -1,7 +1,8 @@
-// Number of changes that wait for a second person, for the navigation. Read after each navigation, once per minute, and
-// after requests and decisions on this page.
+// Numbers of sessions and changes that await a decision, for the navigation and notices. Read after each navigation,
+// once per minute, and after requests and decisions on this page.
+import { createContext } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
+import { type AnswerOf, call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
 import { isAllowed, type Session } from './session.ts'
 
@@ -21,20 +22,17 @@ export const useWaitingChanged = (again: () => void): void => {
   }, [again])
 }
 
-/** Maps paths of the navigation to numbers of waiting changes; unknown numbers are omitted. */
-export type Waiting = Readonly<Record<string, number>>
+/** Without an organization, only the changes to the deployment. */
+type Waiting = Partial<AnswerOf<'GET /organizations/{organization}/waiting'>>
 
-const read = async (organizationId: string | null, ofDeployment: boolean, signal: AbortSignal): Promise<Waiting> => {
-  const [own, shared] = await Promise.all([
-    organizationId === null
-      ? null
-      : call('GET /organizations/{organization}/approvals/waiting', {
-          params: { organization: organizationId },
-          signal,
-        }),
-    ofDeployment ? call('GET /approvals/waiting', { signal }) : null,
-  ])
-  return { '/o/{organization}/approvals': own?.waiting ?? 0, '/approvals': shared?.waiting ?? 0 }
+/** Null until the numbers are read. */
+export const WaitingContext = createContext<Waiting | null>(null)
+
+const read = async (organization: string | null, ofDeployment: boolean, signal: AbortSignal): Promise<Waiting> => {
+  if (organization !== null) {
+    return call('GET /organizations/{organization}/waiting', { params: { organization }, signal })
+  }
+  return ofDeployment ? { deployment_approvals: (await call('GET /approvals/waiting', { signal })).waiting } : {}
 }
 
 /** Returns null until the numbers are read or if this fails, because the navigation works without them. */
@@ -59,4 +57,17 @@ export const useWaiting = ({ account, organization }: Session, path: string): Wa
     if (query.value !== null || query.error !== null) query.reload()
   }, [path, turn])
   return query.value
+}
+
+/** Returns the number next to a page of the navigation; null without waiting items. */
+export const waitingLabel = (waiting: Waiting | null, pattern: string): string | null => {
+  const { reviews, approvals = 0, deployment_approvals: shared } = waiting ?? {}
+  if (pattern === '/o/{organization}/reviews' && reviews !== undefined && !reviews.exact) return `${reviews.waiting}+`
+  const counts: Readonly<Record<string, number>> = {
+    '/o/{organization}/reviews': reviews?.waiting ?? 0,
+    '/o/{organization}/approvals': approvals,
+    '/approvals': shared ?? 0,
+  }
+  const count = counts[pattern] ?? 0
+  return count === 0 ? null : String(count)
 }
