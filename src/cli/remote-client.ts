@@ -8,7 +8,7 @@ import { ADMIN_KEY as KEY } from '../config/given-values.ts'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 import { unreadableText } from '../lib/named-error.ts'
-import { PolicyInvalidError, type PolicyIssue } from '../policy/errors.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../policy/issues.ts'
 
 const TIMEOUT_MS = 60_000
 

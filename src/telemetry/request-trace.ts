@@ -44,7 +44,7 @@ export interface StageTrace {
 export interface RequestTrace extends StageTrace {
   end(status: number): void
   /**
-   * Ends the batch's own stages and starts those of its elements. The returned function returns null for elements
+   * Ends the stages of the batch and starts a stage per element. The returned function returns null for elements
    * without spans.
    */
   elements(size: number): (index: number) => StageTrace | null

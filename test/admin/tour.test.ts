@@ -386,6 +386,10 @@ describe('a tour of the admin API', () => {
       screeners_again: false,
     }
     expect(await call<object>(200, 'GET', threshold)).toEqual({ ...defaults, threshold: 75, is_default: true })
+    const choices = await call<Record<'address_lists' | 'screeners', string[]>>(200, 'GET', `${threshold}/choices`)
+    await call(200, 'PUT', threshold, { body: choices })
+    await call(200, 'PUT', threshold, { body: { address_lists: null, screeners: null } })
+    expect(choices.address_lists).toContain('deny')
     await call(400, 'PUT', threshold, { body: {} })
     await call(400, 'PUT', threshold, { body: { address_lists: ['none'] } })
     await call(400, 'PUT', threshold, { body: { screeners: ['none'] } })

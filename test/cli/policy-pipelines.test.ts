@@ -30,7 +30,7 @@ beforeEach(async () => {
   harness = await startHarness()
   server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => harness.api(request) })
   organizationId = (await harness.organization('acme')).id
-  repository = newFolder('policy-pipelines')
+  repository = newFolder()
   const bin = join(repository, 'bin')
   mkdirSync(bin)
   mkdirSync(join(repository, 'policies'))

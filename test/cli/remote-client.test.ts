@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { openRemote } from '../../src/cli/remote-client.ts'
 import { CommandFailedError } from '../../src/command-line/output.ts'
-import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { PolicyInvalidError } from '../../src/policy/issues.ts'
 
 test('an error of the server can’t control the terminal', async () => {
   const server = Bun.serve({

@@ -94,8 +94,12 @@ describe('the settings of a screener', () => {
     expect(problemOf(withLine('cache-seconds: 1.5'))).toStartWith('risk.cache-seconds must be')
     expect(problemOf(withLine('method: PUT'))).toBe('risk.method must be GET or POST')
     expect(problemOf(withLine('reach: everywhere'))).toStartWith('risk.reach must be one of')
-    expect(problemOf(withLine('body: { a: "${secret}" }'))).toStartWith('risk.body.a uses the unknown placeholder ${secret}')
-    expect(problemOf(withLine('headers: { a: "${secret}" }'))).toStartWith('risk.headers.a uses the unknown placeholder ${secret}')
+    expect(problemOf(withLine('body: { a: "${secret}" }'))).toStartWith(
+      'risk.body.a uses the unknown placeholder ${secret}',
+    )
+    expect(problemOf(withLine('headers: { a: "${secret}" }'))).toStartWith(
+      'risk.headers.a uses the unknown placeholder ${secret}',
+    )
     expect(problemOf(withLine('headers: { host: a }'))).toBe('risk.headers.host is not a permitted header')
     expect(problemOf(withLine('headers: { a: "x\\r\\ny" }'))).toBe('risk.headers.a must be a line of ASCII text')
     expect(problemOf(withLine('secret: s3cret'))).toBe('risk.secret must be a mapping')

@@ -76,7 +76,10 @@ describe('a problem', () => {
   })
 
   test('429 carries the state of the limit', () => {
-    const { headers } = problemResponse(new RateExceededError({ requestsPerSecond: 2, limit: 20, remaining: 0, resetSeconds: 9 }, 3), 'r')
+    const { headers } = problemResponse(
+      new RateExceededError({ requestsPerSecond: 2, limit: 20, remaining: 0, resetSeconds: 9 }, 3),
+      'r',
+    )
     expect(headers.get('retry-after')).toBe('3')
     expect(headers.get('ratelimit-limit')).toBe('20')
     expect(headers.get('ratelimit-remaining')).toBe('0')

@@ -7,7 +7,7 @@ import { documentsAt, inOrganization, type PolicyContext, printWarnings } from '
 import { readText } from '../../command-line/read-text.ts'
 import { finish } from '../../policy/cel/steps.ts'
 import { readPolicyDocument } from '../../policy/document/document.ts'
-import { PolicyInvalidError, type PolicyIssue } from '../../policy/errors.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../../policy/issues.ts'
 import { contentHashOf, draftRevision } from '../../policy/revision.ts'
 import { PROGRAM } from '../../program/labels.ts'
 

@@ -6,7 +6,7 @@ import { documentsAt, knownChains, printWarnings } from '../../command-line/poli
 import { readText } from '../../command-line/read-text.ts'
 import { unreadableText } from '../../lib/named-error.ts'
 import { compileSource } from '../../policy/cel/compile.ts'
-import { PolicyInvalidError, type PolicyIssue } from '../../policy/errors.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../../policy/issues.ts'
 import { coverageOf, type PolicyCoverage } from '../../policy/tools/coverage.ts'
 import { runPolicyTests, type TestResult } from '../../policy/tools/policy-tests.ts'
 

@@ -20,6 +20,17 @@ import type { Action } from './ui/actions.tsx'
 import type { SelectChoices } from './ui/field.tsx'
 import type { Columns } from './ui/table.tsx'
 
+/** Tabs of the settings page, with their labels. */
+export const SETTINGS_TABS = {
+  organization: 'Organization',
+  page: 'Verification page',
+  checks: 'Checks',
+  automation: 'Automation',
+  retention: 'Retention',
+  security: 'Security',
+}
+export type SettingsTab = keyof typeof SETTINGS_TABS
+
 export interface SettingsCardProps {
   readonly mayChange: boolean
 }
@@ -81,9 +92,14 @@ interface PolicyPartProps {
   readonly revisions: readonly Revision[]
 }
 
+export interface SettingsPart {
+  readonly tab: SettingsTab
+  readonly Card: ComponentType<SettingsCardProps>
+}
+
 /** Parts of core pages. */
 export interface ModuleParts {
-  readonly settings?: ComponentType<SettingsCardProps>
+  readonly settings?: SettingsPart
   readonly review?: ReviewParts
   readonly queue?: QueueParts
   readonly sessionPolicy?: SessionPolicyParts
@@ -100,7 +116,7 @@ export interface ModulePages {
   readonly module: string
   readonly pages?: readonly PageEntry[]
   /** Entry of the command palette that leads to the module's settings card. */
-  readonly setting?: readonly [label: string, card: string]
+  readonly setting?: readonly [label: string, tab: SettingsTab, card: string]
   /** Returns items of the overview. */
   readonly attention?: (overview: Overview, context: AttentionContext) => readonly Attention[]
   readonly load?: () => Promise<ModuleParts>

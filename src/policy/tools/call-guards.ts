@@ -35,7 +35,7 @@ const possibleCall = ({ family, code, name, signature, slots }: CallShape): Poss
 type GuardFact = Exclude<keyof PossibleCall, 'slots'>
 const isGuardFact = (name: string): name is GuardFact => name !== 'slots' && Object.hasOwn(UNDECODED, name)
 
-/** A set of possible calls; bit n stands for call n. */
+/** A set of possible calls; bit n represents call n. */
 type Calls = bigint
 
 /** Calls for which a condition may be true, and may be false. A call can be in both. */

@@ -70,10 +70,7 @@ test('an unusable key ends the run before the load', async () => {
 }, 60_000)
 
 test('a stopped sweep prints and draws its finished settings', async () => {
-  const bench = startBench(
-    '--only sweep --workers 0 --processes 1 --quick --rounds 9 --json --images',
-    folder,
-  )
+  const bench = startBench('--only sweep --workers 0 --processes 1 --quick --rounds 9 --json --images', folder)
   let progress = ''
   let isStopped = false
   for await (const text of bench.stderr.pipeThrough(new TextDecoderStream())) {

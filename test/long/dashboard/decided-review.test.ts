@@ -128,7 +128,7 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
       .first()
       .waitFor()
 
-    await page.goto(new URL('/o/demo/settings', page.url()).href)
+    await page.goto(new URL('/o/demo/settings?tab=automation', page.url()).href)
     await page.getByRole('button', { name: 'Turn off' }).click()
     await page.getByText('Reviewers decide every session.').first().waitFor()
   })

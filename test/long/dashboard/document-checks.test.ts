@@ -105,7 +105,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     await queue.getByText('No matching sessions').waitFor()
     await accessible(queue)
     // What other thresholds would have caught: this name from 70 up to its score.
-    const thresholds = await dashboard.enter('/o/demo/settings')
+    const thresholds = await dashboard.enter('/o/demo/settings?tab=checks')
     await thresholds.getByRole('link', { name: 'Compare thresholds' }).click()
     await thresholds.getByRole('button', { name: 'Compare', exact: true }).click()
     const counts = thresholds.getByRole('table', { name: 'Hits by threshold' })

@@ -42,7 +42,7 @@ describe.skipIf(CHROMIUM === null)('a second factor that is required (needs Chro
     await dialog.getByRole('button', { name: 'Turn on' }).click()
     // Shown this once: the page must not be taken away while everything else opens.
     await page.getByRole('dialog', { name: 'Recovery codes' }).waitFor()
-    await page.goto(`${dashboard.url}/o/demo/settings`)
+    await page.goto(`${dashboard.url}/o/demo/settings?tab=security`)
     const own = page.getByLabel('Require one-time codes or a passkey for all members')
     await page.getByText('The deployment requires a second factor regardless').waitFor()
     await own.click({ force: true })

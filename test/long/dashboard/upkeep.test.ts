@@ -108,6 +108,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
 
   test('an organization has a color and a logo of its own', async () => {
     const page = await dashboard.enter('/o/demo/settings')
+    await page.getByRole('link', { name: 'Verification page' }).click()
     await page.getByRole('textbox', { name: 'Color (optional)' }).fill('red')
     await page.locator('#page').getByRole('button', { name: 'Save' }).click()
     await page.getByText('Enter a color such as #1d5b52.').waitFor()
@@ -161,7 +162,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
   })
 
   test('how long evidence stays is changed, and a shorter time warns', async () => {
-    const page = await dashboard.enter('/o/demo/settings')
+    const page = await dashboard.enter('/o/demo/settings?tab=retention')
     const card = page.getByRole('heading', { name: 'Evidence retention' }).locator('xpath=ancestor::section')
     await page.getByRole('spinbutton', { name: 'Completed sessions' }).fill('36501')
     await card.getByRole('button', { name: 'Save' }).click()
@@ -208,7 +209,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
   })
 
   test('a minimum age is set for every level and for one, and what is no age is refused at its field', async () => {
-    const page = await dashboard.enter('/o/demo/settings#minimum-age')
+    const page = await dashboard.enter('/o/demo/settings?tab=checks#minimum-age')
     await page.getByLabel('All levels').fill('18')
     await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('200')
     await page.locator('#minimum-age').getByRole('button', { name: 'Save' }).click()
@@ -227,20 +228,20 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
   })
 
   test('what a new hit does and what wallets are looked up with is changed, field by field', async () => {
-    const page = await dashboard.enter('/o/demo/settings')
+    const page = await dashboard.enter('/o/demo/settings?tab=checks')
     const card = page.locator('#screening')
     await card.getByLabel('Revoke immediately').check()
     await card.getByText('All shared lists apply').waitFor()
     await accessible(page)
     await card.getByLabel('Hit threshold').fill('59')
-    await card.getByLabel('Wallet lists').fill('gone')
     await card.getByRole('button', { name: 'Save' }).click()
     await card.getByText('Enter a whole number from 60 to 100.').waitFor()
     await card.getByLabel('Hit threshold').fill('80')
-    await card.getByRole('button', { name: 'Save' }).click()
-    await card.getByText(/which does not exist/).waitFor()
-    await card.getByLabel('Wallet lists').fill('deny')
-    await card.getByLabel('Wallet screeners').fill('none')
+    const lists = card.getByRole('group', { name: 'Wallet lists' })
+    await lists.getByLabel('The shared sanctions lists and the deny list').uncheck()
+    await lists.getByLabel('deny', { exact: true }).check()
+    await card.getByLabel('All configured screeners').uncheck()
+    await accessible(page)
     await card.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Screening saved').waitFor()
     expect(await dashboard.asAdmin('GET', '/organizations/demo/screening')).toEqual({
@@ -260,7 +261,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     })) as { policy: { id: string } }
 
     // The rule is asked about, and refused with the reason where it can't work; here it can.
-    const asks = await hedy.enter('/o/demo/settings')
+    const asks = await hedy.enter('/o/demo/settings?tab=security')
     await asks.getByLabel(/^Require another admin’s approval/).check()
     await asks.getByRole('button', { name: 'Require approvals' }).click()
     await asks.getByText('A second person is required').waitFor()
@@ -292,7 +293,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await asks.keyboard.press('Escape')
     expect(await asks.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
     // A page that knows nothing of the rule says it all the same.
-    await asks.goto(`${dashboard.url}/o/demo/settings`)
+    await asks.goto(`${dashboard.url}/o/demo/settings?tab=security`)
     await asks.getByLabel(/^Require another admin’s approval/).uncheck()
     await asks.getByRole('button', { name: 'Cancel' }).click()
 

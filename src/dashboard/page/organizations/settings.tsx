@@ -1,15 +1,16 @@
-// Settings of an organization.
+// Settings of an organization, in tabs.
 import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { SecondPersonCard } from '../approvals/second-person-card.tsx'
 import { knownQuery, useRead } from '../data/use-query.ts'
-import { type SettingsCardProps, useModuleParts } from '../module-pages.ts'
+import { SETTINGS_TABS, type SettingsCardProps, type SettingsPart, useModuleParts } from '../module-pages.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Facts, Page } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { SettingsCard } from '../ui/settings-card.tsx'
+import { Tabs, useTab } from '../ui/tabs.tsx'
 import { Time } from '../ui/time.tsx'
 import { BrandCard } from './brand.tsx'
 import { LEVELS } from './levels.ts'
@@ -67,21 +68,36 @@ const SecondPerson = ({ mayChange }: SettingsCardProps) => {
   )
 }
 
-const FIRST = [OrganizationCard, TrustCard, BrandCard]
-/** Shown after the cards of modules. */
-const LAST = [RetentionCard, OrganizationSecondFactor, SecondPerson]
+const CARDS: readonly SettingsPart[] = [
+  { tab: 'organization', Card: OrganizationCard },
+  { tab: 'organization', Card: TrustCard },
+  { tab: 'page', Card: BrandCard },
+  { tab: 'retention', Card: RetentionCard },
+  { tab: 'security', Card: OrganizationSecondFactor },
+  { tab: 'security', Card: SecondPerson },
+]
 
 export const Settings = () => {
-  const mayChange = useWorkplace().may('organization-admin')
   const ofModules = useModuleParts('settings')
-  const isLoaded = ofModules.value !== null
-  // The command palette links to single cards.
-  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [isLoaded])
   return (
     <Page title="Settings">
-      <Loaded query={ofModules}>
-        {(cards) => [...FIRST, ...cards, ...LAST].map((Each, index) => <Each key={index} mayChange={mayChange} />)}
-      </Loaded>
+      <Loaded query={ofModules}>{(cards) => <SettingsTabs cards={[...CARDS, ...cards]} />}</Loaded>
     </Page>
+  )
+}
+
+const SettingsTabs = ({ cards }: { readonly cards: readonly SettingsPart[] }) => {
+  const mayChange = useWorkplace().may('organization-admin')
+  const tabs = Object.entries(SETTINGS_TABS)
+    .filter(([id]) => cards.some(({ tab }) => tab === id))
+    .map(([id, label]) => ({ id, label }))
+  const [current] = useTab(tabs)
+  // The command palette links to single cards.
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [current])
+  return (
+    <>
+      <Tabs label="Settings" tabs={tabs} current={current} />
+      {cards.map(({ tab, Card }, index) => tab === current && <Card key={index} mayChange={mayChange} />)}
+    </>
   )
 }

@@ -1,4 +1,5 @@
 // Actions and settings in the command palette; each opens the page of the action.
+import type { ModulePages } from '../module-pages.ts'
 import { navigate } from '../router.ts'
 import type { Command } from './palette.tsx'
 import { isAllowed, type Needs, type Session } from './session.ts'
@@ -14,14 +15,14 @@ const ACTIONS: readonly (readonly [label: string, path: string, needs: Needs])[]
   ['Invite to verify', `/reviews${MAKE}`, 'organization-admin'],
 ]
 
-/** Ids of cards on the settings page. */
-const SETTINGS: readonly (readonly [label: string, card: string])[] = [
-  ['Name and verification level', 'organization'],
-  ['Shared verifications', 'trust'],
-  ['Verification page', 'page'],
-  ['Evidence retention', 'evidence'],
-  ['Second factor of members', 'second-factor'],
-  ['Second person', 'second-person'],
+/** Cards of the settings page. */
+const SETTINGS: readonly NonNullable<ModulePages['setting']>[] = [
+  ['Name and verification level', 'organization', 'organization'],
+  ['Shared verifications', 'organization', 'trust'],
+  ['Verification page', 'page', 'page'],
+  ['Evidence retention', 'retention', 'evidence'],
+  ['Second factor of members', 'security', 'second-factor'],
+  ['Second person', 'security', 'second-person'],
 ]
 
 export const actionCommands = ({ account, organization, modules }: Session): readonly Command[] => {
@@ -38,12 +39,12 @@ export const actionCommands = ({ account, organization, modules }: Session): rea
     ...(isAllowed('viewer', account, organization)
       ? [...SETTINGS, ...modules.flatMap(({ setting }) => (setting === undefined ? [] : [setting]))]
       : []
-    ).map(([label, card]) => ({
+    ).map(([label, tab, card]) => ({
       id: `setting-${card}`,
       label,
       group: 'Settings',
       icon: 'settings' as const,
-      run: lead(`/settings#${card}`),
+      run: lead(`/settings?tab=${tab}#${card}`),
     })),
   ]
 }

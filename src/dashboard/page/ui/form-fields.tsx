@@ -20,13 +20,15 @@ export interface FieldSpec {
   /** Values of other fields that are required to show this field, or false to hide it. A hidden field is undefined. */
   readonly when?: Readonly<Record<string, string | boolean>> | false
   /** Initial value, or a function of other fields that applies until the user changes the field. */
-  readonly value?: string | boolean | number | null | undefined | ((values: RawValues) => string)
-  /** Meaning of an empty field, for users who may not change it. */
+  readonly value?: string | boolean | number | readonly string[] | null | undefined | ((values: RawValues) => string)
+  /** Meaning of an empty field. */
   readonly none?: string
   /** The field is a text unless one of the following is present. */
   readonly choices?: Choices
   readonly radio?: true
   readonly check?: true
+  /** Names, any number of which can be selected. */
+  readonly several?: readonly string[]
   /** Range of whole numbers. */
   readonly number?: readonly [min: number, max: number]
   /** File types, in the form of the input's `accept` attribute. */
@@ -48,13 +50,15 @@ export type FieldSpecs = Readonly<Record<string, FieldSpec>>
 
 type Filled<Spec> = Spec extends { readonly check: true }
   ? boolean
-  : Spec extends { readonly choices: Readonly<Record<infer Value, unknown>> }
-    ? Value & string
-    : Spec extends { readonly number: readonly unknown[] }
-      ? number
-      : Spec extends { readonly file: string }
-        ? File
-        : string
+  : Spec extends { readonly several: unknown }
+    ? readonly string[]
+    : Spec extends { readonly choices: Readonly<Record<infer Value, unknown>> }
+      ? Value & string
+      : Spec extends { readonly number: readonly unknown[] }
+        ? number
+        : Spec extends { readonly file: string }
+          ? File
+          : string
 type Missing<Spec> = Spec extends { readonly nullable: true }
   ? null
   : Spec extends { readonly optional: true } | { readonly when: object | false }
@@ -69,8 +73,13 @@ const TYPE_CHECKS: Readonly<Record<string, readonly [RegExp, string]>> = {
   url: [/^https?:\/\/\S+$/, 'Enter a URL that starts with https:// or http://.'],
 }
 
+/** Form of selected names, which differs from an empty text even if none is selected. */
+const selectedText = (names: readonly string[]): string => `\n${names.join('\n')}`
+const selectedIn = (text: string): readonly string[] => text.split('\n').filter((name) => name !== '')
+
 const initialOf = ({ value, check, choices, optional, nullable }: FieldSpec): Raw => {
   if (check === true) return value === true
+  if (Array.isArray(value)) return selectedText(value)
   if (value !== undefined && typeof value !== 'function') return String(value ?? '')
   return optional === true || nullable === true ? '' : Object.keys(choices ?? {})[0]
 }
@@ -93,7 +102,7 @@ const problemOf = (spec: FieldSpec, raw: Raw): string | null => {
     if (!(raw instanceof File)) return spec.optional === true ? null : REQUIRED
     return raw.size > (spec.maxBytes ?? Number.POSITIVE_INFINITY) ? 'This file is too large.' : null
   }
-  if (typeof raw !== 'string') return null
+  if (typeof raw !== 'string' || spec.several !== undefined) return null
   const text = raw.trim()
   if (text === '') return spec.optional === true || spec.nullable === true ? null : (spec.pattern?.[1] ?? REQUIRED)
   if (spec.number !== undefined) {
@@ -116,6 +125,7 @@ const problemsIn = (specs: FieldSpecs, values: RawValues): FieldErrors =>
 
 const submittedOf = (spec: FieldSpec, raw: Raw) => {
   if (typeof raw !== 'string') return raw
+  if (spec.several !== undefined) return raw === '' && spec.nullable === true ? null : selectedIn(raw)
   // Leading and trailing spaces of a password are significant.
   const text = spec.type === 'password' ? raw : raw.trim()
   if (text === '' && spec.nullable === true) return null
@@ -163,7 +173,7 @@ export const useFields = <const Specs extends FieldSpecs>(
 
 const textOf = ({ choices, none = 'None' }: FieldSpec, raw: Raw): string => {
   if (typeof raw !== 'string') return raw === true ? 'Yes' : 'No'
-  const words = choices?.[raw] ?? raw
+  const words = choices?.[raw] ?? selectedIn(raw).join(', ')
   return (typeof words === 'string' ? words : words[0]) || none
 }
 
@@ -190,6 +200,9 @@ const SpecField = ({ name, spec, fields: { form, shown }, autofocus }: FieldProp
   if (spec.check === true) {
     const onChecked = (checked: boolean): void => form.set(name, checked)
     return <CheckField label={label} hint={hint} checked={raw === true} onChecked={onChecked} />
+  }
+  if (spec.several !== undefined) {
+    return <SeveralField {...common} names={spec.several} {...(spec.nullable ? { none: spec.none ?? '' } : {})} />
   }
   if (spec.file !== undefined) {
     return (
@@ -247,6 +260,46 @@ const SpecField = ({ name, spec, fields: { form, shown }, autofocus }: FieldProp
         ...(autocomplete === undefined ? {} : { autocomplete }),
       }}
     />
+  )
+}
+
+interface SeveralFieldProps {
+  readonly label: string
+  readonly hint?: ComponentChildren
+  readonly error: string | undefined
+  readonly names: readonly string[]
+  /** Meaning of an empty text, if it is a choice. */
+  readonly none?: string
+  readonly value: string
+  readonly onValue: (value: string) => void
+}
+
+const SeveralField = ({ label, hint, error, names, none, value, onValue }: SeveralFieldProps) => {
+  const selected = selectedIn(value)
+  const change = (name: string, on: boolean): void =>
+    onValue(selectedText(on ? [...selected, name] : selected.filter((each) => each !== name)))
+  return (
+    <fieldset class="several">
+      <legend>{label}</legend>
+      {none !== undefined && (
+        <CheckField label={none} checked={value === ''} onChecked={(on) => onValue(on ? '' : selectedText([]))} />
+      )}
+      {(none === undefined || value !== '') && (
+        <div class="several-names">
+          {/* A selected name that no longer exists can be cleared. */}
+          {[...new Set([...names, ...selected])].map((name) => (
+            <CheckField
+              key={name}
+              label={name}
+              checked={selected.includes(name)}
+              onChecked={(on) => change(name, on)}
+            />
+          ))}
+        </div>
+      )}
+      {hint !== undefined && <p class="field-hint">{hint}</p>}
+      {error !== undefined && <p class="field-error">{error}</p>}
+    </fieldset>
   )
 }
 

@@ -2,6 +2,6 @@ import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
 
 export const documentPages: ModulePages = {
   module: 'documents',
-  setting: ['Minimum age', 'minimum-age'],
+  setting: ['Minimum age', 'checks', 'minimum-age'],
   load: async () => (await import('./parts.ts')).PARTS,
 }

@@ -3,4 +3,7 @@ import { Comparison } from './comparison.tsx'
 import { describeCheck } from './describe-check.ts'
 import { MinimumAgeCard } from './minimum-age.tsx'
 
-export const PARTS: ModuleParts = { settings: MinimumAgeCard, review: { describeCheck, Comparison } }
+export const PARTS: ModuleParts = {
+  settings: { tab: 'checks', Card: MinimumAgeCard },
+  review: { describeCheck, Comparison },
+}

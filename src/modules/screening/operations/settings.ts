@@ -13,6 +13,7 @@ import {
   THRESHOLD_MAX,
   THRESHOLD_MIN,
 } from '../../../domain/screening-hit.ts'
+import type { Tables } from '../../../store/store.ts'
 
 const route = declareRoutes('Screening')
 
@@ -98,7 +99,23 @@ const settingsText = (settings: ScreeningSettings) => {
   return { ...others, address_lists: address_lists ?? 'default', screeners: screeners ?? 'all' }
 }
 
+/** Returns the lists that wallets can be screened with: the organization's and the shared ones. */
+const listNames = async ({ lists }: Pick<Tables, 'lists'>, organizationId: string): Promise<ReadonlySet<string>> => {
+  const found = [...(await lists.list(null)), ...(await lists.list(organizationId))]
+  return new Set([...DUTY_LIST_NAMES, ...found.map(({ name }) => name)])
+}
+
 export const SCREENING_SETTINGS_ROUTES = [
+  route('listScreeningChoices', 'GET', `${PATH}/choices`, {
+    access: VIEWER,
+    command: false,
+    summary: 'List the names that the screening settings can contain',
+    answer: closed({ address_lists: Type.Array(Type.String()), screeners: Type.Array(Type.String()) }),
+    handle: async ({ services, organization }) => ({
+      address_lists: [...(await listNames(services.store, organization.id))].sort(),
+      screeners: [...services.policyFacts.screeners].sort(),
+    }),
+  }),
   route('readScreeningSettings', 'GET', PATH, {
     access: VIEWER,
     summary: 'Show the screening settings',
@@ -128,12 +145,7 @@ export const SCREENING_SETTINGS_ROUTES = [
     },
     handle: ({ services, organization, body, write }) =>
       write(async (tables, note) => {
-        const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organization.id))]
-        requireKnown(
-          'address_lists',
-          body.address_lists,
-          new Set([...DUTY_LIST_NAMES, ...lists.map(({ name }) => name)]),
-        )
+        requireKnown('address_lists', body.address_lists, await listNames(tables, organization.id))
         requireKnown('screeners', body.screeners, services.policyFacts.screeners)
         const before = await tables.screeningSettings.read(organization.id)
         const after = changedSettings(before, body)

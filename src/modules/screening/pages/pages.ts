@@ -13,7 +13,7 @@ export const screeningPages: ModulePages = {
       load: async () => (await import('./thresholds.tsx')).Thresholds,
     },
   ],
-  setting: ['Name and wallet screening', 'screening'],
+  setting: ['Name and wallet screening', 'checks', 'screening'],
   attention: ({ hits, lists }, { nowMs, mayReview, path }) => [
     ...(hits.verified === 0
       ? []

@@ -5,7 +5,7 @@ import { QUEUE } from './queue.tsx'
 import { ScreeningCard } from './settings-card.tsx'
 
 export const PARTS: ModuleParts = {
-  settings: ScreeningCard,
+  settings: { tab: 'checks', Card: ScreeningCard },
   review: { describeCheck, Section: ListChecks },
   queue: QUEUE,
 }

@@ -7,18 +7,9 @@ import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'
 import { Notice } from '../../../dashboard/page/ui/problem.tsx'
 import { SettingsCard } from '../../../dashboard/page/ui/settings-card.tsx'
 
-const NONE = 'none'
-
-const textOf = (names: readonly string[] | null): string =>
-  names === null ? '' : names.length === 0 ? NONE : names.join(', ')
-/** Returns null for the default, undefined for no change. */
-const namesIn = (text: string | null | undefined): readonly string[] | null | undefined => {
-  if (typeof text !== 'string') return text
-  return text === NONE ? [] : text.split(/[\s,]+/).filter((name) => name !== '')
-}
-
 export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
   const { params, path, may } = useWorkplace()
+  const choices = useRead('GET /organizations/{organization}/screening/choices', { params }).value
   return (
     <SettingsCard
       id="screening"
@@ -59,16 +50,16 @@ export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
         },
         address_lists: {
           label: 'Wallet lists',
-          hint: 'Names, separated by commas. Defaults to the shared sanctions lists and your deny list.',
           nullable: true,
-          value: textOf(settings.address_lists),
+          several: choices?.address_lists ?? [],
+          value: settings.address_lists,
           none: 'The shared sanctions lists and the deny list',
         },
         screeners: {
           label: 'Wallet screeners',
-          hint: `Names, separated by commas. Defaults to all configured screeners; “${NONE}” uses none.`,
           nullable: true,
-          value: textOf(settings.screeners),
+          several: choices?.screeners ?? [],
+          value: settings.screeners,
           none: 'All configured screeners',
         },
         screeners_again: {
@@ -83,18 +74,13 @@ export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
         lists === null && (
           <Notice tone="warn" title="All shared lists apply">
             <p>
-              Enter the wallet lists to use. Otherwise, a match on any shared list, such as a partner list, revokes the
+              Select the wallet lists to use. Otherwise, a match on any shared list, such as a partner list, revokes the
               session.
             </p>
           </Notice>
         )
       }
-      save={(_values, { address_lists: lists, screeners, ...changes }) =>
-        call('PUT /organizations/{organization}/screening', {
-          params,
-          body: { ...changes, address_lists: namesIn(lists), screeners: namesIn(screeners) },
-        })
-      }
+      save={(_values, changes) => call('PUT /organizations/{organization}/screening', { params, body: changes })}
       done="Screening saved"
     />
   )

@@ -15,7 +15,7 @@ export const NextStep = ({ policyId }: { readonly policyId: string }) => {
       tone="info"
       title="Next: turn on automatic decisions"
       actions={
-        <ButtonLink kind="primary" small href={`${path('/settings')}#session-policy`}>
+        <ButtonLink kind="primary" small href={path('/settings?tab=automation#session-policy')}>
           Open settings
         </ButtonLink>
       }

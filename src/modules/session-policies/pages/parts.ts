@@ -6,7 +6,7 @@ import { SessionTrial } from './session-trial.tsx'
 import { SessionPolicyCard } from './settings-card.tsx'
 
 export const PARTS: ModuleParts = {
-  settings: SessionPolicyCard,
+  settings: { tab: 'automation', Card: SessionPolicyCard },
   review: { Section: PolicyDecisions },
   sessionPolicy: { NextStep, Trial: SessionTrial, ShadowResults: SessionShadow },
 }

@@ -18,7 +18,7 @@ const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
 const COMMONNESS = 0.045
 const WEIGHT_MIN = 0.5
 const INITIAL_SIMILARITY = 0.92
-/** Of any two particles. */
+/** Similarity of two particles. */
 const PARTICLES_SIMILARITY = 0.7
 /** Words below this similarity are different. */
 const SIMILARITY_MIN = 0.5

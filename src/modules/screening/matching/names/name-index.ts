@@ -49,7 +49,7 @@ const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 
 const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <= 7 ? 1 : 2)
 /** Tolerated edit distance of joins, which are many and must match almost exactly. */
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
-/** Of words that sound the same but are spelled differently. */
+/** Similarity of words that sound the same but are spelled differently. */
 const FOLDED_SIMILARITY = 0.97
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
 
