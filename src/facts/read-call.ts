@@ -1,7 +1,7 @@
 // Converts a policy's read to an on-chain call, and the answer to a value of the policy language. Source: ERC-20,
 // ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
 
-import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { type AbiFunction, decodeFunctionResult, encodeFunctionData, type Hex, parseAbiItem } from 'viem'
 import { parseEvmAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { isInt64 } from '../lib/int64.ts'
@@ -18,11 +18,9 @@ export interface ReadCall {
   decode(answer: Hex): ReadValue | null
 }
 
-const STANDARDS = parseAbi([
-  'function balanceOf(address owner) view returns (uint256)',
-  'function ownerOf(uint256 tokenId) view returns (address)',
-])
-const ERC1155 = parseAbi(['function balanceOf(address account, uint256 id) view returns (uint256)'])
+const BALANCE_OF = parseAbiItem('function balanceOf(address owner) view returns (uint256)')
+const OWNER_OF = parseAbiItem('function ownerOf(uint256 tokenId) view returns (address)')
+const ERC1155_BALANCE_OF = parseAbiItem('function balanceOf(address account, uint256 id) view returns (uint256)')
 
 const TEXT_LENGTH_MAX = 1_024
 
@@ -61,16 +59,13 @@ const toReadValue = (type: ReadType, decoded: unknown): ReadValue | null => {
   return decoded.length <= TEXT_LENGTH_MAX ? decoded : null
 }
 
-const callOf = (
-  contract: string,
-  abi: Abi,
-  functionName: string,
-  args: readonly unknown[],
-  type: ReadType,
-): ReadCall => {
+const callOf = (contract: string, item: AbiFunction, args: readonly unknown[], type: ReadType): ReadCall => {
+  const abi = [item]
+  const functionName = item.name
   const data = encodeFunctionData({ abi, functionName, args })
   return {
-    key: `${contract} ${data} ${type}`,
+    // All organizations share the decoded values, and each policy declares the type of the output.
+    key: `${contract} ${data} ${item.outputs[0]?.type} ${type}`,
     method: 'eth_call',
     address: contract,
     data,
@@ -99,7 +94,7 @@ const viewCall = (definition: ReadDefinition & { kind: 'view' }, request: Attest
     const operand = definition.arguments[index]
     return operand === undefined ? undefined : argumentOf(parameter, operandOf(operand, request))
   })
-  return args.includes(undefined) ? null : callOf(contract, [abi] as unknown as Abi, abi.name, args, type)
+  return args.includes(undefined) ? null : callOf(contract, abi as AbiFunction, args, type)
 }
 
 /**
@@ -109,7 +104,7 @@ const viewCall = (definition: ReadDefinition & { kind: 'view' }, request: Attest
 export const readCallOf = (definition: ReadDefinition, request: AttestationRequest): ReadCall | null => {
   if (definition.kind === 'view') return viewCall(definition, request)
   if (definition.kind === 'erc721-owner') {
-    return callOf(definition.contract, STANDARDS, 'ownerOf', [BigInt(definition.tokenId)], 'address')
+    return callOf(definition.contract, OWNER_OF, [BigInt(definition.tokenId)], 'address')
   }
   const holder = holderOf(definition.of, request)
   if (holder === null) return null
@@ -117,8 +112,8 @@ export const readCallOf = (definition: ReadDefinition, request: AttestationReque
     case 'native-balance':
       return balanceCall(holder)
     case 'token-balance':
-      return callOf(definition.contract, STANDARDS, 'balanceOf', [holder], 'uint256')
+      return callOf(definition.contract, BALANCE_OF, [holder], 'uint256')
     case 'erc1155-balance':
-      return callOf(definition.contract, ERC1155, 'balanceOf', [holder, BigInt(definition.tokenId)], 'uint256')
+      return callOf(definition.contract, ERC1155_BALANCE_OF, [holder, BigInt(definition.tokenId)], 'uint256')
   }
 }

@@ -146,6 +146,34 @@ describe('chain reads', () => {
     expect(keyOf(TOKEN)).toBe(calls[0])
   })
 
+  test('of one function with different outputs have the value of their own output, in any order and while waiting', async () => {
+    const text = 'blocked'
+    const answer = encodeFunctionResult({ abi: parseAbi(['function s() view returns (string)']), result: text })
+    const asText = view('function s() view returns (string)', 'string')
+    const asBytes = view('function s() view returns (bytes32)', 'string')
+    const asSmall = view('function s() view returns (uint8)', 'uint256')
+    const asLarge = view('function s() view returns (uint256)', 'uint256')
+    for (const definitions of [
+      [asText, asBytes, asSmall, asLarge],
+      [asLarge, asSmall, asBytes, asText],
+    ]) {
+      for (const together of [true, false]) {
+        const { reads, first } = create()
+        first.answer = () => answer
+        const read = (definition: ReadDefinition) => reads.read(definition, requestOf())
+        const values = new Map<ReadDefinition, unknown>()
+        if (together) {
+          const found = await Promise.all(definitions.map(read))
+          for (const [index, definition] of definitions.entries()) values.set(definition, found[index])
+        } else for (const definition of definitions) values.set(definition, await read(definition))
+        expect(values.get(asText)).toBe(text)
+        expect(values.get(asBytes)).toBe(answer.slice(0, 66))
+        expect(values.get(asSmall)).toBe('32')
+        expect(values.get(asLarge)).toBe('32')
+      }
+    }
+  })
+
   test('go to the next RPC URL when one fails, in a block of its own', async () => {
     const { clock, reads, failed, first, second } = create(['https://a.example', 'https://b.example'])
     first.broken = true
