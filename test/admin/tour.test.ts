@@ -244,6 +244,7 @@ describe('a tour of the admin API', () => {
     await call(200, 'GET', one)
     await call(200, 'GET', `${one}/revisions`)
     await call(200, 'GET', `${one}/revisions/${second.id}`)
+    expect(await call<object>(200, 'GET', `${one}/revisions/${second.id}/effects`)).toEqual({ effects: [] })
     const { differences } = await call<{ differences: unknown[] }>(
       200,
       'GET',

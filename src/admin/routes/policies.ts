@@ -232,6 +232,15 @@ export const POLICY_ROUTES = [
       return showRevisionWithSource(revision, policy)
     },
   }),
+  route('readRevisionEffects', 'GET', '/organizations/{organization}/policies/{policy}/revisions/{revision}/effects', {
+    access: VIEWER,
+    command: false,
+    summary: 'Show the results of a revision’s shadow mode and newest replay',
+    answer: closed({ effects: Type.Array(Type.String(), { description: 'One sentence per result' }) }),
+    handle: async ({ services, organization, params: { policy, revision } }) => ({
+      effects: [...(await seeEffects(services, organization.id, policy, revision))],
+    }),
+  }),
   route('diffRevisions', 'GET', '/organizations/{organization}/policies/{policy}/diff', {
     access: VIEWER,
     command: false,

@@ -101,6 +101,9 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.locator('.rules').getByText('not-on-base').waitFor()
     await page.keyboard.press('Control+s')
     await page.getByText('Same as revision 2').waitFor()
+    await page.getByRole('button', { name: 'Make revision 2 live' }).click()
+    await page.getByText('Not tried yet').waitFor()
+    await page.keyboard.press('Escape')
 
     await page.getByRole('link', { name: 'Try it', exact: true }).click()
     const form = page.locator('form')
@@ -134,6 +137,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
 
     await page.getByRole('button', { name: 'Make revision 2 live' }).click()
     await page.getByText('Rule not-on-base was added at position 2').waitFor()
+    await page.getByText(/^Replayed against \d+ decisions?: \d+ the same, [1-9]\d* with a different verdict/).waitFor()
     await page.getByRole('button', { name: 'Make live', exact: true }).click()
     await page.getByText('Live: revision 2').waitFor()
     await attestUntil(hash, false)

@@ -1,11 +1,11 @@
 // Activation of a revision, or rollback to an earlier one, with its consequences.
 import { call } from '../api/client.ts'
 import type { Policy, Revision } from '../api/types.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useQuery, useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import type { Action } from '../ui/actions.tsx'
 import { Loading } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
 import { Differences } from './differences.tsx'
 
 interface MakeLiveProps {
@@ -13,9 +13,11 @@ interface MakeLiveProps {
   readonly revision: Revision
   /** Active revision; null if there is none or its number is unknown. */
   readonly active: Revision | null
+  /** Whether revisions can be replayed and run in shadow mode. */
+  readonly isTriable: boolean
 }
 
-const Consequences = ({ policy, revision, active }: MakeLiveProps) => {
+const Consequences = ({ policy, revision, active, isTriable }: MakeLiveProps) => {
   const { params } = useWorkplace()
   const from = policy.active_revision_id
   const differences = useQuery(
@@ -44,7 +46,32 @@ const Consequences = ({ policy, revision, active }: MakeLiveProps) => {
         <Problem error={differences.error} retry={differences.reload} />
         {differences.value !== null && <Differences differences={differences.value.differences} />}
       </div>
+      {isTriable && <Effects policy={policy} revision={revision} />}
     </>
+  )
+}
+
+/** Results of shadow mode and replay, before the revision decides. */
+const Effects = ({ policy, revision }: Pick<MakeLiveProps, 'policy' | 'revision'>) => {
+  const { params } = useWorkplace()
+  const { value, error, reload } = useRead(
+    'GET /organizations/{organization}/policies/{policy}/revisions/{revision}/effects',
+    { params: { ...params, policy: policy.id, revision: revision.id } },
+  )
+  if (value === null) return <Problem error={error} retry={reload} />
+  if (value.effects.length === 0) {
+    return (
+      <Notice tone="warn" title="Not tried yet">
+        <p>Replay this revision or run it in shadow mode to see which decisions would change.</p>
+      </Notice>
+    )
+  }
+  return (
+    <Notice tone="info" title="Results before it is live">
+      {value.effects.map((effect) => (
+        <p key={effect}>{effect}</p>
+      ))}
+    </Notice>
   )
 }
 

@@ -153,7 +153,7 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions, lab }: Workben
   )
 
   const active = revisions.find(({ id }) => id === policy.active_revision_id) ?? null
-  const goLive = (revision: Revision): Action => makeLive(params, { policy, revision, active })
+  const goLive = (revision: Revision): Action => makeLive(params, { policy, revision, active, isTriable: lab !== null })
   const isAhead =
     newest !== undefined && newest.id !== policy.active_revision_id && (active?.number ?? 0) < newest.number
   const isAsked = data.waiting.some(({ changes }) => askedRevision(changes) === `Revision ${newest?.number}`)
