@@ -143,6 +143,14 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       description: 'The log names the policy and the rule.',
     },
     {
+      title: 'Shadow decisions',
+      unit: 'short',
+      queries: {
+        '{{outcome}}': `sum by (outcome) (increase(${gauge('countersign_shadow_decisions_total')}[$__rate_interval]))`,
+      },
+      description: 'Decisions with a shadow revision. Different: its verdict or rule differs.',
+    },
+    {
       title: 'Sources left alone',
       unit: 'short',
       queries: { '{{source}}': most('countersign_fact_source_open', 'source') },

@@ -5,6 +5,7 @@ import { createAdminClient, type Opened } from '../command-line/admin-client.ts'
 import { printable } from '../command-line/option-values.ts'
 import { CommandFailedError, LocalCommandError, UsageError } from '../command-line/output.ts'
 import { ADMIN_KEY as KEY } from '../config/given-values.ts'
+import { FieldInvalidError } from '../domain/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 import { unreadableText } from '../lib/named-error.ts'
@@ -54,17 +55,22 @@ const readIssues = (issues: unknown): readonly PolicyIssue[] =>
     pointer: printable(String(pointer)),
   }))
 
-/** @throws UsageError, CommandFailedError, PolicyInvalidError */
+/** @throws UsageError, FieldInvalidError, CommandFailedError, PolicyInvalidError */
 const requireSuccess = async (response: Response): Promise<void> => {
   if (response.ok) return
   const problem: unknown = await response.json().catch(() => null)
-  const { code, detail, issues } = (isObject(problem) ? problem : {}) as {
+  const { code, detail, field, rule, issues } = (isObject(problem) ? problem : {}) as {
     readonly code?: string
     readonly detail?: unknown
+    readonly field?: unknown
+    readonly rule?: unknown
     readonly issues?: unknown
   }
   const mistakes = readIssues(issues)
   if (mistakes.length > 0) throw new PolicyInvalidError('', mistakes)
+  if (typeof field === 'string' && typeof rule === 'string') {
+    throw new FieldInvalidError(printable(field), printable(rule))
+  }
   const text = typeof detail === 'string' ? printable(detail) : `the server returned ${response.status}`
   if (response.status === 400) throw new UsageError(text)
   throw new CommandFailedError(text, code)

@@ -3,6 +3,7 @@ import { SecondPersonNeededError } from '../admin/errors.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { explainFileProblem } from '../lib/file-problem.ts'
+import { PolicyInvalidError } from '../policy/issues.ts'
 import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
 import { CommandFailedError, type CommandOutput, UsageError } from './output.ts'
 import { NEEDS_SECOND_PERSON, REFUSAL } from './second-person.ts'
@@ -23,6 +24,7 @@ const explain = (error: unknown): Explained => {
     return { exit: 2, code: 'INVALID_REQUEST', detail: error.message }
   }
   if (error instanceof CommandFailedError) return { exit: 1, code: error.code, detail: error.message }
+  if (error instanceof PolicyInvalidError) return { exit: 1, code: error.code, detail: error.message }
   const fileProblem = explainFileProblem(error)
   if (fileProblem !== null) return { exit: 1, code: 'FAILED', detail: fileProblem }
   if (error instanceof StoreUnreachableError) return { exit: 1, code: error.code, detail: error.reason }

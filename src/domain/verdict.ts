@@ -17,3 +17,18 @@ export interface DeniedVerdict {
 }
 
 export type Verdict = CompliantVerdict | DeniedVerdict
+
+/** `different`: the verdict or the deciding rule of the shadow revision differs. `failed`: the shadow has no verdict. */
+export const SHADOW_OUTCOMES = ['same', 'different', 'failed'] as const
+export type ShadowOutcome = (typeof SHADOW_OUTCOMES)[number]
+
+interface RecordedVerdict {
+  readonly compliant: unknown
+  readonly rule: unknown
+}
+
+/** Compares the shadow's verdict with the verdict of the active revision, as a decision record contains both. */
+export const shadowOutcome = (verdict: RecordedVerdict, shadow: RecordedVerdict): ShadowOutcome => {
+  if (shadow.compliant === null) return 'failed'
+  return shadow.compliant === verdict.compliant && shadow.rule === verdict.rule ? 'same' : 'different'
+}

@@ -1,6 +1,7 @@
 // Statistics of the pool's jobs, and the forecast that decides whether a job is accepted (invariant 8). A job that
 // cannot finish by its deadline is refused immediately, so that the caller can retry elsewhere.
 import { QueueFullError } from '../domain/errors.ts'
+import type { ShadowOutcome } from '../domain/verdict.ts'
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import type { FairQueue } from './fair-queue.ts'
 import type { LossCause, PoolParts } from './pool-options.ts'
@@ -33,6 +34,8 @@ export interface PoolStats {
   readonly failed: number
   /** Number of answers withheld because they arrived after the 408. */
   readonly withheld: number
+  /** Decisions with a shadow revision, by its outcome. */
+  readonly shadows: Readonly<Record<ShadowOutcome, number>>
   /** Times from submission to dispatch. */
   readonly wait: HistogramSnapshot
   /** Times from dispatch to the worker's answer. */
@@ -61,6 +64,7 @@ export interface PoolStatistics {
   refused: number
   expired: number
   failed: number
+  readonly shadows: Record<ShadowOutcome, number>
   recordWait(durationMs: number): void
   recordRun(durationMs: number): void
   recordBatch(busyMs: number, jobs: number): void
@@ -84,6 +88,7 @@ export const createPoolStatistics = (): PoolStatistics => {
     refused: 0,
     expired: 0,
     failed: 0,
+    shadows: { same: 0, different: 0, failed: 0 },
     recordWait: wait.record,
     recordRun: run.record,
     recordBatch: (busyMs, jobs) => {
@@ -140,6 +145,7 @@ export const poolStatsOf = ({ parts, queueLimit, settlement, withheld, superviso
     expired: statistics.expired,
     failed: statistics.failed,
     withheld: withheld.count,
+    shadows: { ...statistics.shadows },
     ...statistics.histograms(),
     meanServiceMs: statistics.meanServiceMs,
     predictedWaitMs: predictWaitMs(queue.size, statistics.meanServiceMs, live.length),

@@ -222,6 +222,7 @@ export const takeOutcomes = (
     handle.inFlight.delete(outcome.sequence)
     dispatcher.release(pending)
     statistics.recordRun(nowMs - pending.dispatchedMs)
+    if (outcome.status === 'answered' && outcome.shadow !== undefined) statistics.shadows[outcome.shadow] += 1
     const { stages } = pending.job
     if (stages !== undefined) {
       stages.answeredMs = nowMs

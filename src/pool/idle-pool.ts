@@ -32,6 +32,7 @@ export const createIdlePool = (): Pool => {
       expired,
       failed,
       withheld: 0,
+      shadows: { same: 0, different: 0, failed: 0 },
       ...histograms(),
       meanServiceMs,
       predictedWaitMs: 0,

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { JobStages, WorkerStages } from '../domain/job-stages.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
+import type { ShadowOutcome } from '../domain/verdict.ts'
 import type { RuleFailureReason } from '../policy/evaluation-errors.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { TokenSettings } from '../signing/types.ts'
@@ -52,6 +53,8 @@ export type Outcome =
       readonly compliant: boolean
       readonly ruleId: string | null
       readonly body: string
+      /** Undefined without a shadow revision. */
+      readonly shadow?: ShadowOutcome | undefined
       readonly stages?: WorkerStages | undefined
     }
   | {

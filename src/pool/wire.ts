@@ -3,6 +3,7 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
+import { SHADOW_OUTCOMES, type ShadowOutcome } from '../domain/verdict.ts'
 import { NamedError } from '../lib/named-error.ts'
 import type { ControlMessage, Job, Outcome, RuleFailure, WorkerReport } from './protocol.ts'
 
@@ -125,8 +126,12 @@ const BARE_STATUS = {
 } as const
 const BARE_NUMBER = { 'target-not-cached': TARGET_NOT_CACHED, unsigned: UNSIGNED, 'lease-ended': LEASE_ENDED } as const
 
+/** Bit 0 is set for a compliant verdict. The other bits are 0 without a shadow, otherwise 1 plus its outcome's index. */
+const encodeVerdict = (compliant: boolean, shadow: ShadowOutcome | undefined): number =>
+  (compliant ? 1 : 0) + (shadow === undefined ? 0 : 2 * (SHADOW_OUTCOMES.indexOf(shadow) + 1))
+
 type OutcomeRow =
-  | readonly [sequence: number, status: typeof ANSWERED, compliant: 0 | 1, ruleId: string | null, stages?: WorkerStages]
+  | readonly [sequence: number, status: typeof ANSWERED, verdict: number, ruleId: string | null, stages?: WorkerStages]
   | readonly [
       sequence: number,
       status: typeof FAILED,
@@ -148,11 +153,9 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
   for (const outcome of batch.outcomes) {
     if (outcome.status === 'answered') {
       const { sequence, ruleId, stages } = outcome
-      const compliant = outcome.compliant ? 1 : 0
+      const verdict = encodeVerdict(outcome.compliant, outcome.shadow)
       rows.push(
-        stages === undefined
-          ? [sequence, ANSWERED, compliant, ruleId]
-          : [sequence, ANSWERED, compliant, ruleId, stages],
+        stages === undefined ? [sequence, ANSWERED, verdict, ruleId] : [sequence, ANSWERED, verdict, ruleId, stages],
       )
       bodies += `\n${outcome.body}`
     } else if (outcome.status === 'failed') {
@@ -180,7 +183,9 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
       line += 1
       const body = lines[line]
       if (body === undefined) throw new WireFormatError('an answer has no body')
-      return { status: 'answered', sequence, compliant: row[2] === 1, ruleId: row[3], body, stages: row[4] }
+      const compliant = (row[2] & 1) === 1
+      const shadow = SHADOW_OUTCOMES[(row[2] >> 1) - 1]
+      return { status: 'answered', sequence, compliant, ruleId: row[3], body, shadow, stages: row[4] }
     }
     if (row[1] === FAILED) {
       const nothingSigned = row[5] === 1

@@ -55,6 +55,12 @@ export const METRICS = {
     'Requests without a verdict because a rule failed. A retry succeeds only if a fact was unavailable.',
     { reason: 'unavailable, absent, expression, other' },
   ),
+  shadowDecisions: defineMetric(
+    'countersign_shadow_decisions_total',
+    'counter',
+    'Decisions with a shadow revision, by its outcome. If different, its verdict or rule differs; if failed, it has no verdict.',
+    { outcome: 'same, different, failed' },
+  ),
   idempotencyFailures: defineMetric(
     'countersign_idempotency_failures_total',
     'counter',

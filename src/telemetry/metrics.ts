@@ -29,6 +29,7 @@ export interface PoolMetrics {
   readonly refused: number
   readonly expired: number
   readonly failed: number
+  readonly shadows: Readonly<Record<string, number>>
   readonly withheld: number
   readonly wait: HistogramSnapshot
   readonly run: HistogramSnapshot
@@ -113,6 +114,10 @@ const addPoolMetrics = (exposition: Exposition, pool: MetricsOptions['pool']): v
     ofPool(({ answered, refused, expired, failed, withheld }) =>
       labelled('outcome', { answered, refused, expired, failed, withheld }),
     ),
+  )
+  exposition.add(
+    METRICS.shadowDecisions,
+    ofPool(({ shadows }) => labelled('outcome', shadows)),
   )
   exposition.add(
     METRICS.poolQueued,

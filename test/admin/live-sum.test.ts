@@ -49,6 +49,7 @@ const reading = ({ decisions, atMs = 0, cpuSeconds = 0, lagMs = null, meanServic
     expired: 0,
     failed: 0,
     withheld: 0,
+    shadows: { same: 0, different: 1, failed: 0 },
     meanServiceMs,
     predictedWaitMs: 0,
     restarts: { crash: 1, hang: 0, start: 0 },

@@ -332,6 +332,21 @@ describe('a shadow revision', () => {
     )
     expect(await read(results)).toEqual({ ...none, revision_id: revision.id, same: 1, different: 2, failed: 1 })
     expect(await read(`${results}?since=2099-01-01`)).toMatchObject({ same: 0, different: 0, failed: 0 })
+    const report = `/policies/${policy.id}/shadow-report`
+    const change = { verdict: 'compliant', rule: 'everyone', shadow_verdict: 'compliant', shadow_rule: 'another' }
+    expect(await read(report)).toEqual({
+      ...none,
+      revision_id: revision.id,
+      same: 1,
+      different: 2,
+      failed: 1,
+      other_verdict: 1,
+      changes: [
+        { ...change, shadow_verdict: 'denied', shadow_rule: 'everyone', count: 1, examples: [uuidOf(103)] },
+        { ...change, count: 1, examples: [uuidOf(102)] },
+      ],
+    })
+    expect(await read(`${report}?since=2099-01-01`)).toMatchObject({ different: 0, other_verdict: 0, changes: [] })
     const found = (outcome: string) =>
       read<{ data: { uuid: string; shadow: object }[] }>(
         `/decisions?shadow_revision_id=${revision.id}&shadow=${outcome}`,

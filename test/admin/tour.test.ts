@@ -254,6 +254,7 @@ describe('a tour of the admin API', () => {
     await call(200, 'POST', `${one}/activate`, { body: { revision_id: revision.id } })
     await call(200, 'PUT', `${one}/shadow`, { body: { revision_id: second.id } })
     await call(200, 'GET', `${one}/shadow-results`)
+    await call(200, 'GET', `${one}/shadow-report`)
     await call(202, 'POST', `${one}/replay`, { body: { revision_id: second.id, since: '2026-01-01' } })
     const project = await call<{ id: string }>(201, 'POST', `${base}/projects`, {
       body: { name: 'P', policy_id: policy.id },

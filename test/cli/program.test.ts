@@ -132,6 +132,17 @@ describe('with --url', () => {
     expect(asked.every(({ url }) => !url.includes('cs'))).toBe(true)
   })
 
+  test('a policy is tried on a request, and mistakes name the option or the line', async () => {
+    const document = world.file('try.yaml', 'name: P\nrules:\n  - { id: small, allow: tx.value < ether(1) }\n')
+    const words = ['policy', 'try', '--file', document, '--from', `0x${'1'.repeat(40)}`, '--url', url]
+    const tried = await world.run(...words, '--chain', 'base', '--msg-value', '5')
+    expect([tried.code, tried.stdout]).toEqual([0, expect.stringMatching(/^VERDICT +compliant\nRULE +small\n/)])
+    expect((await world.run(...words)).stderr).toStartWith('--chain is required\nUsage: ')
+    const broken = world.file('broken.yaml', 'name: P\nrules:\n  - { id: small, allow: tx.valu < 1 }\n')
+    const refused = await world.run('policy', 'try', '--file', broken, '--url', url, '--chain', 'base')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('3:28 /rules/0/allow tx has no "valu"') })
+  })
+
   test('what needs a second person is refused, because the holder of a key is unknown', async () => {
     const organization = await harness.store.organizations.find('demo')
     await harness.store.organizationSettings.setSecondPerson(organization?.id ?? '', true)

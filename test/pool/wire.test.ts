@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Chain } from '../../src/domain/chain.ts'
 import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts'
 import { createJobStages } from '../../src/domain/job-stages.ts'
+import { SHADOW_OUTCOMES } from '../../src/domain/verdict.ts'
 import type { Job, Outcome } from '../../src/pool/protocol.ts'
 import { decodeJobs, decodeOutcomes, encodeJobs, encodeOutcomes, WireFormatError } from '../../src/pool/wire.ts'
 import { requestOf } from '../support/request.ts'
@@ -56,6 +57,7 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
     compliant: fc.boolean(),
     ruleId: fc.option(anyText),
     body: anyBody,
+    shadow: fc.constantFrom(undefined, ...SHADOW_OUTCOMES),
     stages: fc.constantFrom(undefined, {
       evaluatingMs: 1,
       signingMs: 2.5,

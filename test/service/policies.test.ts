@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { succeed } from './calls.ts'
+import { runCountersign } from './run-to-end.ts'
 import { type RunningService, startService } from './start-service.ts'
 
 const LIMIT = `name: Limits
@@ -141,6 +142,39 @@ test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
   const replayed = JSON.parse(await command('policy', 'replay', String(saved.number), '--policy', policyId, '--json'))
   const change = { from: { compliant: true, rule: 'fine' }, to: { compliant: true, rule: 'transfer' } }
   expect(replayed.changes).toContainEqual(expect.objectContaining(change))
+
+  const { ATTESTATION_URL = '', DASHBOARD_URL = '' } = service.quickstart
+  const metrics = await (await fetch(`${ATTESTATION_URL}/metrics`)).text()
+  for (const outcome of ['different', 'failed'])
+    expect(metrics).toMatch(new RegExp(`^countersign_shadow_decisions_total\\{outcome="${outcome}"\\} [1-9]`, 'm'))
+  const key = (await command('key', 'create', '--kind', 'admin', '--name', 'trials')).split('\n')[0] ?? ''
+  const remotely = async (...words: string[]) => {
+    const result = await runCountersign({ COUNTERSIGN_ADMIN_KEY: key }, ...words, '--url', DASHBOARD_URL, '--json')
+    expect(result).toMatchObject({ code: 0, stderr: '' })
+    return JSON.parse(result.stdout)
+  }
+  await until(async () => (await remotely('policy', 'show-shadow', policyId)).failed > 0)
+  const report = await remotely('policy', 'show-shadow', policyId)
+  expect(report.changes).toContainEqual({
+    verdict: 'compliant',
+    rule: 'fine',
+    shadow_verdict: 'denied',
+    shadow_rule: null,
+    count: expect.any(Number),
+    examples: expect.arrayContaining([expect.any(String)]),
+  })
+  expect(report.other_verdict).toBeGreaterThan(0)
+  const { policy, since, ...found } = await remotely('policy', 'replay', path, '--policy', policyId)
+  expect({ policy, since: since.slice(0, 2), changes: found.changes }).toEqual({
+    policy: policyId,
+    since: '20',
+    changes: replayed.changes,
+  })
+  const uuid = report.changes[0].examples[0]
+  expect(await remotely('policy', 'try', '--file', path, '--decision', uuid)).toMatchObject({
+    verdict: expect.any(String),
+    rules: [{ id: 'transfer', reached: true }],
+  })
   await command('policy', 'shadow', policyId, '--revision', 'none')
 })
 

@@ -45,6 +45,7 @@ const poolStats = (): PoolStats => {
     expired: 9,
     failed: 8,
     withheld: 2,
+    shadows: { same: 5, different: 6, failed: 7 },
     wait: wait.snapshot(),
     run: run.snapshot(),
     meanServiceMs: 0.05,
@@ -204,6 +205,7 @@ describe('what is asked at the scrape', () => {
     expect(found.get('countersign_workers{state="abandoned"}')).toBe(1)
     expect(found.get('countersign_worker_losses_total{cause="hang"}')).toBe(6)
     expect(found.get('countersign_pool_jobs_total{outcome="withheld"}')).toBe(2)
+    expect(found.get('countersign_shadow_decisions_total{outcome="different"}')).toBe(6)
     expect(found.get('countersign_pool_wait_duration_seconds_bucket{le="0.00005"}')).toBe(1)
     expect(found.get('countersign_pool_wait_duration_seconds_bucket{le="25"}')).toBe(2)
     expect(found.get('countersign_pool_wait_duration_seconds_bucket{le="+Inf"}')).toBe(3)

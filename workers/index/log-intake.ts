@@ -2,6 +2,7 @@
 // reached in each slot, and the truncated segments.
 import { createSlotScanner, type ScannedLine, type SlotScanner } from '../../src/decision-log/scan.ts'
 import { listSlots } from '../../src/decision-log/segment-name.ts'
+import { shadowOutcome } from '../../src/domain/verdict.ts'
 import type { IndexedDecision, IndexedLine } from '../../src/store/decision-index/types.ts'
 import type { CutSegment, SlotPosition } from '../../src/store/decision-index/writer.ts'
 
@@ -86,8 +87,8 @@ const shadowOf = (parsed: Record<string, unknown>): IndexedDecision['shadow'] =>
   const shadow = parsed['shadow']
   if (typeof shadow !== 'object' || shadow === null) return null
   const { revision, compliant, rule } = shadow as Record<string, unknown>
-  const isSame = compliant === parsed['compliant'] && rule === parsed['rule']
-  return { revisionId: text(revision), outcome: compliant === null ? 'failed' : isSame ? 'same' : 'different' }
+  const verdict = { compliant: parsed['compliant'], rule: parsed['rule'] }
+  return { revisionId: text(revision), outcome: shadowOutcome(verdict, { compliant, rule }) }
 }
 
 /** Does not verify the line: users see the log's own record, and verification of the log detects a forged line. */

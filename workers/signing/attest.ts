@@ -4,6 +4,7 @@ import { answerOf } from '../../src/decision-log/answer.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { CountersignError } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
+import { shadowOutcome } from '../../src/domain/verdict.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import { CURRENT_NONE, hasLease, type Outcome, SHARED_CURRENT, SHARED_HEARTBEAT } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
@@ -33,6 +34,7 @@ const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages
   compliant: record.compliant,
   ruleId: record.rule,
   body: answerOf(record),
+  shadow: record.shadow === undefined ? undefined : shadowOutcome(record, record.shadow),
   stages,
 })
 

@@ -108,6 +108,11 @@ const poolOf = (
       hang: sum(({ restarts }) => restarts.hang),
       start: sum(({ restarts }) => restarts.start),
     },
+    shadows: {
+      same: sum(({ shadows }) => shadows.same),
+      different: sum(({ shadows }) => shadows.different),
+      failed: sum(({ shadows }) => shadows.failed),
+    },
     ...grown.pool,
     wait: histogramOf(grown.histograms.wait),
     run: histogramOf(grown.histograms.run),

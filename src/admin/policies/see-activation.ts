@@ -2,10 +2,10 @@
 // affected projects and known effects.
 
 import { DependencyUnavailableError } from '../../domain/errors.ts'
+import type { ShadowOutcome } from '../../domain/verdict.ts'
 import { counted } from '../../lib/counted.ts'
 import { describePolicy, diffPolicies } from '../../policy/document/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
-import type { ShadowOutcome } from '../../store/decision-index/types.ts'
 import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Seen } from '../second-person/declaration.ts'

@@ -1,9 +1,7 @@
 // Queries to the decision index and its results. The index only locates lines in the log; displayed data is read from
 // the log.
 import type { LinePlace } from '../../decision-log/located.ts'
-
-/** `different`: the verdict or the deciding rule differs. */
-export type ShadowOutcome = 'same' | 'different' | 'failed'
+import type { ShadowOutcome } from '../../domain/verdict.ts'
 
 export interface DecisionFilter {
   /** Always one organization (invariant 6). */

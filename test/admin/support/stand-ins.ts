@@ -26,6 +26,7 @@ export const createFakePool = () => {
     expired: 0,
     failed: 0,
     withheld: 0,
+    shadows: { same: 0, different: 0, failed: 0 },
     wait: HISTOGRAM,
     run: HISTOGRAM,
     meanServiceMs: 0.1,

@@ -23,8 +23,10 @@ import {
   replayDecision,
 } from '../../../policy/tools/replay.ts'
 import type { ListReader } from '../../../policy/types/facts.ts'
+import type { CompiledPolicy } from '../../../policy/types/program.ts'
 import { PROGRAM } from '../../../program/labels.ts'
-import { replayOverSessions } from './policy-session-replay.ts'
+import { type ReplayedTime, type ReplayFindings, replayInJob } from './policy-replay-job.ts'
+import { printSessionReplay, replaySessionsHere } from './policy-session-replay.ts'
 
 const BAR_WIDTH = 30
 const DRAW_EVERY_MS = 100
@@ -104,23 +106,15 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('\n')}\n`}`
 }
 
-export const replay = async (given: CommandContext): Promise<number> => {
-  const { command, clock } = given
-  const momentMs = (name: string, text: string): number =>
-    parseMoment(text, `--${name}`, clock.unixSeconds(), 'past') * 1_000
-  const until = command.text('until')
-  const untilMs = until === undefined ? Number.POSITIVE_INFINITY : momentMs('until', until)
-  const since = command.text('since')
-  const givenSinceMs = since === undefined ? null : momentMs('since', since)
-  const context = await inOrganization(given)
+/** Evaluates the policy on the decision log of this machine. */
+const replayHere = async (
+  context: PolicyContext,
+  policy: CompiledPolicy,
+  subject: string,
+  { sinceMs, untilMs }: ReplayedTime,
+): Promise<ReplayFindings> => {
   const { organization, deployment } = context
-  const { policy, policyId, source } = await resolvePolicyText(context, command.words[0] ?? '')
-  const ofSessions = policy.document.decides === 'sessions'
-  const sinceMs = givenSinceMs ?? momentMs('since', ofSessions ? '365d' : '7d')
-  if (ofSessions) return replayOverSessions(context, source, { sinceMs, untilMs })
-  const subject = policyId ?? (await requirePolicy(context, command.text('policy'))).id
   const lists = await currentLists(context)
-
   const tally = createReplayTally()
   let unreadable = 0
   const isWanted = (record: DecisionRecord): boolean =>
@@ -145,10 +139,29 @@ export const replay = async (given: CommandContext): Promise<number> => {
     await forEachLine(path, size, onLine, progress.add)
   }
   progress.end()
-  const summary = tally.summary()
+  return { ...tally.summary(), unreadable }
+}
+
+export const replay = async (given: CommandContext): Promise<number> => {
+  const { command, clock } = given
+  const momentMs = (name: string, text: string): number =>
+    parseMoment(text, `--${name}`, clock.unixSeconds(), 'past') * 1_000
+  const until = command.text('until')
+  const untilMs = until === undefined ? Number.POSITIVE_INFINITY : momentMs('until', until)
+  const since = command.text('since')
+  const givenSinceMs = since === undefined ? null : momentMs('since', since)
+  const context = await inOrganization(given)
+  const { policy, policyId, source } = await resolvePolicyText(context, command.words[0] ?? '')
+  const ofSessions = policy.document.decides === 'sessions'
+  const time = { sinceMs: givenSinceMs ?? momentMs('since', ofSessions ? '365d' : '7d'), untilMs }
+  if (ofSessions && !given.isRemote) return printSessionReplay(context, await replaySessionsHere(context, source, time))
+  const subject = policyId ?? (await requirePolicy(context, command.text('policy'))).id
+  const job = given.isRemote ? await replayInJob(context, subject, source, time) : null
+  if (job !== null && 'disagreements' in job) return printSessionReplay(context, job)
+  const { unreadable, ...summary } = job ?? (await replayHere(context, policy, subject, time))
   print(
     context,
-    { policy: subject, since: new Date(sinceMs).toISOString(), ...summary, unreadable },
+    { policy: subject, since: new Date(time.sinceMs).toISOString(), ...summary, unreadable },
     render(summary, unreadable),
   )
   return 0

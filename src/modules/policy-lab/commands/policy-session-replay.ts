@@ -3,6 +3,7 @@
 import { formatTable, print } from '../../../command-line/output.ts'
 import type { PolicyContext } from '../../../command-line/policy-context.ts'
 import type { SessionReplay } from '../../../policy/tools/session-replay.ts'
+import { type ReplayedTime, timeMembers } from './policy-replay-job.ts'
 
 const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =>
   [rule === null ? 'no rule matched' : `rule ${rule}`, ...(problem === null ? [] : [problem])].join(': ')
@@ -22,20 +23,18 @@ const render = (replay: SessionReplay): string => {
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('')}`}`
 }
 
-export const replayOverSessions = async (
-  context: PolicyContext,
-  source: string,
-  time: { readonly sinceMs: number; readonly untilMs: number },
-): Promise<number> => {
-  const textOf = (ms: number): string => new Date(ms).toISOString()
-  const replay = await context.admin.call('POST /organizations/{organization}/session-policy/trial-here', {
-    params: { organization: context.organization },
-    body: {
-      source,
-      since: textOf(time.sinceMs),
-      ...(Number.isFinite(time.untilMs) ? { until: textOf(time.untilMs) } : {}),
-    },
-  })
+export const printSessionReplay = (context: PolicyContext, replay: SessionReplay): number => {
   print(context, replay, render(replay))
   return 0
 }
+
+/** Evaluates the policy on the sessions of this machine's store. */
+export const replaySessionsHere = (
+  { admin, organization }: PolicyContext,
+  source: string,
+  time: ReplayedTime,
+): Promise<SessionReplay> =>
+  admin.call('POST /organizations/{organization}/session-policy/trial-here', {
+    params: { organization },
+    body: { source, ...timeMembers(time) },
+  })

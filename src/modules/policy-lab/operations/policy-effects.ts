@@ -1,6 +1,6 @@
 // Effects of a revision: replayed on past decisions, or as a shadow of the active revision.
 
-import { actorId, mayIn } from '../../../admin/actor.ts'
+import { actorId } from '../../../admin/actor.ts'
 import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
 import { requirePolicy, requireRevision, requireSameSubject } from '../../../admin/policies/find.ts'
 import { requireVersion } from '../../../admin/policies/live.ts'
@@ -10,54 +10,23 @@ import type { Note } from '../../../admin/route.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
 import { FIND_REVISION, POLICY, showPolicy } from '../../../admin/routes/policies.ts'
 import { showTask, TASK } from '../../../admin/routes/tasks.ts'
-import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
+import { closed, nullable, Type } from '../../../admin/schema.ts'
 import { timeOf } from '../../../admin/time.ts'
 import { compileRevision, contentHashOf } from '../../../policy/revision.ts'
-import type { ShadowOutcome } from '../../../store/decision-index/types.ts'
 import type { Policy } from '../../../store/organizations/policies.ts'
 import type { Tables } from '../../../store/store.ts'
+import { readShadowReport, readShadowResults, SHADOW_REPORT, SHADOW_RESULTS } from './shadow-results.ts'
 
 const route = declareRoutes('Policy trials')
 
 /** Queued or running tasks per organization. */
 const OPEN_TASKS_MAX = 3
+const SINCE = Type.Object({
+  since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
+})
 const DAY_MS = 86_400_000
 const REPLAYED_DAYS = 7
 const REPLAYED_DAYS_OF_SESSIONS = 365
-
-const SESSION_OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: left to a reviewer')
-
-const SHADOW_RESULTS = named(
-  'ShadowResults',
-  closed({
-    revision_id: nullable(Type.String()),
-    same: Type.Integer(),
-    different: Type.Integer({ description: 'Decisions with a different verdict or rule' }),
-    failed: Type.Integer({ description: 'Decisions whose evaluation would have failed' }),
-    exact: Type.Boolean({ description: 'False if the count stopped early, so the numbers are lower bounds' }),
-    sessions: Type.Union(
-      [
-        closed({
-          completed: Type.Integer(),
-          rejected: Type.Integer(),
-          left: Type.Integer(),
-          otherwise: Type.Array(
-            closed({
-              session_id: Type.String(),
-              decided: Type.Union([SESSION_OUTCOME, Type.Null()], { description: 'Null if no revision was active' }),
-              shadow: SESSION_OUTCOME,
-            }),
-            { description: 'Newest sessions with a different outcome, at most 100. Empty for viewers' },
-          ),
-        }),
-        Type.Null(),
-      ],
-      {
-        description: 'Results of a session policy',
-      },
-    ),
-  }),
-)
 
 const shadow = async (
   tables: Tables,
@@ -143,55 +112,27 @@ export const POLICY_EFFECT_ROUTES = [
   }),
   route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {
     access: VIEWER,
-    command: { name: 'policy show-shadow' },
-    summary: 'Show how often the shadow revision’s outcome differed',
-    description: 'To list these decisions, filter decisions by `shadow_revision_id` and `shadow`.',
-    query: Type.Object({
-      since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
-    }),
+    command: false,
+    summary: 'Show how often the shadow revision decided differently',
+    description: 'To find these decisions, search with `shadow_revision_id` and `shadow`.',
+    query: SINCE,
     answer: SHADOW_RESULTS,
     errors: [503],
     handle: async ({ services, organization, actor, params, query }) => {
       const policy = await requirePolicy(services.store, organization.id, params.policy)
-      const revisionId = policy.shadowRevisionId
-      if (revisionId === null)
-        return { revision_id: null, same: 0, different: 0, failed: 0, exact: true, sessions: null }
-      if (policy.decides === 'sessions') {
-        const since = query.since === undefined ? undefined : Math.floor(timeOf('since', query.since) / 1_000)
-        const { byOutcome, ...counts } = await services.store.sessionPolicies.countShadow(
-          organization.id,
-          revisionId,
-          since,
-        )
-        const { completed, rejected, review: left } = byOutcome
-        const shadowed = mayIn(actor, organization.id, 'reviewer')
-          ? await services.store.sessionPolicies.listShadowed(organization.id, revisionId)
-          : []
-        const otherwise = shadowed.map(({ sessionId, decided, shadow }) => ({
-          session_id: sessionId,
-          decided: decided?.outcome ?? null,
-          shadow: shadow?.outcome ?? 'review',
-        }))
-        return { revision_id: revisionId, ...counts, exact: true, sessions: { completed, rejected, left, otherwise } }
-      }
-      const count = (outcome: ShadowOutcome) =>
-        services.decisions.ask({
-          operation: 'count',
-          filter: {
-            organizationId: organization.id,
-            shadow: { revisionId, outcome },
-            ...(query.since === undefined ? {} : { sinceMs: timeOf('since', query.since) }),
-          },
-        })
-      const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
-      return {
-        revision_id: revisionId,
-        same: same.count,
-        different: different.count,
-        failed: failed.count,
-        exact: same.exact && different.exact && failed.exact,
-        sessions: null,
-      }
+      return readShadowResults(services, actor, policy, query.since)
+    },
+  }),
+  route('readShadowReport', 'GET', '/organizations/{organization}/policies/{policy}/shadow-report', {
+    access: VIEWER,
+    command: { name: 'policy show-shadow' },
+    summary: 'Show how often the shadow revision decided differently, by rule, with examples',
+    query: SINCE,
+    answer: SHADOW_REPORT,
+    errors: [503],
+    handle: async ({ services, organization, actor, params, query }) => {
+      const policy = await requirePolicy(services.store, organization.id, params.policy)
+      return readShadowReport(services, actor, policy, query.since)
     },
   }),
   route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {

@@ -115,7 +115,19 @@ const nameOf = (need: FactNeed): string =>
 export const SIMULATION_ROUTES = [
   route('simulatePolicy', 'POST', '/organizations/{organization}/policies/simulate', {
     access: VIEWER,
-    command: false,
+    command: {
+      name: 'policy try',
+      fields: {
+        source: { option: 'file', file: 'text' },
+        revision_id: { option: 'revision' },
+        ...Object.fromEntries(
+          Object.keys(SIMULATED_REQUEST.properties).map((name) => [
+            `request.${name}`,
+            { option: name.replaceAll('_', '-') },
+          ]),
+        ),
+      },
+    },
     alone: 'reads',
     summary: 'Simulate a policy on a request',
     description:

@@ -1,0 +1,169 @@
+// Results of a policy's shadow revision: counts, and the different decisions by verdict and rule.
+
+import { type Actor, mayIn } from '../../../admin/actor.ts'
+import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
+import type { Services } from '../../../admin/services.ts'
+import { timeOf } from '../../../admin/time.ts'
+import type { ShadowOutcome } from '../../../domain/verdict.ts'
+import { createReplayTally } from '../../../policy/tools/replay.ts'
+import type { DecisionFilter, DecisionPosition } from '../../../store/decision-index/types.ts'
+import type { Policy } from '../../../store/organizations/policies.ts'
+
+const VERDICT = oneOf(['compliant', 'denied'])
+const SESSION_OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: left to a reviewer')
+
+/** Maximum number of different decisions that the report by rule covers. */
+const REPORTED_DECISIONS = 1_000
+const PAGE = 200
+
+const SHADOW_CHANGE = named(
+  'ShadowChange',
+  closed({
+    verdict: VERDICT,
+    rule: nullable(Type.String()),
+    shadow_verdict: VERDICT,
+    shadow_rule: nullable(Type.String()),
+    count: Type.Integer(),
+    examples: Type.Array(Type.String(), { description: 'UUIDs of the newest of these decisions' }),
+  }),
+  ['count', 'verdict', 'rule', 'shadow_verdict', 'shadow_rule', 'examples'],
+)
+
+const COUNTS = {
+  revision_id: nullable(Type.String()),
+  same: Type.Integer(),
+  different: Type.Integer({ description: 'Decisions with a different verdict or rule' }),
+  failed: Type.Integer({ description: 'Decisions whose evaluation would have failed' }),
+  exact: Type.Boolean({ description: 'False if the count stopped early and there are more' }),
+  sessions: Type.Union(
+    [
+      closed({
+        completed: Type.Integer(),
+        rejected: Type.Integer(),
+        left: Type.Integer(),
+        otherwise: Type.Array(
+          closed({
+            session_id: Type.String(),
+            decided: Type.Union([SESSION_OUTCOME, Type.Null()], { description: 'Null if no revision was active' }),
+            shadow: SESSION_OUTCOME,
+          }),
+          { description: 'Newest sessions with a different outcome, at most 100. Empty for viewers' },
+        ),
+      }),
+      Type.Null(),
+    ],
+    {
+      description: 'Results of a session policy',
+    },
+  ),
+}
+
+export const SHADOW_RESULTS = named('ShadowResults', closed(COUNTS))
+
+export const SHADOW_REPORT = named(
+  'ShadowReport',
+  closed({
+    ...COUNTS,
+    other_verdict: Type.Integer({
+      description: `Decisions with a different verdict, of the newest ${REPORTED_DECISIONS.toLocaleString('en')} different ones`,
+    }),
+    changes: Type.Array(SHADOW_CHANGE, {
+      description: 'The same decisions by verdict and rule, most frequent first',
+    }),
+  }),
+)
+
+/** Groups the newest decisions for which the shadow revision has a different verdict or rule. */
+const reportChanges = async ({ decisions }: Services, filter: DecisionFilter) => {
+  const tally = createReplayTally()
+  const read = (after: DecisionPosition | null) => decisions.ask({ operation: 'search', filter, after, limit: PAGE })
+  let after: DecisionPosition | null = null
+  let found = 0
+  do {
+    const page = await read(after)
+    for (const { record } of page.decisions) {
+      const { shadow } = record
+      if (shadow === undefined || shadow.compliant === null) continue
+      tally.add(record, { status: 'changed', verdict: { compliant: shadow.compliant, ruleId: shadow.rule } })
+    }
+    found += page.decisions.length
+    after = page.complete ? page.next : null
+  } while (after !== null && found < REPORTED_DECISIONS)
+  const { changes } = tally.summary()
+  const verdictOf = (compliant: boolean) => (compliant ? ('compliant' as const) : ('denied' as const))
+  return {
+    other_verdict: changes.reduce((sum, { from, to, count }) => sum + (from.compliant === to.compliant ? 0 : count), 0),
+    changes: changes.map(({ from, to, count, examples }) => ({
+      verdict: verdictOf(from.compliant),
+      rule: from.rule,
+      shadow_verdict: verdictOf(to.compliant),
+      shadow_rule: to.rule,
+      count,
+      examples: [...examples],
+    })),
+  }
+}
+
+const NOTHING = { same: 0, different: 0, failed: 0, exact: true, sessions: null }
+
+const readOfSessions = async (
+  { store }: Services,
+  actor: Actor,
+  organizationId: string,
+  revisionId: string,
+  since: string | undefined,
+) => {
+  const sinceSeconds = since === undefined ? undefined : Math.floor(timeOf('since', since) / 1_000)
+  const { byOutcome, ...counts } = await store.sessionPolicies.countShadow(organizationId, revisionId, sinceSeconds)
+  const { completed, rejected, review: left } = byOutcome
+  const shadowed = mayIn(actor, organizationId, 'reviewer')
+    ? await store.sessionPolicies.listShadowed(organizationId, revisionId)
+    : []
+  const otherwise = shadowed.map(({ sessionId, decided, shadow }) => ({
+    session_id: sessionId,
+    decided: decided?.outcome ?? null,
+    shadow: shadow?.outcome ?? ('review' as const),
+  }))
+  return { ...NOTHING, revision_id: revisionId, ...counts, sessions: { completed, rejected, left, otherwise } }
+}
+
+const filterOf = (
+  organizationId: string,
+  revisionId: string,
+  outcome: ShadowOutcome,
+  since: string | undefined,
+): DecisionFilter => ({
+  organizationId,
+  shadow: { revisionId, outcome },
+  ...(since === undefined ? {} : { sinceMs: timeOf('since', since) }),
+})
+
+/** @param since ISO 8601, inclusive */
+export const readShadowResults = async (
+  services: Services,
+  actor: Actor,
+  { organizationId, shadowRevisionId: revisionId, decides }: Policy,
+  since: string | undefined,
+) => {
+  if (revisionId === null) return { ...NOTHING, revision_id: null }
+  if (decides === 'sessions') return readOfSessions(services, actor, organizationId, revisionId, since)
+  const count = (outcome: ShadowOutcome) =>
+    services.decisions.ask({ operation: 'count', filter: filterOf(organizationId, revisionId, outcome, since) })
+  const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
+  return {
+    revision_id: revisionId,
+    same: same.count,
+    different: different.count,
+    failed: failed.count,
+    exact: same.exact && different.exact && failed.exact,
+    sessions: null,
+  }
+}
+
+/** Also groups the different decisions, which takes longer than counting. @param since ISO 8601, inclusive */
+export const readShadowReport = async (...given: Parameters<typeof readShadowResults>) => {
+  const [services, , { organizationId, shadowRevisionId: revisionId, decides }, since] = given
+  const results = await readShadowResults(...given)
+  if (revisionId === null || decides === 'sessions') return { ...results, other_verdict: 0, changes: [] }
+  return { ...results, ...(await reportChanges(services, filterOf(organizationId, revisionId, 'different', since))) }
+}
