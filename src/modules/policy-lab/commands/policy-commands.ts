@@ -6,9 +6,9 @@ export const LAB_COMMANDS: readonly Command[] = [
   {
     noun: 'policy',
     verb: 'replay',
-    summary: 'Replay recorded decisions against a revision or a file, and report the changes by rule',
+    summary: 'Replay recorded decisions with a revision or a file, and report changes by rule',
     description:
-      'A session policy runs against the newest sessions that reviewers decided. This is required before it can decide sessions. With --url, a job of the deployment replays the log of one node.',
+      'A session policy is replayed on the newest sessions that reviewers decided. This is required before it can decide sessions. With --url, a job of the deployment replays the log of one node.',
     words: [REVISION_WORD],
     options: [
       REVISION_OPTION,

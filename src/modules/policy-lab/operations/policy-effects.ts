@@ -113,8 +113,8 @@ export const POLICY_EFFECT_ROUTES = [
   route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {
     access: VIEWER,
     command: false,
-    summary: 'Show how often the shadow revision decided differently',
-    description: 'To find these decisions, search with `shadow_revision_id` and `shadow`.',
+    summary: 'Show how often the shadow revision’s outcome differed',
+    description: 'To list these decisions, filter decisions by `shadow_revision_id` and `shadow`.',
     query: SINCE,
     answer: SHADOW_RESULTS,
     errors: [503],
@@ -126,7 +126,7 @@ export const POLICY_EFFECT_ROUTES = [
   route('readShadowReport', 'GET', '/organizations/{organization}/policies/{policy}/shadow-report', {
     access: VIEWER,
     command: { name: 'policy show-shadow' },
-    summary: 'Show how often the shadow revision decided differently, by rule, with examples',
+    summary: 'Show how often the shadow revision’s outcome differed, by rule, with examples',
     query: SINCE,
     answer: SHADOW_REPORT,
     errors: [503],

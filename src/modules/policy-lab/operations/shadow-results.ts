@@ -34,7 +34,7 @@ const COUNTS = {
   same: Type.Integer(),
   different: Type.Integer({ description: 'Decisions with a different verdict or rule' }),
   failed: Type.Integer({ description: 'Decisions whose evaluation would have failed' }),
-  exact: Type.Boolean({ description: 'False if the count stopped early and there are more' }),
+  exact: Type.Boolean({ description: 'False if the count stopped early, so the numbers are lower bounds' }),
   sessions: Type.Union(
     [
       closed({
