@@ -1,4 +1,5 @@
 // Formats a result as text for people.
+import { CAPACITY_HEAD, capacityRows, loadPoints } from './capacity.ts'
 import { tableOfRatios } from './goals.ts'
 import type { BenchResult, Goal, Measurement, Unit } from './result.ts'
 import { type StageShare, stageShares } from './stage-shares.ts'
@@ -78,6 +79,11 @@ const sweepRow = ({ processes, workers, throughput, cpu, p99 }: SweepPoint): str
   formatValue(p99, 'ms'),
 ]
 
+const formatCapacity = (measurements: readonly Measurement[]): string[] => {
+  const rows = capacityRows(loadPoints(measurements))
+  return rows.length === 0 ? [] : ['', 'Capacity: nodes like this machine', formatTable([CAPACITY_HEAD, ...rows])]
+}
+
 /** The sweep as a table and a sentence; empty when there was no sweep. */
 const formatSweep = (measurements: readonly Measurement[]): string[] => {
   const points = sweepPoints(measurements)
@@ -90,6 +96,7 @@ const formatSweep = (measurements: readonly Measurement[]): string[] => {
     formatTable([head, ...points.map(sweepRow)]),
     '',
     `  ${sentence}`,
+    ...formatCapacity(measurements),
   ]
 }
 

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { answerHelp } from '../test/support/head-help.ts'
+import { CAPACITY_HEAD, capacityRows, loadPoints } from './capacity.ts'
 import { formatValue, isOutcome } from './report.ts'
 import { type BenchResult, type Measurement, parseResult, ResultInvalidError } from './result.ts'
 import { stageShares } from './stage-shares.ts'
@@ -91,7 +92,12 @@ const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): stri
   ])
   const head = ['Processes', 'Workers per process', 'Throughput', 'CPU per attestation', 'p99']
   const image = drawing('sweep', 'Attestations by workers and processes', hasDrawing)
-  return ['', 'Workers and processes, closed loop:', '', table(head, rows), '', sentence, ...image]
+  const capacity = capacityRows(loadPoints(measurements))
+  const words =
+    'Nodes like this machine, plus one spare. Each row uses the setting that held the highest rate with this p99.'
+  const lines = ['', 'Workers and processes, closed loop:', '', table(head, rows), '', sentence, ...image]
+  if (capacity.length > 0) lines.push('', '### Capacity', '', words, '', table(CAPACITY_HEAD, capacity))
+  return lines
 }
 
 const shareTable = ({ measurements }: BenchResult): string[] => {

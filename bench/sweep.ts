@@ -47,7 +47,8 @@ export const sweepPoints = (measurements: readonly Measurement[]): SweepPoint[] 
     return [{ ...setting, throughput: median, cpu: value('cpu'), p99: value('p99') }]
   })
 
-const describe = ({ processes, workers }: SweepSetting): string => `--processes ${processes} --workers ${workers}`
+export const describeSetting = ({ processes, workers }: SweepSetting): string =>
+  `--processes ${processes} --workers ${workers}`
 const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en-US')}/s`
 
 /** Orders by CPU time, then by the number of processes, then by the number of workers. */
@@ -79,6 +80,6 @@ export const describeRecommendation = (points: readonly SweepPoint[]): string | 
   const reason =
     best === chosen
       ? 'the most that was measured'
-      : `within ${SAME * 100}% of the most that was measured (${perSecond(best.throughput)} with ${describe(best)}), for less CPU or fewer threads`
-  return `Recommended on this machine: ${describe(chosen)}, since it did ${perSecond(chosen.throughput)}${cost}, ${reason}.`
+      : `within ${SAME * 100}% of the most that was measured (${perSecond(best.throughput)} with ${describeSetting(best)}), for less CPU or fewer threads`
+  return `Recommended on this machine: ${describeSetting(chosen)}, since it did ${perSecond(chosen.throughput)}${cost}, ${reason}.`
 }

@@ -73,6 +73,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun run bench': 'takes minutes; test/bench/options.test.ts',
   'bun run bench --json > result.json': 'takes minutes; test/bench/options.test.ts',
   'bun run bench --ratios': 'takes minutes; test/bench/options.test.ts',
+  'bun run bench --only sweep': 'takes minutes; test/bench/options.test.ts',
+  'bun run countersign plan --rate 5000 --p99 20ms': 'measures this machine; test/long/bench/run.test.ts',
   'bun run bench --only soak': 'takes an hour; test/bench/options.test.ts',
   'bun bench/speed-page.ts result.json': 'test/bench/speed-page.test.ts',
   'bun bench/token-speed.ts --write': 'takes two minutes and needs SoftHSM; test/bench/token-speed.test.ts',

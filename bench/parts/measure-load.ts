@@ -14,6 +14,8 @@ export interface LoadTarget {
   readonly answers: AnswerPlan
   /** Length of the closed loop's window, if it is not the usual one. */
   readonly closedMs?: number
+  /** Length of the window at a share of the capacity, if it is not that of the open loop. */
+  readonly shareMs?: number
   /** Null if the server's CPU time can't be read from here. */
   readonly pid: number | null
 }
@@ -24,8 +26,11 @@ export interface LoadMeasurer {
   closed(): Promise<void>
   /** Open loop at a fixed rate. Measures latency. */
   open(): Promise<void>
-  /** Open loop at half the throughput of the last closed loop. @throws Error before the first closed loop */
-  half(): Promise<void>
+  /**
+   * Open loop at a share of the throughput of the last closed loop; at half of it by default, named `half`.
+   * @throws Error before the first closed loop
+   */
+  half(share?: number, kind?: string): Promise<void>
 }
 
 /** Wallets of one run: too many for the processor's caches, few enough to be made quickly. */
@@ -169,18 +174,19 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       addCpu('open.cpu', `CPU per request ${at}`, report)
       noteFindings(report)
     },
-    async half() {
+    async half(share = 0.5, kind = 'half') {
       if (peak === null) throw new Error(`the capacity of ${target.part} is not known yet`)
-      const shape: LoadShape = { ...openShape, ratePerSecond: Math.max(1, Math.round(peak / 2)) }
-      const report = await run('open loop at half of capacity', shape, durations.warmupMs, durations.openMs)
+      const at = share === 0.5 ? 'at half of capacity' : `at ${share * 100}% of capacity`
+      const shape: LoadShape = { ...openShape, ratePerSecond: Math.max(1, Math.round(peak * share)) }
+      const report = await run(`open loop ${at}`, shape, durations.warmupMs, target.shareMs ?? durations.openMs)
       const { latencyMs, generatorDelayMs } = report
-      addOutcomes('half', 'open loop at half of capacity', report)
-      add('half.rate', 'half of capacity', '/s', shape.ratePerSecond)
-      add('half.p50', 'p50 at half of capacity, open loop', 'ms', latencyMs.p50)
-      add('half.p99', 'p99 at half of capacity', 'ms', latencyMs.p99)
-      add('half.p99_9', 'p99.9 at half of capacity', 'ms', latencyMs.p99_9)
+      addOutcomes(kind, `open loop ${at}`, report)
+      add(`${kind}.rate`, `rate ${at}`, '/s', shape.ratePerSecond)
+      add(`${kind}.p50`, `p50 ${at}, open loop`, 'ms', latencyMs.p50)
+      add(`${kind}.p99`, `p99 ${at}`, 'ms', latencyMs.p99)
+      add(`${kind}.p99_9`, `p99.9 ${at}`, 'ms', latencyMs.p99_9)
       const lateness = 'generator lateness, p99'
-      if (generatorDelayMs !== null) add('half.generator_p99', lateness, 'ms', generatorDelayMs.p99)
+      if (generatorDelayMs !== null) add(`${kind}.generator_p99`, lateness, 'ms', generatorDelayMs.p99)
       noteFindings(report, true)
     },
   }

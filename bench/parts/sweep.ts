@@ -2,6 +2,7 @@
 // gets a new service in every round. Every second round goes through the settings backwards, so that a machine that
 // becomes slower favours none. The bare server runs immediately before each setting, so that both meet the same machine.
 import { availableParallelism } from 'node:os'
+import { LOAD_SHARES, loadKind } from '../capacity.ts'
 import type { Chart } from '../draw/line-chart.ts'
 import { writeDrawing } from '../draw/write-drawing.ts'
 import { type SweepPoint, type SweepSetting, sweepName, sweepPoints, sweepSettings } from '../sweep.ts'
@@ -9,7 +10,8 @@ import type { BenchContext } from './context.ts'
 import { createLoadMeasurer, type LoadTarget } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
 
-const measureSetting = async (
+/** Measures a new service with this setting: throughput in closed loop, then latency at shares of it. */
+export const measureSetting = async (
   context: BenchContext,
   setting: SweepSetting,
   signer: string,
@@ -21,13 +23,15 @@ const measureSetting = async (
     environment: { COUNTERSIGN_PROCESSES: String(processes), COUNTERSIGN_SIGNER: signer },
   })
   const label = `${processes} × ${workers}`
-  const load = createLoadMeasurer(context, { ...targetOf(service, sweepName(setting)), label })
+  const shareMs = context.options.durations.openMs / 2
+  const load = createLoadMeasurer(context, { ...targetOf(service, sweepName(setting)), label, shareMs })
   await load.warm()
   if (bare !== null) {
     const part = `${sweepName(setting)}.bare`
     await createLoadMeasurer(context, { ...bare, part, label: `bare server beside ${label}` }).closed()
   }
   await load.closed()
+  if (!context.options.ratios) for (const share of LOAD_SHARES) await load.half(share, loadKind(share))
   await service.managed.stop()
 }
 

@@ -148,6 +148,7 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
       return 0
     }
     if (verb === 'completion') return (await import('./completion.ts')).runCompletion(rest, output)
+    if (verb === 'plan') return (await import('./plan.ts')).runPlan(rest, output)
     if (verb === 'sbom') return (await import('./sbom.ts')).runSbom(rest, output)
     const config = configOf(settings, environment)
     const { others, override } = splitOverride(rest)

@@ -14,6 +14,7 @@ const CORE: Readonly<Record<string, string>> = {
   'screener-stub': 'Run a stub screener for trials',
   migrate: 'Copy a database to another, SQLite or PostgreSQL',
   doctor: 'Check chains, registries, attesters, the machine, the store and backups',
+  plan: 'Measure this machine and recommend processes, workers and nodes for a rate',
   sbom: 'Print the software bill of materials (CycloneDX)',
   settings: 'List all settings of the service with their defaults',
   completion: 'Print a completion script for bash, zsh or fish',
