@@ -90,6 +90,8 @@ test('countersign plan measures this machine and recommends a setting', async ()
   const command = [process.execPath, join(ROOT, 'src/cli/countersign.ts'), 'plan', '--rate', '10', '--p99', '5s']
   const plan = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' })
   const output = await new Response(plan.stdout).text()
-  expect(output).toMatch(/^For 10\/s with a p99 of at most 5000 ms: 1 node like this machine, plus one spare, each with /)
+  expect(output).toMatch(
+    /^For 10\/s with a p99 of at most 5000 ms: 1 node like this machine, plus one spare, each with /,
+  )
   expect(await plan.exited).toBe(0)
 }, 90_000)
