@@ -2,7 +2,7 @@
 // itself, which may contain secrets. The rule is in second-person/.
 import { revealHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
-import type { Approval } from '../store/accounts/approvals.ts'
+import type { ListedApproval } from '../store/accounts/approvals.ts'
 import type { User } from '../store/accounts/users.ts'
 import type { Tables } from '../store/store.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull } from './schema.ts'
@@ -52,9 +52,10 @@ interface ShownDetail {
 }
 
 /** Requests stored by an earlier version have plain values instead of a list of changes. */
-const detailOf = ({ detail, request, subject }: Approval): ShownDetail =>
-  request === null
-    ? {
+const detailOf = ({ detail, hasRequest, subject }: ListedApproval): ShownDetail =>
+  hasRequest
+    ? (detail as unknown as ShownDetail)
+    : {
         name: subject,
         changes: Object.entries(detail).map(([what, value]) => ({
           what: what.replaceAll('_', ' '),
@@ -65,7 +66,6 @@ const detailOf = ({ detail, request, subject }: Approval): ShownDetail =>
         effects: [],
         comment: '',
       }
-    : (detail as unknown as ShownDetail)
 
 /** Escapes hidden characters in all texts of a value, because an approver can't see them. */
 const revealed = <Value>(value: Value): Value =>
@@ -75,7 +75,7 @@ const revealed = <Value>(value: Value): Value =>
 
 const UNKNOWN: Person = { name: '', email: '' }
 
-const shown = (approval: Approval, people: ReadonlyMap<string, Person>) => {
+const shown = (approval: ListedApproval, people: ReadonlyMap<string, Person>) => {
   const requesterNow = people.get(approval.requestedBy) ?? UNKNOWN
   const decider = approval.decidedBy === null ? null : (people.get(approval.decidedBy) ?? UNKNOWN)
   const detail = revealed({ requester: requesterNow, ...detailOf(approval) })
@@ -103,14 +103,14 @@ const shown = (approval: Approval, people: ReadonlyMap<string, Person>) => {
 }
 
 /** Adds the names of requesters and deciders, because an approver may not have access to these accounts. */
-export const showApprovals = async (users: Pick<Tables['users'], 'find'>, approvals: readonly Approval[]) => {
+export const showApprovals = async (users: Pick<Tables['users'], 'find'>, approvals: readonly ListedApproval[]) => {
   const ids = new Set(approvals.flatMap(({ requestedBy, decidedBy }) => [requestedBy, decidedBy ?? requestedBy]))
   const people = new Map<string, Person>()
   for (const id of ids) people.set(id, (await users.find(id)) ?? UNKNOWN)
   return approvals.map((approval) => shown(approval, people))
 }
 
-export const showApproval = async (users: Pick<Tables['users'], 'find'>, approval: Approval) => {
+export const showApproval = async (users: Pick<Tables['users'], 'find'>, approval: ListedApproval) => {
   const [only] = await showApprovals(users, [approval])
   if (only === undefined) throw new Error('an approval was lost')
   return only

@@ -65,7 +65,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
     const finish = (end: Parameters<TaskTable['finish']>[1]): void => {
       if (ended) return
       ended = true
-      write(() => tasks.finish(task.id, end))
+      write(() => tasks.finish(task, end))
     }
     const process = spawn(task, {
       onProgress: (done, total) => {

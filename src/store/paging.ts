@@ -17,6 +17,9 @@ export interface Page<Item> {
   readonly next: PagePosition | null
 }
 
+/** A page ends before it exceeds this size, but has at least one row: pages are read and encoded on the main thread. */
+export const PAGE_BYTES_MAX = 1_048_576
+
 export interface PageQuery {
   /** Everything from SELECT up to WHERE, without WHERE. */
   readonly select: string
@@ -28,6 +31,8 @@ export interface PageQuery {
   /** Their names in a row of the result. Defaults to the part of a column's name after the table's. */
   readonly fields?: readonly string[]
   readonly descending?: boolean
+  /** Table whose rows can be large, and their size in bytes. */
+  readonly large?: { readonly table: string; readonly bytes: string }
 }
 
 /** Adds `column = ?` if the value is given. */
@@ -40,6 +45,16 @@ export const addFilter = (
   if (value === undefined) return
   where.push(`${column} = ?`)
   parameters.push(value)
+}
+
+/** Returns the number of rows that fit in a page, from their sizes. */
+const rowsThatFit = (sizes: readonly { readonly bytes: number }[]): number => {
+  let total = 0
+  const over = sizes.findIndex(({ bytes }) => {
+    total += bytes
+    return total > PAGE_BYTES_MAX
+  })
+  return over === -1 ? sizes.length : Math.max(1, over)
 }
 
 /** @throws RangeError if the position belongs to another list */
@@ -59,13 +74,17 @@ export const queryPage = async <Row, Item>(
   }
   const direction = descending ? ' DESC' : ''
   const { query: run, queryLong = run } = statements
-  const rows = await queryLong<Row>(
-    `${select}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}
-     ORDER BY ${order.map((column) => column + direction).join(', ')} LIMIT ?`,
-    [...parameters, page.limit + 1],
-  )
-  const shown = rows.slice(0, page.limit)
-  const last = rows.length > page.limit ? (shown.at(-1) as Record<string, string | number> | undefined) : undefined
+  const rest = `${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}
+     ORDER BY ${order.map((column) => column + direction).join(', ')} LIMIT ?`
+  let { limit } = page
+  if (query.large !== undefined) {
+    const { table, bytes } = query.large
+    const sizes = `SELECT ${bytes} AS bytes FROM ${table}${rest}`
+    limit = rowsThatFit(await queryLong<{ bytes: number }>(sizes, [...parameters, limit]))
+  }
+  const rows = await queryLong<Row>(select + rest, [...parameters, limit + 1])
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? (shown.at(-1) as Record<string, string | number> | undefined) : undefined
   const { fields = order.map((column) => column.slice(column.indexOf('.') + 1)) } = query
   const next = last === undefined ? null : fields.map((field) => last[field] as string)
   return { items: shown.map(toItem), next }

@@ -23,7 +23,13 @@ export type Where<Columns extends Shape> = Values<Columns> &
 /** Ascending by default. */
 type Order<Columns extends Shape> =
   | readonly StoredField<Columns>[]
-  | { readonly by: readonly StoredField<Columns>[]; readonly descending?: boolean; readonly limit?: number }
+  | {
+      readonly by: readonly StoredField<Columns>[]
+      readonly descending?: boolean
+      readonly limit?: number
+      /** Text columns that can be large, for pages of limited size. */
+      readonly large?: readonly StoredField<Columns>[]
+    }
 
 /** Rows written by one statement. Keeps the number of its parameters far below both databases' limits. */
 const ROWS_AT_ONCE = 100
@@ -149,8 +155,10 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       ...and: (Expression | undefined)[]
     ): Promise<Page<Item>> => {
       const { parts: where, parameters } = match(which, and, true)
-      const { by: fields, descending = false } = 'by' in order ? order : { by: order }
-      const query = { select, where, parameters, order: fields.map(nameOf), fields, descending }
+      const { by: fields, descending = false, large: sized = [] } = 'by' in order ? order : { by: order }
+      const bytes = sized.map((field) => `COALESCE(OCTET_LENGTH(${nameOf(field)}), 0)`).join(' + ')
+      const large = bytes === '' ? {} : { large: { table: name, bytes } }
+      const query = { select, where, parameters, order: fields.map(nameOf), fields, descending, ...large }
       return queryPage<object, Item>(statements, query, page, (row) => toItems([row])[0] as Item)
     },
     count: async (statements: Statements, which: Which, ...and: Expression[]): Promise<number> => {

@@ -2,7 +2,7 @@
 // name "jobs", like the admin API.
 import { newIdentifier } from '../domain/identifier.ts'
 import { among, hidden, integer, json, nullable, sql, text, typed } from './columns.ts'
-import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import { survivingCrashes, type TableScope, type TransactionScope } from './copy/table-scope.ts'
 import type { Page, PageRequest } from './paging.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
@@ -10,7 +10,7 @@ export type TaskState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
 type Members = Readonly<Record<string, unknown>>
 
-const TASKS = defineTable('jobs', {
+const COLUMNS = {
   id: text,
   /** Null for a task of the deployment. */
   organizationId: nullable(text),
@@ -30,14 +30,35 @@ const TASKS = defineTable('jobs', {
   finishedAtSeconds: nullable(integer),
   /** The process that runs the task. */
   runner: hidden(nullable(text)),
-})
+}
+const TASKS = defineTable('jobs', COLUMNS)
+const { input: _input, ...LISTED_COLUMNS } = COLUMNS
+const LISTED = defineTable('jobs', LISTED_COLUMNS)
 /** For the runner, which finds a task by its id. */
 const ANYONES = TASKS.everywhere
 
 export interface Task extends ItemOf<typeof TASKS> {}
+/** Without the input, which is large. */
+export interface ListedTask extends ItemOf<typeof LISTED> {}
 
 /** Waiting or running. */
 const OPEN = sql`IN ('queued', 'running')`
+
+/** Days for which ended tasks are kept, and their maximum number per organization. */
+const KEPT_DAYS = 90
+const KEPT_MAX = 1_000
+
+/** Removes ended tasks of the organization: old ones, and all but the newest. */
+const removeOld = async (own: TransactionScope, organizationId: string | null): Promise<void> => {
+  const endedBeforeSeconds = own.nowSeconds() - KEPT_DAYS * 86_400
+  const owner = organizationId === null ? sql`organization_id IS NULL` : sql`organization_id = ${organizationId}`
+  const newest = sql`SELECT id FROM jobs WHERE ${owner} ORDER BY created_at_seconds DESC, id DESC LIMIT ${KEPT_MAX}`
+  await TASKS.removeAll(
+    own,
+    { organizationId },
+    sql`finished_at_seconds IS NOT NULL AND (finished_at_seconds < ${endedBeforeSeconds} OR id NOT IN (${newest}))`,
+  )
+}
 
 type TaskEnd =
   | { readonly state: 'done'; readonly result: Readonly<Record<string, unknown>> }
@@ -51,19 +72,22 @@ export const createTaskTable = (scope: TableScope) => ({
   ): Promise<Task> => {
     const createdAtSeconds = scope.nowSeconds()
     const doneAtSeconds = result === null ? null : createdAtSeconds
-    return TASKS.insert(scope, {
-      organizationId,
-      kind,
-      input,
-      actor,
-      createdAtSeconds,
-      result,
-      id: newIdentifier('job'),
-      state: result === null ? 'queued' : 'done',
-      progressDone: 0,
-      progressTotal: 0,
-      startedAtSeconds: doneAtSeconds,
-      finishedAtSeconds: doneAtSeconds,
+    return scope.write(async (own) => {
+      await removeOld(own, organizationId)
+      return TASKS.insert(own, {
+        organizationId,
+        kind,
+        input,
+        actor,
+        createdAtSeconds,
+        result,
+        id: newIdentifier('job'),
+        state: result === null ? 'queued' : 'done',
+        progressDone: 0,
+        progressTotal: 0,
+        startedAtSeconds: doneAtSeconds,
+        finishedAtSeconds: doneAtSeconds,
+      })
     })
   },
 
@@ -95,8 +119,13 @@ export const createTaskTable = (scope: TableScope) => ({
   countOpen: (organizationId: string | null): Promise<number> => TASKS.count(scope, { organizationId, state: OPEN }),
 
   /** Newest first. */
-  page: (organizationId: string | null, page: PageRequest): Promise<Page<Task>> =>
-    TASKS.page(scope, { organizationId }, { by: ['createdAtSeconds', 'id'], descending: true }, page),
+  page: (organizationId: string | null, page: PageRequest): Promise<Page<ListedTask>> =>
+    LISTED.page(
+      scope,
+      { organizationId },
+      { by: ['createdAtSeconds', 'id'], descending: true, large: ['result'] },
+      page,
+    ),
 
   /**
    * Starts the oldest waiting task and returns it. Returns null if none is waiting, or another runner was faster. For
@@ -125,9 +154,9 @@ export const createTaskTable = (scope: TableScope) => ({
     await ANYONES.updateAll(survivingCrashes(scope), { id, state: 'running' }, progress)
   },
 
-  /** For the runner. A task that was cancelled in the meantime stays cancelled. */
-  finish: async (id: string, end: TaskEnd): Promise<void> => {
-    const finished = { result: null, failure: null, ...end, finishedAtSeconds: scope.nowSeconds() }
+  /** For the runner. A task that was cancelled in the meantime stays cancelled. The document is not needed any more. */
+  finish: async ({ id, input: { source: _source, ...input } }: Pick<Task, 'id' | 'input'>, end: TaskEnd) => {
+    const finished = { result: null, failure: null, ...end, input, finishedAtSeconds: scope.nowSeconds() }
     await ANYONES.updateAll(scope, { id, state: 'running' }, finished)
   },
 

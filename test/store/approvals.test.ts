@@ -1,5 +1,7 @@
 // Requests that wait for a second person: decided once, in time, over both databases.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { ListedApproval } from '../../src/store/accounts/approvals.ts'
+import { PAGE_BYTES_MAX, type Page, type PagePosition } from '../../src/store/paging.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -47,5 +49,33 @@ describeStores((open) => {
     expect(await decide(late, 'approved')).toBeNull()
     expect((await temporary.store.approvals.find(organizationId, late))?.state).toBe('expired')
     expect((await decide(inTime, 'approved'))?.state).toBe('approved')
+  })
+
+  test('a page with large details is short, and the next one continues', async () => {
+    const { approvals } = temporary.store
+    const create = (length: number) =>
+      approvals.request({
+        organizationId,
+        action: 'list.entries',
+        subject: 'list',
+        detail: { text: 'ä'.repeat(length) },
+        request: { body: 'x'.repeat(PAGE_BYTES_MAX) },
+        lifeSeconds: 60,
+        requestedBy: people[0] ?? '',
+      })
+    // One is larger than a page.
+    for (const length of [150_000, 150_000, 150_000, 150_000, 600_000, 10]) await create(length)
+    const sizes: number[] = []
+    let after: PagePosition | null = null
+    do {
+      const { items, next }: Page<ListedApproval> = await approvals.page({ organizationId }, { after, limit: 200 })
+      sizes.push(items.length)
+      for (const item of items) expect(item).not.toHaveProperty('request')
+      const bytes = Buffer.byteLength(items.map(({ detail }) => JSON.stringify(detail)).join(''))
+      expect(items.length === 1 || bytes <= PAGE_BYTES_MAX).toBe(true)
+      after = next
+    } while (after !== null)
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(6)
+    expect(Math.max(...sizes)).toBeGreaterThanOrEqual(3)
   })
 })

@@ -3,7 +3,7 @@ import { isoTime } from '../../lib/time.ts'
 import { diffPolicies } from '../../policy/document/diff.ts'
 import { draftSteps, revisionSteps } from '../../policy/revision.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
-import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
+import type { Policy, RevisionHead, StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
@@ -70,7 +70,7 @@ export const showPolicy = (policy: Policy) => ({
   created_at: isoTime(policy.createdAtSeconds),
 })
 
-const showRevision = (revision: StoredRevision, policy: Policy) => ({
+const showRevision = (revision: RevisionHead, policy: Policy) => ({
   id: revision.id,
   policy_id: revision.policyId,
   number: revision.number,

@@ -2,7 +2,7 @@
 // jobs.
 import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
 import { isoTime } from '../../lib/time.ts'
-import type { Task } from '../../store/tasks.ts'
+import type { ListedTask } from '../../store/tasks.ts'
 import { type Actor, mayIn } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
@@ -32,7 +32,7 @@ export const TASK = named(
 )
 
 /** Returns the result without session ids for actors who may not see sessions. */
-const resultFor = (task: Task, actor: Actor): TaskResult | null => {
+const resultFor = (task: ListedTask, actor: Actor): TaskResult | null => {
   // As written by the task's process, possibly of an earlier version.
   const result = task.result as TaskResult | null
   if (task.organizationId === null || mayIn(actor, task.organizationId, 'reviewer')) return result
@@ -41,7 +41,7 @@ const resultFor = (task: Task, actor: Actor): TaskResult | null => {
 }
 
 /** The runner's progress may be newer than the stored progress. */
-export const showTask = (task: Task, { tasks }: Pick<Services, 'tasks'>, actor: Actor) => ({
+export const showTask = (task: ListedTask, { tasks }: Pick<Services, 'tasks'>, actor: Actor) => ({
   id: task.id,
   kind: task.kind,
   state: task.state,
@@ -54,7 +54,7 @@ export const showTask = (task: Task, { tasks }: Pick<Services, 'tasks'>, actor: 
   finished_at: timeOrNull(task.finishedAtSeconds),
 })
 
-const required = (task: Task | null): Task => {
+const required = <Any extends ListedTask>(task: Any | null): Any => {
   if (task === null) throw new SubjectUnknownError('job')
   return task
 }

@@ -18,7 +18,8 @@ export interface ListDifference {
   readonly sha256: string
 }
 
-const SHOWN_MAX = 50
+/** Maximum number of changes that an approver is shown, of each kind. */
+export const SHOWN_MAX = 50
 /** Entries compared per turn of the event loop: some milliseconds. */
 const TURN_ENTRIES = 1_024
 

@@ -10,7 +10,7 @@ import type { Tables } from '../../store/store.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { type ListOwner, requireList, type StagedUpload } from '../lists.ts'
 import type { Needs, Seen, SeenChange } from './declaration.ts'
-import { memoText } from './list-difference.ts'
+import { memoText, SHOWN_MAX } from './list-difference.ts'
 import { locationText } from './location-text.ts'
 
 interface Edit {
@@ -52,11 +52,31 @@ export const seeEdit = async (
     const entry = key === undefined ? undefined : entries?.get(hexOfKey(key))
     return entry === undefined ? null : memoText(entry.memo)
   }
-  const changes: SeenChange[] = [
-    ...add.map(({ address, memo = '' }) => ({ what: address, before: memoBefore(address), after: memoText(memo) })),
-    ...remove.map((address) => ({ what: address, before: memoBefore(address), after: null })),
-  ]
-  return { subject: name, name: named({ name, organizationId: owner }), changes }
+  const added = add.map(({ address, memo = '' }) => ({
+    what: address,
+    before: memoBefore(address),
+    after: memoText(memo),
+  }))
+  const removed = remove.map((address) => ({ what: address, before: memoBefore(address), after: null }))
+  const changes: SeenChange[] = [...added.slice(0, SHOWN_MAX), ...removed.slice(0, SHOWN_MAX)]
+  const hidden = added.length + removed.length - changes.length
+  const sha256 = new Bun.CryptoHasher('sha256').update(JSON.stringify([added, removed])).digest('hex')
+  return {
+    subject: name,
+    name: named({ name, organizationId: owner }),
+    changes:
+      hidden === 0
+        ? changes
+        : [
+            {
+              what: 'addresses',
+              before: null,
+              after: `${added.length} added, ${removed.length} removed; ${hidden} not shown`,
+            },
+            ...changes,
+          ],
+    basis: sha256,
+  }
 }
 
 const entriesText = (entries: number): string => counted(entries, 'entry', 'entries')

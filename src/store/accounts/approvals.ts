@@ -1,7 +1,7 @@
 // Changes that wait for a second person. The request is stored as submitted. The table itself ensures that a different
 // account approves it.
 import { newIdentifier } from '../../domain/identifier.ts'
-import { integer, json, nullable, sql, text, typed } from '../columns.ts'
+import { computed, flag, integer, json, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { requireRoom } from '../organizations/organization-limits.ts'
 import type { Page, PageRequest } from '../paging.ts'
@@ -9,7 +9,7 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired'
 
-const APPROVALS = defineTable('approvals', {
+const COLUMNS = {
   id: text,
   /** Null if it concerns the deployment. */
   organizationId: nullable(text),
@@ -21,6 +21,7 @@ const APPROVALS = defineTable('approvals', {
   detail: json<Readonly<Record<string, unknown>>>(),
   /** The complete change. Null if stored by an earlier version of the program. May contain secrets. */
   request: nullable(json<Readonly<Record<string, unknown>>>()),
+  hasRequest: computed(flag, 'CASE WHEN request IS NULL THEN 0 ELSE 1 END'),
   /** Stored as `pending` even after expiration. */
   state: typed<ApprovalState>(),
   /** Ids of accounts. */
@@ -29,9 +30,14 @@ const APPROVALS = defineTable('approvals', {
   createdAtSeconds: integer,
   expiresAtSeconds: integer,
   decidedAtSeconds: nullable(integer),
-})
+}
+const APPROVALS = defineTable('approvals', COLUMNS)
+const { request: _request, ...LISTED_COLUMNS } = COLUMNS
+/** Without the requests, which are large. */
+const LISTED = defineTable('approvals', LISTED_COLUMNS)
 
 export interface Approval extends ItemOf<typeof APPROVALS> {}
+export interface ListedApproval extends ItemOf<typeof LISTED> {}
 
 interface ApprovalFilter {
   /** Null for the deployment's own approvals. */
@@ -40,7 +46,7 @@ interface ApprovalFilter {
 }
 
 export const createApprovalTable = (scope: TableScope) => {
-  const seen = (approval: Approval): Approval =>
+  const seen = <Any extends ListedApproval>(approval: Any): Any =>
     approval.state === 'pending' && approval.expiresAtSeconds <= scope.nowSeconds()
       ? { ...approval, state: 'expired' }
       : approval
@@ -70,13 +76,13 @@ export const createApprovalTable = (scope: TableScope) => {
     },
 
     /** Newest first. */
-    page: async ({ organizationId, state }: ApprovalFilter, page: PageRequest): Promise<Page<Approval>> => {
+    page: async ({ organizationId, state }: ApprovalFilter, page: PageRequest): Promise<Page<ListedApproval>> => {
       const now = scope.nowSeconds()
       const expiry = { pending: sql`expires_at_seconds > ${now}`, expired: sql`expires_at_seconds <= ${now}` }
-      const { items, next } = await APPROVALS.page(
+      const { items, next } = await LISTED.page(
         scope,
         { organizationId, state: state === 'expired' ? 'pending' : state },
-        { by: ['createdAtSeconds', 'id'], descending: true },
+        { by: ['createdAtSeconds', 'id'], descending: true, large: ['detail'] },
         page,
         state === 'pending' || state === 'expired' ? expiry[state] : undefined,
       )

@@ -42,6 +42,11 @@ export const REVISIONS = defineTable(
   columnsOf<StoredRevision>()('id organizationId policyId number source contentHash quorum createdAtSeconds'),
 )
 
+const { source: _source, ...HEAD_COLUMNS } = REVISIONS.shape
+/** Without the documents. */
+const REVISION_HEADS = defineTable('policy_revisions', HEAD_COLUMNS)
+export interface RevisionHead extends ItemOf<typeof REVISION_HEADS> {}
+
 const NEXT = sql`version + 1`
 /** Condition that the policy has this revision. */
 const has = (revisionId: string) =>
@@ -128,6 +133,6 @@ export const createPolicyTable = (scope: TableScope) => ({
     REVISIONS.find(scope, { organizationId, id }),
 
   /** Newest first. */
-  pageRevisions: (organizationId: string, policyId: string, page: PageRequest): Promise<Page<StoredRevision>> =>
-    REVISIONS.page(scope, { organizationId, policyId }, { by: ['number'], descending: true }, page),
+  pageRevisions: (organizationId: string, policyId: string, page: PageRequest): Promise<Page<RevisionHead>> =>
+    REVISION_HEADS.page(scope, { organizationId, policyId }, { by: ['number'], descending: true }, page),
 })

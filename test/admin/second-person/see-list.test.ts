@@ -4,6 +4,7 @@ import { basisOf } from '../../../src/admin/second-person/guard.ts'
 import {
   needsForEdit,
   needsForUpload,
+  seeEdit,
   seeRemoval,
   seeSource,
   seeUpload,
@@ -51,6 +52,25 @@ test('a source is shown with each property that is not the usual one', async () 
     expect(await shown({ skipsBadLines: true })).toBe(`${usual}, skips invalid lines`)
     const { name, changes } = await seeSource(store, null, 'shared', { ...source, reach: 'public' })
     expect([name, changes[0]?.before]).toEqual(['shared list shared', 'people, with 0 entries'])
+  } finally {
+    await remove()
+  }
+})
+
+test('a long edit shows fifty changes of each kind, and its basis covers the others', async () => {
+  const { store, remove } = await openTemporaryStore()
+  try {
+    await store.lists.create({ owner: null, name: 'shared' })
+    const addresses = Array.from({ length: 60 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
+    const add = addresses.map((address) => ({ address }))
+    const see = (edit: object) => seeEdit(store, null, 'shared', edit)
+    const both = await see({ add, remove: addresses })
+    expect(both.changes).toHaveLength(101)
+    expect(both.changes[0]?.after).toBe('60 added, 60 removed; 20 not shown')
+    const other = await see({ add: [...add.slice(0, 59), ADDRESS], remove: addresses })
+    expect(other.changes).toEqual(both.changes)
+    expect(basisOf(other)).not.toEqual(basisOf(both))
+    expect((await see({ add: add.slice(0, 50) })).changes).toHaveLength(50)
   } finally {
     await remove()
   }

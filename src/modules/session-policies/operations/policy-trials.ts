@@ -98,7 +98,7 @@ export const SESSION_POLICY_TRIAL_COMMANDS = [
         ...replaySessions(policy, sessions),
       }
       await write(async (tables, note) => {
-        const input = { source, contentHash: contentHashOf(source), sinceMs, untilMs }
+        const input = { contentHash: contentHashOf(source), sinceMs, untilMs }
         const kind = REPLAY_KIND
         const made = await tables.tasks.create(
           { organizationId: organization.id, kind, input, actor: actorId(actor) },

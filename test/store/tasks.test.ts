@@ -1,0 +1,67 @@
+// Jobs: what is kept of one that has ended, and for how long, over both databases.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+
+const KIND = 'policy.replay'
+const DAY_SECONDS = 86_400
+
+describeStores((open) => {
+  let temporary: TemporaryStore
+  let organizationId: string
+  beforeEach(async () => {
+    temporary = await open()
+    organizationId = (await seedOrganization(temporary.store, 'demo')).organizationId
+  })
+  afterEach(() => temporary.remove())
+
+  const create = (input: Readonly<Record<string, string>>, owner: string | null = organizationId) =>
+    temporary.store.tasks.create({ organizationId: owner, kind: KIND, input, actor: 'key:k' })
+  const finish = async () => {
+    const { tasks } = temporary.store
+    const task = await tasks.takeNext()
+    if (task === null) throw new Error('no task is waiting')
+    await tasks.finish(task, { state: 'done', result: {} })
+    return task.id
+  }
+
+  test('a job that has ended is found by its hash, and its document is removed', async () => {
+    const { tasks } = temporary.store
+    await create({ source: 'x'.repeat(1_000), contentHash: 'abc' })
+    const id = await finish()
+    expect((await tasks.newestDone(organizationId, KIND, { contentHash: 'abc' }))?.id).toBe(id)
+    expect((await tasks.find(organizationId, id))?.input).toEqual({ contentHash: 'abc' })
+  })
+
+  test('jobs that ended are removed after 90 days, open ones and those of others are not', async () => {
+    const { tasks } = temporary.store
+    const old = (await create({})).id
+    expect(await finish()).toBe(old)
+    const shared = (await create({}, null)).id
+    expect(await finish()).toBe(shared)
+    const open = (await create({})).id
+    temporary.clock.advance(90 * DAY_SECONDS)
+    await create({})
+    expect(await tasks.find(organizationId, old)).not.toBeNull()
+    temporary.clock.advance(1)
+    await create({})
+    expect(await tasks.find(organizationId, old)).toBeNull()
+    expect(await tasks.find(organizationId, open)).not.toBeNull()
+    expect(await tasks.find(null, shared)).not.toBeNull()
+  })
+
+  test('at most a thousand jobs and the new one are kept', async () => {
+    const { tasks } = temporary.store
+    const first = (await tasks.create({ organizationId, kind: KIND, input: {}, actor: 'key:k' }, {})).id
+    for (let made = 1; made < 1_000; made++) {
+      temporary.clock.advance(1)
+      await tasks.create({ organizationId, kind: KIND, input: {}, actor: 'key:k' }, {})
+    }
+    expect(await tasks.find(organizationId, first)).not.toBeNull()
+    temporary.clock.advance(1)
+    await tasks.create({ organizationId, kind: KIND, input: {}, actor: 'key:k' }, {})
+    expect(await tasks.find(organizationId, first)).not.toBeNull()
+    await tasks.create({ organizationId, kind: KIND, input: {}, actor: 'key:k' }, {})
+    expect(await tasks.find(organizationId, first)).toBeNull()
+  })
+})
