@@ -1,4 +1,4 @@
-// the identity API behind the gate. Source: spec B1 to B4.
+// The endpoints of the identity API (spec B1 to B4).
 import type { ChainTable } from '../domain/chain.ts'
 import { newSessionId } from '../domain/identifier.ts'
 import { CHECK_TYPES, parseSessionType, type SessionState, type SessionType } from '../domain/session.ts'
@@ -44,7 +44,7 @@ export interface IdentityEndpointDependencies {
   readonly chains: Pick<ChainTable, 'byName'>
 }
 
-/** How long a registration's Idempotency-Key returns the same session (decisions §1, "Idempotency"). */
+/** Time for which a registration's Idempotency-Key returns the same session (decisions §1, "Idempotency"). */
 const KEEP_SECONDS = 86_400
 
 const readKey = (headers: Headers): string | null => parseBearer(headers.get('authorization'))
@@ -57,7 +57,7 @@ const settingsOf = ({ method, path }: PublicRoute): GateSettings => ({
   challenge: BEARER_CHALLENGE,
 })
 
-/** The reader throws SessionUnknownError when type or session id can't be valid. */
+/** Throws SessionUnknownError if type or session id cannot be valid. */
 const targetReader = (route: typeof IDENTITY_PATHS.status | typeof IDENTITY_PATHS.stream) => {
   const readParameters = parameterReader(route)
   return ({ url }: Request): { readonly type: SessionType; readonly sessionId: string } => {
@@ -71,7 +71,7 @@ const targetReader = (route: typeof IDENTITY_PATHS.status | typeof IDENTITY_PATH
 const readStatusTarget = targetReader(IDENTITY_PATHS.status)
 const readStreamTarget = targetReader(IDENTITY_PATHS.stream)
 
-/** A session of another type or environment counts as unknown, like another organization's (threats row 1). */
+/** A session of another type or environment counts as unknown, like another organization's session (threats row 1). */
 const isOf = ({ session }: SessionState, type: SessionType, { environment }: Principal): boolean =>
   session.checkType === CHECK_TYPES[type] && session.environment === environment
 
@@ -83,13 +83,13 @@ const createRegisterEndpoint = (
   const handle = async ({ request, requestId, principal, rateLimit }: AdmittedRequest): Promise<Response> => {
     const { organizationId, keyId } = principal
     const size = decodeSize(requestQuery(request.url))
-    // With a live key the header is ignored.
+    // Ignored with live keys.
     const sandboxHeader = principal.environment === 'test' ? request.headers.get(SANDBOX_HEADER) : null
     const forcedOutcome = parseSandboxOutcome(sandboxHeader)
     const body = await readOptionalJsonBody(request)
     const decoded = decodeRegister(body.object)
     const made: RegisteredSession[] = []
-    // Only the session's id is stored for a repeated request: the link must not be in the store.
+    // Stores only the session's id for a repeated request, because the link must not be in the store.
     const final = await idempotent(
       {
         organizationId,
@@ -140,7 +140,7 @@ const refusedOrThrow = (error: unknown): false => {
 }
 
 const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDependencies): Endpoint => {
-  /** Called every 15 s: the streams of a revoked or expired key end. */
+  /** Called every 15 s: ends the streams of a revoked or expired key. */
   const stillWorks = (key: string | null): boolean | Promise<boolean> => {
     try {
       const found = authenticator.authenticate(key, 'identity')
@@ -170,7 +170,7 @@ const createVerifyEndpoint = ({ gate, verifyWallet, chains }: IdentityEndpointDe
   gate(settingsOf(IDENTITY_PATHS.verify), async (admitted) => {
     const { request, requestId, principal, rateLimit } = admitted
     const body = await readJsonBody(request)
-    // The sender decides how long a body takes to arrive.
+    // The key may have been revoked while the body arrived.
     await admitted.confirmKey()
     const decoded = decodeVerify(parseStrictJsonObject(body), chains)
     const found = verifyWallet(principal, decoded)

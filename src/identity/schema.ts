@@ -1,5 +1,5 @@
-// The rules for each field of the identity API's requests (spec B1 and B4; decisions §5). A decoder returns the
-// canonical value or throws that field's only message; errors never repeat the input.
+// Rules for the fields of identity API requests (spec B1 and B4; decisions §5). A decoder returns the canonical value
+// or throws the field's only message; errors never repeat the input.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
@@ -14,7 +14,7 @@ const QR_SIZE_DEFAULT = 300
 
 const ADDRESS_RULE = 'must be an EVM address (0x and 40 hex digits) or a Solana address (base58 of 32 bytes)'
 
-/** Null when missing or null. @throws FieldInvalidError */
+/** Null if missing or null. @throws FieldInvalidError */
 const optionalText = (field: string, value: JsonValue | undefined): string | null => {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return value
@@ -27,7 +27,7 @@ const decodeWallet = (field: string, text: string): WalletAddress => {
   return wallet.address
 }
 
-/** The QR code's width and height in pixels. @throws FieldInvalidError with the range */
+/** Width and height of the QR code in pixels. @throws FieldInvalidError with the range */
 export const decodeSize = (parameters: URLSearchParams): number => {
   const values = parameters.getAll('size')
   if (values.length === 0) return QR_SIZE_DEFAULT
@@ -40,9 +40,9 @@ export const decodeSize = (parameters: URLSearchParams): number => {
 }
 
 export interface RegisterRequest {
-  /** The only wallet that may connect; null for any wallet. */
+  /** The only wallet that can connect; null for any wallet. */
   readonly walletAddress: WalletAddress | null
-  /** Null: no address, or the existing one of a reused session. */
+  /** Null: no address, or the existing address of a reused session. */
   readonly originUrl: string | null
 }
 
@@ -58,11 +58,11 @@ export const decodeRegister = (body: JsonObject): RegisterRequest => {
 
 export interface VerifyRequest {
   readonly address: WalletAddress
-  /** The address in the caller's spelling, for the response. */
+  /** Address in the caller's spelling, for the response. */
   readonly addressAsSent: string
   /** Null: all types. */
   readonly checkType: CheckType | null
-  /** The chain's name as in responses; null if not sent. */
+  /** Name of the chain as in responses; null if not sent. */
   readonly chain: string | null
 }
 
@@ -86,7 +86,7 @@ export const decodeVerify = (body: JsonObject, chains: Pick<ChainTable, 'byName'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The canonical text of a UUID in any case, or null. Other texts can't be session ids. */
+/** Canonical text of a UUID in any case. Other texts cannot be session ids. */
 export const parseSessionId = (text: string): string | null => {
   const canonical = text.length === 36 ? text.toLowerCase() : ''
   return UUID.test(canonical) ? canonical : null

@@ -1,6 +1,6 @@
-// The facts of a session for policies that decide sessions, made from the stored checks, their hits and the entered
+// Facts of a session for policies that decide sessions, derived from the stored checks, their hits and the entered
 // fields. Uncertain facts are null, so that a rule that reads one fails and a person decides: a name in another script
-// neither matches nor differs, and an internal error gives no fact (invariant 12).
+// neither matches nor differs, and an internal error yields no fact (invariant 12).
 
 import {
   isCheckMade,
@@ -24,7 +24,7 @@ export interface KnownOfSession {
     readonly score: number
     readonly state: 'open' | 'cleared' | 'confirmed'
   }[]
-  /** Seconds since each sanctions list in use was last confirmed; null for a list that was never read. */
+  /** Seconds since the last confirmation of each sanctions list in use; null for a list that was never read. */
   readonly listAges: readonly (number | null)[]
   readonly atSeconds: number
 }
@@ -34,15 +34,15 @@ const SAME_PERSON = ['document.number', 'person.name', 'person.portrait']
 type Outcomes = ReadonlyMap<string, string>
 
 /** True and false for the two given outcomes; null for any other, or without the check. */
-const told = (outcomes: Outcomes, name: string, yes: string, no: string): boolean | null => {
+const factOf = (outcomes: Outcomes, name: string, yes: string, no: string): boolean | null => {
   const outcome = outcomes.get(name)
   return outcome === yes ? true : outcome === no ? false : null
 }
 
 const documentFacts = (outcomes: Outcomes): SessionFacts => {
-  // When two documents contradict each other, the fact is uncertain.
+  // If two documents contradict each other, the fact is uncertain.
   const isCertain = outcomes.get('document.zone') !== 'look'
-  const of = (name: string, yes: string, no: string) => (isCertain ? told(outcomes, name, yes, no) : null)
+  const of = (name: string, yes: string, no: string) => (isCertain ? factOf(outcomes, name, yes, no) : null)
   const compared = ['document.name', 'document.birth-date'].map((name) => of(name, 'passed', 'failed'))
   return {
     'checks.document.read': of('document.zone', 'passed', 'unreadable'),
@@ -55,7 +55,8 @@ const documentFacts = (outcomes: Outcomes): SessionFacts => {
 const isDuplicate = (outcomes: Outcomes): boolean | null => {
   const found = SAME_PERSON.map((name) => outcomes.get(name))
   if (found.includes('look')) return true
-  // Uncertain when a document's number was unreadable, since its duplicates could not be searched. Without a document
+  // Uncertain if a document's number was unreadable, because its duplicates could not be searched. Without a document,
+  // there is nothing to search.
   // there is nothing to search.
   const isUnsure =
     found.some((outcome) => outcome !== undefined && outcome !== 'passed') ||
@@ -65,7 +66,7 @@ const isDuplicate = (outcomes: Outcomes): boolean | null => {
   return isUnsure ? null : false
 }
 
-/** Age of the oldest list in whole hours. Null when no list is in use, or one was never read. */
+/** Age of the oldest list in whole hours. Null if no list is in use, or one was never read. */
 const oldestHours = (ages: readonly (number | null)[]): number | null => {
   const known = ages.filter((age) => age !== null)
   return known.length === 0 || known.length < ages.length ? null : Math.floor(Math.max(0, ...known) / 3_600)
@@ -74,7 +75,7 @@ const oldestHours = (ages: readonly (number | null)[]): number | null => {
 const walletsDenied = (checks: KnownOfSession['checks']): boolean | null => {
   const found = outcomesOfPart(checks, WALLET_CHECKS)
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
-  // When no wallet was looked up, the fact is uncertain.
+  // If no wallet was looked up, the fact is uncertain.
   return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
 }
 

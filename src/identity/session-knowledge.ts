@@ -1,4 +1,4 @@
-// Collects the facts of a session for policies, to decide it, or to try a policy on sessions that people have decided.
+// Collects the facts of a session for policies, to decide it, or to try a policy on sessions that people decided.
 import type { Session } from '../domain/session.ts'
 import type { DecidedSession, SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { EvidenceService } from './evidence-types.ts'
@@ -25,7 +25,7 @@ interface KnowledgeStore {
   readonly screeningLists: { list(): Promise<readonly { readonly confirmedAtSeconds: number | null }[]> }
 }
 
-/** Maximum sessions of each outcome in one trial. */
+/** Maximum sessions of each outcome per trial. */
 const SESSIONS_MAX = 1_000
 
 export const createSessionKnowledge = ({

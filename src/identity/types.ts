@@ -1,20 +1,19 @@
-// The store interfaces that identity needs; the composition root passes the store's own tables.
+// Store interfaces of identity; the composition root passes the store's own tables.
 import type { Registered, Registration, SessionState, StatusChange } from '../domain/session.ts'
 import type { ByBrowser, ProofRequest, WalletConnection, WalletRemoval } from '../domain/wallet.ts'
 
 export interface SessionStore {
   /** Creates a session, or reuses the caller's own for the same wallet and check type, in one transaction. */
   register(registration: Registration): Promise<Registered>
-  /** False when there is no such session. */
+  /** False if there is no such session. */
   addLink(
     organizationId: string,
     sessionId: string,
     token: { readonly hash: Uint8Array; readonly requiresProof: boolean },
   ): Promise<boolean>
-  /** Null when the organization has no such session. */
   find(organizationId: string, sessionId: string): Promise<SessionState | null>
   /**
-   * The only way to change a status. Null when the organization has no such session.
+   * The only way to change a status. Null if the organization has no such session.
    * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError
    */
   changeStatus(
@@ -38,6 +37,6 @@ export interface SessionWalletStore {
 
 export interface SessionNonceStore {
   add(request: ProofRequest & ByBrowser): Promise<void>
-  /** Null when the nonce is unknown, belongs to another session, is spent, or has expired. */
+  /** Null if the nonce is unknown, belongs to another session, is spent, or has expired. */
   find(organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null>
 }

@@ -1,15 +1,13 @@
-// The time that each organization waited for its verdicts, as one histogram per quarter-hour. Several processes add to
-// the same row.
+// Response times of verdicts by organization, as one histogram per quarter-hour. Several processes add to the same row.
 import type { BucketCounts } from '../lib/histogram.ts'
 import { integer, sql, text } from './columns.ts'
 import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import { defineTable } from './table.ts'
 
-/** A quarter-hour, because time zone offsets are multiples of it. */
+/** Time zone offsets are multiples of a quarter-hour. */
 const LATENCY_STEP_SECONDS = 900
 /** Nine days: pages compare a day with the same weekday of the previous week, in any time zone. */
 const KEPT_SECONDS = 9 * 86_400
-/** A power loss may lose the last few minutes. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const encode = (counts: BucketCounts): string => [...counts].map(([bucket, count]) => `${bucket}:${count}`).join(' ')
@@ -24,12 +22,10 @@ const decodeInto = (sums: Map<number, number>, text: string): void => {
 const LATENCIES = defineTable('answer_latencies', { organizationId: text, atSeconds: integer, counts: text }, (row) => {
   const counts = new Map<number, number>()
   decodeInto(counts, row.counts)
-  /** Start of the quarter-hour in Unix seconds. */
   return { atSeconds: row.atSeconds, counts }
 })
 
 export const createAnswerLatencyTable = (scope: TableScope) => ({
-  /** Adds to the current quarter-hour. */
   add: (organizationId: string, counts: BucketCounts): Promise<void> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
@@ -48,7 +44,7 @@ export const createAnswerLatencyTable = (scope: TableScope) => ({
       ])
     }, DURABILITY),
 
-  /** Returns non-empty quarter-hours that start at or after `fromSeconds` and before `untilSeconds`, oldest first. */
+  /** Returns non-empty quarter-hours, oldest first. */
   between: (organizationId: string, fromSeconds: number, untilSeconds: number) => {
     const until = sql`at_seconds < ${untilSeconds}`
     return LATENCIES.list(scope, { organizationId, atSeconds: sql`>= ${fromSeconds}` }, ['atSeconds'], until)

@@ -1,5 +1,5 @@
-// The audit log: the actor, change and time, written in the transaction of the change. Each entry contains the SHA-256
-// hash of the previous entry across all organizations. The database refuses to change or delete entries; the hash chain
+// The audit log: actor, change and time, written in the transaction of the change. Each entry contains the SHA-256 hash
+// of the previous entry across all organizations. The database refuses to change or delete entries; the hash chain
 // reveals changes that bypass the database.
 import { createHash } from 'node:crypto'
 import { nextTurn } from '../lib/time.ts'
@@ -10,21 +10,20 @@ import { lockDeployment } from './row-locks.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
 const COLUMNS = {
-  /** Increments by one with every entry of the deployment. */
+  /** Increments by one per entry of the deployment. */
   sequence: integer,
   atSeconds: integer,
-  /** Null if it concerns the deployment. */
+  /** Null if the entry concerns the deployment. */
   organizationId: nullable(text),
   /** `user:<id>`, `key:<key id>`, `command-line` or `service`. */
   actor: text,
-  /** The actor's name at that time. */
+  /** Name at the time of the entry. */
   actorName: text,
   /** For example `key.revoke`. */
   action: text,
-  /** Id of the changed object. */
   subject: text,
   requestId: text,
-  /** Source address of the request. Empty or omitted if it did not come over a network. */
+  /** Source address of the request. Empty without a network request. */
   address: text,
   previousHash: text,
   hash: text,
@@ -32,31 +31,30 @@ const COLUMNS = {
 
 const ENTRIES = defineTable('audit_log', {
   ...COLUMNS,
-  /** Selected fields: the given values, or the value before and after for each changed field. */
+  /** Selected fields: the values, or the values before and after for each changed field. */
   detail: json<Readonly<Record<string, unknown>>>(),
 })
-/** Entries as input for their hashes: `detail` is the stored text. */
+/** `detail` is the stored text, which is input of the hash. */
 const HASHED = defineTable('audit_log', { ...COLUMNS, detail: text })
 
 export interface AuditEntry extends ItemOf<typeof ENTRIES> {}
 
-/** A completed change. Contains no secrets, not even in `detail`. */
+/** Contains no secrets, not even in `detail`. */
 export type AuditRecord = Omit<AuditEntry, 'sequence' | 'atSeconds' | 'address' | 'previousHash' | 'hash'> &
   Partial<Pick<AuditEntry, 'address'>>
 
-/** The newest entry of the log. */
 export interface AuditHead {
   readonly sequence: number
   /** Hexadecimal. */
   readonly hash: string
 }
 
-/** The previous hash of the first entry. */
+/** Previous hash of the first entry. */
 export const AUDIT_ROOT = '0'.repeat(64)
 
 /**
- * Returns the SHA-256 hash of a JSON array of all columns except the hash, in this order, so that anyone can verify it.
- * The address comes last and is omitted if empty, so that entries without an address keep their hashes.
+ * SHA-256 of a JSON array of all columns except the hash, in this order, so that anyone can verify it. The address is
+ * last and is omitted if empty, so that entries without an address keep their hashes.
  */
 const hashOf = (row: Omit<ItemOf<typeof HASHED>, 'hash'>): string =>
   createHash('sha256')
@@ -77,31 +75,29 @@ const hashOf = (row: Omit<ItemOf<typeof HASHED>, 'hash'>): string =>
     )
     .digest('hex')
 
-/** Returns the hash that an entry must have. */
 export const auditHashOf = (entry: Omit<AuditEntry, 'hash'>): string =>
   hashOf({ ...entry, detail: JSON.stringify(entry.detail) })
 
 export interface AuditFilter {
-  /** If omitted, the whole deployment. */
   readonly organizationId?: string
   readonly action?: string
   /** Prefix of the action, for example `key.` */
   readonly actionPrefix?: string
-  /** An id, or the name at that time (case-insensitive). */
+  /** Id or name at that time (case-insensitive). */
   readonly actor?: string
   readonly subject?: string
   readonly sequence?: number
   readonly sinceSeconds?: number
   /** Exclusive. */
   readonly untilSeconds?: number
-  /** Only changes that overrode the rule of a second person. */
+  /** Only changes that overrode the second-person rule. */
   readonly overridden?: boolean
 }
 
 interface AuditVerification {
   readonly ok: boolean
   readonly entries: number
-  /** The first entry that does not match the chain. Null if all match. */
+  /** First entry that does not match the chain, if any. */
   readonly brokenAt: number | null
   /** Hash of the newest entry. A copy stored elsewhere later proves that no entry up to it was changed or removed. */
   readonly headHash: string
@@ -109,11 +105,11 @@ interface AuditVerification {
 
 const VERIFY_BATCH = 500
 
-/** Maximum number of entries searched by `newest`: a page that polls every few seconds must not read the whole log. */
+/** Maximum number of entries that `newest` searches, because pages poll it every few seconds. */
 const NEWEST_LOOKED_AT = 2_000
 
 export const createAuditTable = (scope: TableScope) => ({
-  /** Returns entries with these actions from the newest entries of the deployment, oldest first. */
+  /** Searches the newest entries of the deployment. Oldest first. */
   newest: (actions: readonly string[], sinceSeconds: number): Promise<readonly AuditEntry[]> =>
     ENTRIES.everywhere.list(
       scope,
@@ -126,7 +122,7 @@ export const createAuditTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       // Every transaction takes this lock before the counter's lock, which prevents deadlocks.
       await lockDeployment(transaction)
-      // The counter's row stays locked until the commit, so each entry can read the previous entry.
+      // The counter's row stays locked until the commit, so each entry can read its predecessor.
       const [counter] = await transaction.query<{ value: number }>(
         "UPDATE counters SET value = value + 1 WHERE name = 'audit' RETURNING value",
       )
@@ -167,11 +163,11 @@ export const createAuditTable = (scope: TableScope) => ({
     )
   },
 
-  /** Returns entries of the whole deployment, oldest first. For the administration of the deployment. */
+  /** Entries of the whole deployment, oldest first. */
   listAfter: (sequence: number, limit: number): Promise<readonly AuditEntry[]> =>
     ENTRIES.everywhere.list(scope, { sequence: sql`> ${sequence}` }, { by: ['sequence'], limit }),
 
-  /** Verifies the whole chain, and yields to other work between batches. */
+  /** Yields to other work between batches. */
   verify: async (): Promise<AuditVerification> => {
     let sequence = 0
     let headHash = AUDIT_ROOT

@@ -1,29 +1,27 @@
 // Estimates a new transaction's wait from the recent rate of completed transactions, so that a request can be rejected
-// early. The estimate uses only the numbers of requested and completed transactions.
+// early.
 
 export interface Backlog {
-  /** Call when a transaction is requested. */
   add(): void
-  /** Call when transactions have completed together, regardless of their results. `count` defaults to 1. */
+  /** Call when transactions have completed together, with any result. `count` defaults to 1. */
   remove(count?: number): void
-  /** Number of requested transactions that are not completed. */
+  /** Number of requested transactions that have not completed. */
   readonly size: number
   /**
-   * Returns the expected milliseconds until a new transaction would complete. Null if the queue accepts only necessary
+   * Expected milliseconds until a new transaction would complete. Null if the queue accepts only necessary
    * transactions.
    */
   waitMs(): number | null
 }
 
-/** Weight of the newest transaction: the mean follows a change of the store's speed within about 30 transactions. */
+/** Weight of the newest transaction: the mean follows the store's speed within about 30 transactions. */
 const WEIGHT = 0.03
-/** Fraction of the queue for new work. The rest is reserved for work that completes started operations. */
+/** Part of the queue for new work. The rest is reserved for work that completes started operations. */
 const CROWDED_PART = 0.5
 
-/** @param maximum maximum number of waiting transactions */
 export const createBacklog = (maximum: number, monotonicMs: () => number): Backlog => {
   let size = 0
-  /** Mean time between two completed transactions under load. */
+  /** Mean time between completed transactions under load. */
   let meanMs = 0
   let lastMs = 0
   return {
@@ -45,7 +43,7 @@ export const createBacklog = (maximum: number, monotonicMs: () => number): Backl
   }
 }
 
-/** Creates a backlog per organization, for a queue in which organizations take turns. */
+/** One backlog per organization, for a queue in which organizations take turns. */
 export const createBacklogs = (ownMaximum: number, monotonicMs: () => number) => {
   const backlogs = new Map<string, Backlog>()
   return {

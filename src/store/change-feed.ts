@@ -1,6 +1,6 @@
-// Reports every change by any process, thread or machine to this process. It polls, so that no change is lost between
-// two reads, and reports failures to read (`healthy`). If the database announces commits, an announcement triggers an
-// earlier poll, and the interval is longer.
+// Reports every change by any process, thread or machine to this process. Polls, so that no change is lost between two
+// reads, and reports failures to read (`healthy`). If the database announces commits, an announcement triggers a poll,
+// and the interval is longer.
 import type { Clock } from '../lib/time.ts'
 import { type Change, readChanges, readLastSequence } from './changes.ts'
 import { reservedReads } from './copy/table-scope.ts'
@@ -8,13 +8,13 @@ import type { ChangeWatch, Database } from './database.ts'
 
 export interface ChangeFeedOptions {
   readonly clock: Clock
-  /** Called for each change, in order, after its transaction has committed. */
+  /** Called for each change, in order, after its commit. */
   onChange(change: Change): void
   /**
    * Called when changes were missed (the feed was suspended, or the database was replaced). All caches must be cleared.
    */
   onResync(): void
-  /** Called after each successful read. Until `healthyUntilMs` (monotonic), the caches are recent enough. */
+  /** Called after each successful read. Until `healthyUntilMs` (monotonic), caches are recent enough. */
   onRead?(healthyUntilMs: number): void
   /** Called when a poll has failed. The feed continues. */
   onError?(error: unknown): void
@@ -26,15 +26,15 @@ export interface ChangeFeedOptions {
 }
 
 export interface ChangeFeed {
-  /** Starts at the newest change: call it before filling caches. Rejects if the store cannot be read. */
+  /** Starts at the newest change; call before filling caches. Rejects if the store cannot be read. */
   start(): Promise<void>
-  /** Reads once, immediately. Rejects if the store cannot be read. */
+  /** Reads once. Rejects if the store cannot be read. */
   poll(): Promise<void>
-  /** Resolves when every change committed before the call has been reported. Rejects if the store cannot be read. */
+  /** Resolves when every change committed before the call was reported. Rejects if the store cannot be read. */
   catchUp(): Promise<void>
   /** False if caches may be outdated, and before the start. */
   healthy(): boolean
-  /** Seconds since the last successful read; infinite before the start. */
+  /** Infinite before the start. */
   ageSeconds(): number
   stop(): Promise<void>
 }
@@ -52,12 +52,12 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   let running = false
   let polling: Promise<void> | undefined
   let watch: ChangeWatch | undefined
-  /** True if `wake` was called during a read, which may have missed the commit. */
+  /** `wake` was called during a read, which may have missed the commit. */
   let wokenAgain = false
 
   const readUnread = async (): Promise<void> => {
     const newest = await readLastSequence(statements)
-    // A lower number means that the database was replaced with an older copy.
+    // The database was replaced with an older copy.
     if (newest < sequence) {
       onResync()
       sequence = newest
@@ -72,7 +72,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       }
       for (const change of changes) {
         onChange(change)
-        // Advance only after the call, so that a change is reported again if its handler fails.
+        // Advances only after the call, so that a change is reported again if its handler fails.
         sequence = change.sequence
       }
     }
@@ -80,7 +80,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
 
   const readOnce = async (): Promise<void> => {
     const startedMs = clock.monotonicMs()
-    // Read the mark before the rows, so that a commit in between appears as a new mark next time.
+    // Reads the mark before the rows, so that a commit in between appears as a new mark next time.
     const mark = await database.commitMark()
     if (mark === null || mark !== seenMark) {
       await readUnread()

@@ -1,5 +1,5 @@
-// Records the changes that invalidate caches. Each row is part of the transaction of the change, so that both become
-// visible together (invariant 7). Read by change-feed.ts.
+// Records the changes that invalidate caches, in the transaction of the change, so that both become visible together
+// (invariant 7). Read by change-feed.ts.
 
 import type { TableScope } from './copy/table-scope.ts'
 import type { DeferredStatement, Statements, Transaction } from './database.ts'
@@ -16,19 +16,15 @@ export type ChangeTopic =
   | 'list'
 
 export interface Change {
-  /** Increments with every change, in commit order. */
+  /** In commit order. */
   readonly sequence: number
   readonly topic: ChangeTopic
-  /**
-   * Id of the changed object. For a binding: `<chain name>/<address>`, its look-up key. For a session: the encoding of
-   * session-changes.ts.
-   */
+  /** For a binding: `<chain name>/<address>`, its lookup key. For a session: the encoding of session-changes.ts. */
   readonly subjectId: string
-  /** Null if it concerns the deployment. */
+  /** Null if the change concerns the deployment. */
   readonly organizationId: string | null
 }
 
-/** Adds a row to the transaction of the change. */
 export const recordChange = async (
   transaction: Transaction,
   change: Omit<Change, 'sequence'>,
@@ -46,7 +42,7 @@ export const recordChange = async (
   await runAtCommit(transaction, statements)
 }
 
-/** Runs statements that lock the counter's row, in order, as late in the transaction as the database allows. */
+/** Runs statements that lock the counter's row, as late in the transaction as the database permits. */
 export const runAtCommit = async (
   transaction: Transaction,
   statements: readonly DeferredStatement[],
@@ -55,13 +51,13 @@ export const runAtCommit = async (
   else for (const { sql, parameters } of statements) await transaction.execute(sql, parameters)
 }
 
-/** Returns the sequence of the newest change; 0 before the first. */
+/** 0 before the first change. */
 export const readLastSequence = async (statements: Statements): Promise<number> => {
   const [counter] = await statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'changes'")
   return counter?.value ?? 0
 }
 
-/** Returns changes after a sequence, oldest first. */
+/** Oldest first. */
 export const readChanges = async (
   statements: Statements,
   afterSequence: number,
@@ -74,10 +70,9 @@ export const readChanges = async (
     )
   ).map(fieldsOf)
 
-/** Long enough that only a suspended reader misses rows. Such a reader detects this and resynchronizes. */
+/** Only a suspended reader misses rows; it detects this and resynchronizes. */
 const KEEP_SECONDS = 3_600
 
-/** Deletes rows that every active reader has read. */
 export const trimChanges = (scope: TableScope): Promise<number> =>
   scope.write((transaction) =>
     transaction.execute('DELETE FROM changes WHERE created_at_seconds < ?', [scope.nowSeconds() - KEEP_SECONDS]),

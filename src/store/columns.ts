@@ -1,4 +1,4 @@
-// Columns of a table and the encoding of their values, and SQL fragments that a table's declaration lacks.
+// Columns of a table, the encoding of their values, and SQL fragments for conditions.
 import type { SqlParameter, SqlValue } from './database.ts'
 
 /** `stored`: part of a row. `hidden`: can be filtered and written, but is not read. `computed`: read-only. */
@@ -6,36 +6,33 @@ export type Use = 'stored' | 'hidden' | 'computed'
 
 export interface Column<Value, ItsUse extends Use = 'stored'> {
   readonly use: ItsUse
-  /** Column name, if it differs from the field's name in snake case. */
+  /** Column name, if it isn't the field's name in snake case. */
   readonly named?: string
-  /** SQL expression of a computed column. */
   readonly text?: string
   encode?(value: Value): SqlParameter
   decode?(stored: SqlValue): Value
 }
 
-/** A table's columns by field name: `createdAtSeconds` is the column `created_at_seconds`. */
+/** By field name: `createdAtSeconds` is the column `created_at_seconds`. */
 export type Shape = Readonly<Record<string, Column<unknown, Use>>>
 
 type ValueOf<Any> = Any extends Column<infer Value, Use> ? Value : never
 type FieldsOfUse<Columns extends Shape, Which extends Use> = {
   [Field in keyof Columns]: Columns[Field] extends Column<unknown, Which> ? Field : never
 }[keyof Columns]
-/** Fields that are not computed. */
 export type StoredField<Columns extends Shape> = FieldsOfUse<Columns, 'stored' | 'hidden'> & string
 type NullableField<Columns extends Shape> = {
   [Field in keyof Columns]: null extends ValueOf<Columns[Field]> ? Field : never
 }[StoredField<Columns>]
 
-/** A row as read. */
 export type Row<Columns extends Shape> = {
   readonly [Field in FieldsOfUse<Columns, 'stored' | 'computed'>]: ValueOf<Columns[Field]>
 }
-/** A row to insert. Nullable fields may be omitted. */
+/** Nullable fields may be omitted. */
 export type NewRow<Columns extends Shape> = {
   readonly [Field in Exclude<StoredField<Columns>, NullableField<Columns>>]: ValueOf<Columns[Field]>
 } & { readonly [Field in NullableField<Columns>]?: ValueOf<Columns[Field]> | undefined }
-/** Values, or SQL that follows the column's name: `= ?` in a SET, a comparison in a WHERE. */
+/** Values, or SQL after the column's name: `= ?` in a SET, a comparison in a WHERE. */
 export type Values<Columns extends Shape> = {
   readonly [Field in StoredField<Columns>]?: ValueOf<Columns[Field]> | Expression | undefined
 }
@@ -47,7 +44,7 @@ export const integer: Column<number> = STORED
 export const bytes: Column<Uint8Array> = STORED
 /** Text or an integer of a narrower type. */
 export const typed = <Value extends SqlParameter>(): Column<Value> => STORED
-/** True is stored as 1. */
+/** Stored as 0 or 1. */
 export const flag: Column<boolean> = { ...STORED, encode: Number, decode: (stored) => Number(stored) === 1 }
 export const json = <Value>(): Column<Value> => ({
   ...STORED,
@@ -61,7 +58,6 @@ export const words = <Word extends string>(): Column<readonly Word[]> => ({
   decode: (stored) => (stored === '' ? [] : (String(stored).split(' ') as Word[])),
 })
 
-/** Splits names separated by commas. */
 export const splitNames = (stored: string): readonly string[] => (stored === '' ? [] : stored.split(','))
 export const names: Column<readonly string[]> = {
   ...STORED,
@@ -105,7 +101,7 @@ export class Expression {
   }
 }
 
-/** Creates an SQL fragment. Each interpolated value becomes a parameter. */
+/** Each interpolated value becomes a parameter. */
 export const sql = (literals: TemplateStringsArray, ...values: readonly (SqlParameter | Expression)[]): Expression => {
   let written = literals[0] ?? ''
   const parameters: SqlParameter[] = []

@@ -1,7 +1,6 @@
-// The clock of a database on another machine.
 import type { Database } from './database.ts'
 
-/** Returns Unix seconds from PostgreSQL's clock. Null for SQLite, which uses this machine's clock. */
+/** Returns Unix seconds of PostgreSQL's clock. Null for SQLite, which uses this machine's clock. */
 export const readDatabaseClock = async (database: Database): Promise<number | null> => {
   if (database.dialect !== 'postgres') return null
   const [row] = await database.query<{ seconds: number | bigint }>(

@@ -1,33 +1,33 @@
-// The database interface of every store file: asynchronous SQL without a dialect, for SQLite and PostgreSQL. Rules: `?`
-// placeholders, and none inside a literal; only text, 64-bit integers and bytes; ids created by the service. Conflicts
-// are avoided with ON CONFLICT, because a failed statement aborts its transaction.
+// The database interface of all store files: asynchronous SQL for SQLite and PostgreSQL. Rules: `?` placeholders, none
+// inside a literal; only text, 64-bit integers and bytes; ids created by the service; ON CONFLICT instead of failing
+// statements, because a failed statement aborts its transaction.
 
 /** A number must be a safe integer; larger integers are bigints. Booleans and fractions are not stored. */
 export type SqlParameter = string | number | bigint | Uint8Array | null
 
-/** A column's value as read. Integers are numbers up to 2^53 - 1 and bigints above, never rounded. */
+/** Integers are numbers up to 2^53 - 1 and bigints above, never rounded. */
 export type SqlValue = string | number | bigint | Uint8Array | null
 
 export interface Statements {
   /**
-   * Runs one statement and returns its rows. Outside a transaction, it only reads, and includes all earlier commits.
+   * Outside a transaction, it only reads, and includes all earlier commits.
    * @throws StoreUnavailableError if the store does not answer in time
    */
   query<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]>
   /**
-   * Like `query`, for a read that may examine many rows: it delays no other read, and organizations take turns
-   * (store-turns.ts). Absent in a transaction, and if the database is opened without it.
+   * For reads that may examine many rows: they delay no other read, and organizations take turns (store-turns.ts).
+   * Absent in a transaction, and if the database is opened without it.
    * @throws QueueFullError, DeadlineExceededError
    */
   readonly queryLong?: Statements['query'] | undefined
   /**
-   * Like `query`, on a connection that requests never use. For the few reads on which all decisions of a process depend.
-   * Absent in a transaction, and if reads never wait for a connection.
+   * Uses a connection that requests never use, for the few reads on which all decisions of a process depend. Absent in
+   * a transaction, and if reads never wait for a connection.
    */
   readonly queryReserved?: Statements['query'] | undefined
   /**
-   * Like `query`, for a lookup that a caller without a key can cause. Few calls per SQL text may be in progress, so that
-   * a flood of guesses does not delay other reads. Absent in a transaction, and if reads never wait for a connection.
+   * For lookups that a caller without a key can cause. Few calls per SQL text may be in progress, so that a flood of
+   * guesses does not delay other reads. Absent in a transaction, and if reads never wait for a connection.
    * @throws QueueFullError
    */
   readonly queryUnidentified?: Statements['query'] | undefined
@@ -40,19 +40,18 @@ export interface DeferredStatement {
 
 /** The only handle that runs a transaction's statements. Unusable once the transaction has ended. */
 export interface Transaction extends Statements {
-  /** Distinguishes a transaction from a database, so that a function that must be atomic can require one. */
+  /** Distinguishes a transaction from a database, so that an atomic function can require a transaction. */
   readonly kind: 'transaction'
   /** True if no other writer runs until the transaction ends; rows that were read then need no lock. */
   readonly alone?: true
   /**
-   * Runs one statement and returns the number of changed rows.
+   * Returns the number of changed rows.
    * @throws ConstraintViolatedError, StoreUnavailableError; after either, the transaction can only be rolled back
    */
   execute(sql: string, parameters?: readonly SqlParameter[]): Promise<number>
   /**
-   * Runs statements at the end of the transaction, sent together with its commit, and then wakes the watchers of
-   * changes. A row that every transaction needs is thus locked only during the commit. Absent if transactions run alone
-   * and `commitMark` shows each commit.
+   * Runs statements together with the commit, and then wakes the watchers of changes. A row that every transaction
+   * needs is thus locked only during the commit. Absent if transactions run alone and `commitMark` shows each commit.
    */
   readonly announceAtCommit?: (statements: readonly DeferredStatement[]) => void
 }
@@ -61,35 +60,33 @@ export interface TransactionOptions {
   /**
    * Failures that an acknowledged write survives. `power-loss` (the default) waits for the disk. `process-crash` only
    * passes the write to the operating system: kill -9 loses nothing, but a power loss may lose the latest writes. Use
-   * it for rows written per request. On PostgreSQL, both values wait for the disk. With synchronous_commit = off, a
-   * crash of any server process would lose commits. Setting it per transaction costs as much as it saves, because the
-   * server groups commits.
+   * it for rows written per request. On PostgreSQL, both values wait for the disk: with synchronous_commit = off, a
+   * crash of any server process would lose commits, and setting it per transaction saves nothing, because the server
+   * groups commits.
    */
   readonly survives?: 'power-loss' | 'process-crash'
   /**
    * Queue for a connection to PostgreSQL. In `request` (the default) and `claim`, organizations take turns
-   * (store-turns.ts). Claims of idempotency keys never wait for the other writes. `reserved` uses a connection of its
-   * own, for the few writes without which a process ends its work. SQLite has one queue.
+   * (store-turns.ts). Claims of idempotency keys never wait for other writes. `reserved` uses its own connection, for
+   * the few writes without which a process ends. SQLite has one queue.
    */
   readonly queue?: 'request' | 'claim' | 'reserved'
-  /** The organization of a claim. Other writes belong to the running request (src/lib/caller.ts). */
+  /** Organization of a claim. Other writes belong to the current request (src/lib/caller.ts). */
   readonly owner?: string
 }
 
-/** Parts of table definitions that differ between dialects. */
 export interface SchemaWords {
   /** A signed 64-bit integer column. */
   readonly integer: string
   /** A column of bytes. */
   readonly bytes: string
-  /** Follows the closing bracket of CREATE TABLE. */
   readonly tableEnd: string
   /** Returns statements that make the database refuse to change or delete a table's rows. */
   appendOnly(table: string): readonly string[]
-  /** Adapts a whole statement of a migration. Absent if statements run unchanged. */
+  /** Adapts a statement of a migration. Absent if statements run unchanged. */
   adapt?(statement: string): string
   /**
-   * Statements at the start of each migration's transaction that serialize processes. Absent if transactions are
+   * Statements that serialize processes at the start of each migration's transaction. Absent if transactions are
    * already serialized.
    */
   readonly beginMigration?: readonly string[]
@@ -106,14 +103,13 @@ export interface Database extends Statements {
   /** Defaults to SQLite. */
   readonly dialect?: 'sqlite' | 'postgres'
   readonly schemaWords: SchemaWords
-  /** Runs one statement in its own transaction. */
   execute(sql: string, parameters?: readonly SqlParameter[], options?: TransactionOptions): Promise<number>
   /**
-   * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. Only statements of the
-   * handle take part. On SQLite, transactions run sequentially in the requested order. On PostgreSQL, several run at
-   * once with READ COMMITTED: a decision that depends on a row must lock it with an UPDATE, a unique index or
-   * row-locks.ts. `work` must not wait long for anything except the handle, because others queue behind it. It must
-   * have no other side effects, because it is repeated after a deadlock or a lost connection.
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. On SQLite, transactions run
+   * sequentially in the requested order. On PostgreSQL, several run at once with READ COMMITTED: a decision that
+   * depends on a row must lock it with an UPDATE, a unique index or row-locks.ts. `work` must not wait long for
+   * anything except the handle, because others queue behind it. It must have no other side effects, because it is
+   * repeated after a deadlock or a lost connection.
    * @throws TransactionMisuseError if called inside a transaction's work, which would wait for itself
    * @throws StoreUnavailableError if the store is locked or unavailable, or the queue is full. Nothing was written,
    * unless the connection to PostgreSQL was lost during the commit: the result is then unknown.
@@ -125,17 +121,14 @@ export interface Database extends Statements {
     options?: TransactionOptions,
   ): Promise<Result>
   /**
-   * Returns the expected milliseconds until a new claim of the organization would complete. Null if the queue accepts
-   * only necessary transactions.
+   * Expected milliseconds until a new claim of the organization would complete. Null if the queue accepts only
+   * necessary transactions.
    */
   backlogMs(organizationId: string): number | null
-  /**
-   * Returns a number that changes when another connection has committed since the last call. Null if the dialect has
-   * none.
-   */
+  /** Changes when another connection has committed since the last call. Null if the dialect has no such number. */
   commitMark(): Promise<number | null>
   /**
-   * Calls `wake` soon after other processes have committed a change; commits may be missed. Absent if `commitMark` is
+   * Calls `wake` soon after other processes have committed a change; may miss commits. Absent if `commitMark` is
    * equally fast.
    */
   watchChanges?(wake: () => void): ChangeWatch

@@ -1,5 +1,4 @@
-// Values of the deployment itself: its id, its time of creation, and the completion of the first start. They belong to
-// no organization.
+// Values of the deployment itself: its id, its time of creation, and the completion of the first start.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
 import { sql, text } from './columns.ts'
@@ -7,12 +6,11 @@ import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import type { Statements, TransactionOptions } from './database.ts'
 import { defineTable } from './table.ts'
 
-/** Name of the value with the key of the pairwise user ids: 32 bytes in hexadecimal. */
+/** Name of the key of the pairwise user ids: 32 bytes in hexadecimal. */
 export const USER_KEY_NAME = 'pairwise_user_key'
 
 export const DEPLOYMENT = defineTable('deployment', { name: text, value: text })
 
-/** Returns null if there is no value with this name. */
 export const readValue = async (statements: Statements, name: string): Promise<string | null> =>
   (await DEPLOYMENT.find(statements, { name }))?.value ?? null
 
@@ -30,23 +28,23 @@ export const createDeploymentTable = (scope: TableScope) => {
     return (await DEPLOYMENT.updateAll(own, { name, value: from }, { value: to })) === 1
   }
 
-  /** Stores the value unless one exists. Returns false if one exists. */
+  /** Returns false if a value exists. */
   const setOnce = (name: string, value: string): Promise<boolean> => exchange(name, null, value)
 
   return {
     read,
     setOnce,
 
-    /** Overwrites the value. For commands only: other values are set once and kept. */
+    /** For commands only: other values are set once and kept. */
     replace: (name: string, value: string): Promise<void> => DEPLOYMENT.put(scope, { name }, { value }),
 
     /** Locks the deployment's administration until the end of the transaction. */
     lock: (): Promise<number> => DEPLOYMENT.updateAll(scope, { name: 'deployment_id' }, { value: sql`value` }),
 
-    /** Replaces the value if it equals `from`; otherwise returns false. @param from null if there is no value */
+    /** Replaces the value only if it equals `from`. @param from null if there is no value */
     exchange,
 
-    /** Returns 32 random bytes with this name, created on the first call. */
+    /** 32 random bytes, created on the first call. */
     ensureSecret: async (name: string): Promise<Uint8Array> => {
       const known = await read(name)
       if (known !== null) return Uint8Array.fromHex(known)
@@ -55,7 +53,7 @@ export const createDeploymentTable = (scope: TableScope) => {
       return Uint8Array.fromHex(kept)
     },
 
-    /** Creates the id and the time of creation on the first start. Returns the id. */
+    /** Creates id and time of creation on the first start. Returns the id. */
     ensureIdentity: async (): Promise<string> => {
       const known = await read('deployment_id')
       if (known !== null) return known
@@ -65,9 +63,7 @@ export const createDeploymentTable = (scope: TableScope) => {
       return first ? fresh : ((await read('deployment_id')) ?? fresh)
     },
 
-    /**
-     * Creates the key of the pairwise user ids on the first start. It must never change, because the ids depend on it.
-     */
+    /** Creates the key of the pairwise user ids on the first start. It must never change. */
     ensureUserKey: async (): Promise<void> => {
       if ((await read(USER_KEY_NAME)) === null) await setOnce(USER_KEY_NAME, randomBytes(32).toString('hex'))
     },

@@ -1,4 +1,3 @@
-// Errors of the store. Callers receive only `detail`; SQL, paths and values stay in the cause.
 import { CountersignError } from '../domain/errors.ts'
 import { DetailedError, NamedError } from '../lib/named-error.ts'
 
@@ -12,7 +11,7 @@ export class StoreUnavailableError extends CountersignError {
   }
 }
 
-/** PostgreSQL is unreachable at the start. `reason` contains the host and the cause, for the operator only. */
+/** PostgreSQL is unreachable at startup. `reason` contains the host and the cause, for the operator only. */
 export class StoreUnreachableError extends StoreUnavailableError {
   readonly reason: string
   constructor(reason: string, cause: unknown) {
@@ -23,17 +22,16 @@ export class StoreUnreachableError extends StoreUnavailableError {
 
 export type ConstraintKind = 'unique' | 'foreign-key' | 'check' | 'not-null' | 'type'
 
-/** The schema rejects a row. */
 export class ConstraintViolatedError extends NamedError {
   readonly constraint: ConstraintKind
-  readonly detail = 'the change conflicts with what is stored'
+  readonly detail = 'the change conflicts with stored data'
   constructor(constraint: ConstraintKind, cause?: unknown) {
     super(`a ${constraint} constraint was violated`, { cause })
     this.constraint = constraint
   }
 }
 
-/** A statement cannot run as written. Indicates a bug in this program. */
+/** A statement cannot run as written, which is a bug in this program. */
 export class StoreStatementError extends NamedError {
   readonly detail = 'internal error'
   constructor(cause: unknown) {
@@ -41,10 +39,10 @@ export class StoreStatementError extends NamedError {
   }
 }
 
-/** A transaction was used in a way that would deadlock or split it. Indicates a bug in this program. */
+/** A transaction was used in a way that would deadlock or split it, which is a bug in this program. */
 export class TransactionMisuseError extends NamedError {
   readonly detail = 'internal error'
 }
 
-/** The store cannot be opened in its present state. `detail` is one line for the operator, and the start fails. */
+/** The store cannot be opened in its present state, and the start fails. `detail` is one line for the operator. */
 export class StoreUnusableError extends DetailedError {}

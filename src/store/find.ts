@@ -1,5 +1,5 @@
-// Finds objects of an organization by a part of their name or by their id: a few of each kind. Reads only rows of this
-// organization, and from these no text longer than a name.
+// Finds objects of an organization by part of their name or by id: a few per kind. Reads only rows of this
+// organization, and no text longer than a name.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { OrganizationRole } from './accounts/role.ts'
 import type { TableScope } from './copy/table-scope.ts'
@@ -18,25 +18,19 @@ interface Found {
 interface FindInput {
   readonly organizationId: string
   readonly text: string
-  /** Reports whether the user may view pages that need this role. */
+  /** Reports whether the user may view pages that require this role. */
   readonly may: (needed: OrganizationRole) => boolean
-  /** Excludes keys that have this scope. */
   readonly withoutScope?: ApiKeyScope | undefined
 }
 
-/** Maximum number of results per kind. */
 const FOUND_MAX = 5
 
 interface Place {
   /** Selects the columns `id`, `name` and `detail`, up to WHERE. The tables must have a column `organization_id`. */
   readonly select: string
-  /** Columns that may contain the text. */
   readonly parts: readonly string[]
-  /** Columns that must equal the text. */
   readonly whole: readonly string[]
-  /** Role needed for the page of this kind. */
   readonly role: OrganizationRole
-  /** Returns the displayed name. Defaults to the complete name. */
   readonly shownAs?: (name: string) => string
 }
 
@@ -85,7 +79,7 @@ const PLACES: Readonly<Record<FoundKind, Place>> = {
 const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)
 
 export const createFindTable = (scope: TableScope) => ({
-  /** Returns results in the order of the kinds, then by name. */
+  /** In the order of the kinds, then by name. */
   find: async ({ organizationId, text, may, withoutScope }: FindInput): Promise<readonly Found[]> => {
     const { query, queryLong = query } = scope.statements
     const like = `%${escaped(text.toLowerCase())}%`

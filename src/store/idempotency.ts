@@ -1,5 +1,5 @@
-// Ensures that a client's retry never yields two attestations: a request with an idempotency key claims a uuid before
-// dispatch. A retry gets the stored answer, a refusal, or the same uuid (invariant 3). If every retry can be answered
+// Ensures that a client's retry never yields two attestations. A request with an idempotency key claims a uuid before
+// dispatch; a retry gets the stored answer, a refusal, or the same uuid (invariant 3). If every retry can be answered
 // from the decision log, the answer is not stored here.
 
 import type { TableScope } from './copy/table-scope.ts'
@@ -7,12 +7,12 @@ import type { TransactionOptions } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
-/** The right to answer for an idempotency key until the claim expires. Passed back to `complete` or `release`. */
+/** The right to answer for an idempotency key until the claim expires. */
 export interface IdempotencyClaim {
   readonly organizationId: string
   readonly keyId: string
   readonly idempotencyKey: string
-  /** The only uuid with which the holder may sign. */
+  /** The only uuid that the holder may sign. */
   readonly uuid: string
   /** Later than the request's deadline, so that the first holder can no longer sign when the claim is taken over. */
   readonly claimExpiresAtSeconds: number
@@ -23,7 +23,6 @@ export interface StoredResponse {
   readonly body: string
 }
 
-/** The node that handles a claim's request. */
 interface ClaimPlace {
   /**
    * Name of the node's decision log. Empty if every node can determine the outcome of a uuid, or if there is only one
@@ -39,13 +38,13 @@ interface ClaimPlace {
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
   /**
-   * An earlier holder on this node let its claim expire without an answer. `claim.uuid` is the earlier uuid. It may
-   * have been signed, at `uuidSinceSeconds` (Unix) at the earliest.
+   * An earlier holder on this node let its claim expire without an answer. Its uuid, `claim.uuid`, may have been
+   * signed, at `uuidSinceSeconds` (Unix) at the earliest.
    */
   | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
   /**
    * Another request holds the claim, or another node may have signed under it, until `expiresAtSeconds` (Unix).
-   * `earlier` is the uuid that this node may have signed, since `uuidSinceSeconds` (Unix).
+   * `earlier`: uuid that this node may have signed.
    */
   | {
       readonly outcome: 'in-flight'
@@ -56,10 +55,10 @@ export type ClaimResult =
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredResponse }
 
-/** An expired claim of the node that may have signed for it. Only that node can determine the outcome. */
+/** An expired claim whose outcome only this node can determine, because it may have signed. */
 export interface UnansweredClaim {
   readonly claim: IdempotencyClaim
-  /** Time in Unix seconds before which nothing was signed under its uuid. */
+  /** Unix seconds before which nothing was signed under the uuid. */
   readonly uuidSinceSeconds: number
 }
 
@@ -67,9 +66,8 @@ export interface UnansweredClaim {
 export interface KeptClaim extends IdempotencyClaim {
   readonly bodyHash: Uint8Array
   readonly keepUntilSeconds: number
-  /** Time in Unix seconds before which nothing was signed under its uuid. 0 if unknown. */
+  /** Unix seconds before which nothing was signed under the uuid. 0 if unknown. */
   readonly uuidSinceSeconds: number
-  /** Empty if there is only one node. */
   readonly node: string
 }
 
@@ -88,12 +86,10 @@ interface ClaimRow {
 }
 
 /** Time within which a running node reports the outcome of its expired claims. */
-const TELL_SECONDS = 5
+const REPORT_SECONDS = 5
 /** For callers with results that are known on every node. */
 export const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0, keepSeconds: 86_400 }
-/**
- * A claim survives a process crash. A power loss may lose the latest claims, like the latest lines of the decision log.
- */
+/** A power loss may lose the latest claims, like the latest lines of the decision log. */
 const claimOf = (owner: string): TransactionOptions => ({ survives: 'process-crash', queue: 'claim', owner })
 
 const WHERE = 'WHERE organization_id = ? AND key_id = ? AND idempotency_key = ?'
@@ -109,7 +105,6 @@ const KEY = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempot
 const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND uuid = ? AND claim_expires_at_seconds = ?`
 const HELD = (claim: IdempotencyClaim) => [...KEY(claim), claim.uuid, claim.claimExpiresAtSeconds]
 
-/** Statements of every request with a key, built once. */
 const statementsOf = (table: string) => ({
   insert: `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
        keep_until_seconds, node, dispatched, uuid_since_seconds)
@@ -120,7 +115,6 @@ const statementsOf = (table: string) => ({
 })
 const STATEMENTS = { idempotency: statementsOf('idempotency'), admin_idempotency: statementsOf('admin_idempotency') }
 
-/** Returns the values for `insert`. */
 const insertedBy = (claim: KeptClaim, dispatched: number) => [
   ...KEY(claim),
   claim.bodyHash,
@@ -134,19 +128,16 @@ const insertedBy = (claim: KeptClaim, dispatched: number) => [
 
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
 
-/**
- * @param table `idempotency` for the APIs; `admin_idempotency` for the admin API, whose callers may have no
- * organization
- */
+/** @param table `admin_idempotency` for the admin API, whose callers may have no organization */
 export const createIdempotencyTable = (
   scope: TableScope,
   table: 'idempotency' | 'admin_idempotency' = 'idempotency',
 ) => ({
   /**
-   * Claims a key for a request, or returns the outcome of the earlier request. `bodyHash` covers everything that a
-   * retry must repeat: the body, and the route if a key may be used on several. A claim dispatched by another node is
-   * in flight until that node completes it, or until its signature is unusable. After that, or if nothing was
-   * dispatched, the key is claimed as new with the given uuid.
+   * Claims a key, or returns the outcome of the earlier request. `bodyHash` covers everything that a retry must repeat:
+   * the body, and the route if a key can be used on several. A claim dispatched by another node is in flight until that
+   * node completes it, or until its signature is unusable. After that, or if nothing was dispatched, the key is claimed
+   * as new with the given uuid.
    * @param nowSeconds Unix seconds by which an earlier claim must have expired
    */
   claim: async (
@@ -167,10 +158,9 @@ export const createIdempotencyTable = (
     const { insert } = STATEMENTS[table]
     const kept = { ...claim, bodyHash, keepUntilSeconds, node, uuidSinceSeconds }
     const values = insertedBy(kept, dispatched)
-    // Fast path: almost every key is new, and this statement is sufficient.
+    // Almost every key is new.
     if ((await scope.execute(insert, values, claimOf(organizationId))) === 1) return { outcome: 'claimed', claim }
     return scope.write(async (transaction) => {
-      // An expired row counts as deleted.
       await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
         ...KEY(claim),
         nowSeconds,
@@ -202,10 +192,10 @@ export const createIdempotencyTable = (
       }
       const unusableFromSeconds = expiresAtSeconds + usableSeconds
       if (mayBeSigned && isElsewhere && unusableFromSeconds > nowSeconds) {
-        const toldBySeconds = expiresAtSeconds + TELL_SECONDS
+        const reportedBySeconds = expiresAtSeconds + REPORT_SECONDS
         return {
           outcome: 'in-flight',
-          expiresAtSeconds: toldBySeconds > nowSeconds ? toldBySeconds : unusableFromSeconds,
+          expiresAtSeconds: reportedBySeconds > nowSeconds ? reportedBySeconds : unusableFromSeconds,
         }
       }
       const isNew = !mayBeSigned || isElsewhere
@@ -216,8 +206,8 @@ export const createIdempotencyTable = (
             node: row.node,
             dispatched: 1,
             uuidSinceSeconds: row.uuid_since_seconds,
-            // Takeovers do not extend the lifetime beyond the claim's expiration, so that a key expires even if it is
-            // used repeatedly.
+            // Takeovers do not extend the lifetime beyond the claim's expiration, so that a repeatedly used key also
+            // expires.
             keepUntilSeconds: Math.max(row.keep_until_seconds, claimExpiresAtSeconds),
           }
       const taken = await transaction.execute(
@@ -244,7 +234,7 @@ export const createIdempotencyTable = (
 
   /**
    * Stores the answer and returns the effective answer: the first to complete wins, so that every caller with the key
-   * sends the same answer. Returns null if the claim was deleted, or taken over by a request that has not answered yet.
+   * sends the same answer. Null if the claim was deleted, or taken over by a request that has not answered yet.
    */
   complete: async (
     claim: IdempotencyClaim,
@@ -264,7 +254,7 @@ export const createIdempotencyTable = (
 
   /**
    * Like `complete`, but the holder may store another answer later. The change's own transaction stores the first
-   * answer; a retry gets it if the holder ends early. Returns null if the claim is no longer held.
+   * answer, which a retry gets if the holder ends early. Null if the claim is no longer held.
    */
   settle: async (
     claim: IdempotencyClaim,
@@ -281,8 +271,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Replaces the uuid of a claim if an expired attestation was signed with it. A request that takes over the claim gets
-   * the new uuid. Returns null if the claim is no longer held.
+   * Replaces the uuid of a claim if an expired attestation was signed with it. A later holder gets the new uuid. Null
+   * if the claim is no longer held.
    */
   replaceUuid: async (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> => {
     const replaced = await scope.execute(
@@ -294,8 +284,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Records that the claim's uuid may be signed on its node, and keeps the claim at least until `keepUntilSeconds`.
-   * Returns false if the claim is no longer held; nothing may then be dispatched.
+   * Records that the claim's uuid may be signed on its node, and keeps the claim at least until `keepUntilSeconds`. If
+   * this returns false, the claim is no longer held and nothing may be dispatched.
    */
   markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
     const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
@@ -303,8 +293,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Returns unexpired claims of attestations (their uuids have version 4), answered or not, except claims under which
-   * nothing was signed.
+   * Returns unexpired claims of attestations (their uuids have version 4), except claims under which nothing was
+   * signed.
    */
   listKept: async (): Promise<readonly KeptClaim[]> => {
     const rows = await scope.statements.query<RowOf<KeptClaim>>(
@@ -316,7 +306,6 @@ export const createIdempotencyTable = (
     return rows.map((row) => fieldsOf(row))
   },
 
-  /** Returns the stored answer for a key, or null. */
   findAnswer: async (
     claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempotencyKey'>,
   ): Promise<Extract<ClaimResult, { readonly outcome: 'completed' }> | null> => {
@@ -334,10 +323,7 @@ export const createIdempotencyTable = (
     await scope.execute(STATEMENTS[table].insert, insertedBy(claim, 1), claimOf(claim.organizationId))
   },
 
-  /**
-   * Returns dispatched, unanswered claims of this node that expired at or before `expiredBySeconds` (Unix), oldest
-   * first.
-   */
+  /** Returns dispatched, unanswered claims of this node that have expired by then, oldest first. */
   listUnanswered: async (
     node: string,
     expiredBySeconds: number,
@@ -356,7 +342,7 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Releases a claim without an answer, so that a retry starts with a new uuid. Use it only if nothing can have been
+   * Releases a claim without an answer, so that a retry starts with a new uuid. Call only if nothing can have been
    * signed; otherwise, let the claim expire. Returns true if it was still held.
    */
   release: async (claim: IdempotencyClaim): Promise<boolean> =>

@@ -1,13 +1,11 @@
-// Records the time of each key's last use. The authenticator collects the times in memory, and they are written in
-// batches: a write per request would cost too much. A crash may lose the last seconds.
+// Records the time of each key's last use, in batches, because a write per request would cost too much. A crash may
+// lose the last seconds.
 
 import { nextTurn } from '../lib/time.ts'
 import type { Database } from './database.ts'
 
 export interface LastUsedWriter {
-  /**
-   * Writes key id → Unix seconds of the last use. Rejects if the store is unavailable; the next call writes the rest.
-   */
+  /** Writes key id → Unix seconds. Rejects if the store is unavailable; the next call writes the rest. */
   write(uses: ReadonlyMap<string, number>): Promise<void>
 }
 
@@ -37,12 +35,12 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
       for (const [keyId, seconds] of uses) {
         if ((unwritten.get(keyId) ?? 0) < seconds) unwritten.set(keyId, seconds)
       }
-      // A fixed order prevents deadlocks between transactions that write the same rows.
+      // A fixed order prevents deadlocks.
       const noted = [...unwritten].sort(([one], [other]) => (one < other ? -1 : 1))
       for (let start = 0; start < noted.length; start += BATCH) {
         const batch = noted.slice(start, start + BATCH)
         await writeBatch(batch)
-        // A use added in the meantime is newer than the written use and stays.
+        // A use added in the meantime is newer and stays.
         for (const [keyId, seconds] of batch) if (unwritten.get(keyId) === seconds) unwritten.delete(keyId)
         await nextTurn()
       }

@@ -1,6 +1,6 @@
 // Leases: each makes one process the leader of a role, and is a row with a beat that the holder increments. A process
-// takes a lease over if it sees the same beat for long enough by its own clock, so that clock differences never cause
-// two leaders. Writes that a former leader must not make check the term in their transaction.
+// takes a lease over if its beat stays the same for long enough by the process's own clock, so that clock differences
+// never cause two leaders. Writes that a former leader must not make check the term in their transaction.
 
 import type { LeaderRole } from '../domain/process-role.ts'
 import { hidden, integer, sql, text } from './columns.ts'
@@ -10,7 +10,7 @@ import { defineTable, type ItemOf } from './table.ts'
 
 const LEASES = defineTable('leader_leases', {
   name: hidden(text),
-  /** The process's id. Empty if there is no holder. */
+  /** Empty if there is no holder. */
   holder: text,
   /** Increments with each change of the holder. */
   term: integer,
@@ -20,17 +20,18 @@ const LEASES = defineTable('leader_leases', {
 
 export interface LeaderLease extends ItemOf<typeof LEASES> {}
 
-/** Versions without roles know only `duties`: their leader and this version's never both run the tasks of attestation. */
+/**
+ * Versions without roles know only `duties`: their leader and this version's never both run the tasks of attestation.
+ */
 const NAMES: Readonly<Record<LeaderRole, string>> = { attestation: 'duties', identity: 'identity' }
 const NEXT_BEAT = sql`beat + 1`
 
 const createLease = (scope: TableScope, role: LeaderRole) => {
   const name = NAMES[role]
   return {
-    /** Returns null if there was never a holder. */
     read: (): Promise<LeaderLease | null> => LEASES.find(reservedReads(scope), { name }),
 
-    /** Takes the lease if it still equals `seen`. Returns null if it has been renewed or taken since. */
+    /** Takes the lease if it still equals `seen`. Null if it was renewed or taken since. */
     take: async (holder: string, seen: LeaderLease | null): Promise<LeaderLease | null> => {
       const first = { holder, term: 1, beat: 1 }
       if (seen === null) return (await LEASES.insertNew(scope, { name, ...first })) ? first : null
@@ -39,18 +40,16 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
       return LEASES.update(scope, { name, holder: before, term, beat }, values)
     },
 
-    /** Returns false if another process has taken the lease: the caller is no longer the leader. */
+    /** If this returns false, another process has taken the lease. */
     renew: async (holder: string, term: number): Promise<boolean> =>
       (await LEASES.updateAll(scope, { name, holder, term }, { beat: NEXT_BEAT })) === 1,
 
-    /** Releases the lease, so that no process has to wait for it. */
     release: async (holder: string, term: number): Promise<void> => {
       await LEASES.updateAll(scope, { name, holder, term }, { holder: '', beat: NEXT_BEAT })
     },
 
     /**
-     * Returns whether the lease is still held. If so, its row is locked: no other process can take the lease before the
-     * transaction ends.
+     * If this returns true, the lease's row is locked: no other process can take the lease before the transaction ends.
      */
     holds: async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
       (await LEASES.updateAll(transaction, { name, holder, term }, { term: sql`term` })) === 1,

@@ -1,5 +1,5 @@
-// The live processes of the deployment. Each process increments its own beat, and readers check whether the beat
-// increases; clocks are never compared. No row belongs to an organization.
+// Live processes of the deployment. Each process increments its own beat; readers check whether it increases and never
+// compare clocks.
 
 import { systemClock } from '../lib/time.ts'
 import { hidden, integer, text } from './columns.ts'
@@ -9,10 +9,10 @@ import { defineTable, type ItemOf } from './table.ts'
 
 const PROCESSES = defineTable('live_processes', {
   id: text,
-  /** For display: the machine's name and the process id. */
+  /** Machine name and process id, for display. */
   name: text,
   beat: integer,
-  /** The processes' shared time (src/cluster/shared-time.ts), in milliseconds. */
+  /** Shared time of the processes in milliseconds (src/cluster/shared-time.ts). */
   clockMs: integer,
   startedAtSeconds: hidden(integer),
 })
@@ -20,18 +20,18 @@ const PROCESSES = defineTable('live_processes', {
 interface LiveProcess extends ItemOf<typeof PROCESSES> {}
 
 export const createLiveProcessTable = (given: TableScope) => {
-  // The next beat replaces a lost beat.
+  // A lost beat is replaced by the next.
   const scope = reservedWrites(given)
   return {
-    /** Reports that the process is alive. Recreates the row if it was removed in the meantime. */
+    /** Recreates a removed row. */
     beat: ({ id, name, beat, clockMs }: LiveProcess): Promise<void> =>
       PROCESSES.put(scope, { id }, { beat, clockMs }, { name, startedAtSeconds: scope.nowSeconds() }),
 
-    /** Returns all rows, including dead processes that are not removed yet. */
+    /** Includes dead processes that are not removed yet. */
     list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(reservedReads(scope), {}, ['id']),
 
     /**
-     * Removes a process that seemed dead at this beat. Does nothing if the beat has increased since.
+     * Removes a process that seemed dead at this beat, unless the beat has increased since.
      * @param beat null if the process itself ends, regardless of its last stored beat
      */
     remove: async (id: string, beat: number | null): Promise<void> => {
@@ -47,7 +47,6 @@ const WATCH_MS = 7_000
 const LOOK_MS = 500
 
 export interface InUseOptions {
-  /** Resolves after the given number of milliseconds. */
   readonly wait: (milliseconds: number) => Promise<void>
 }
 

@@ -1,5 +1,5 @@
-// Migrates a database's tables to the schema of this program. Migrations only go forward; each is one transaction and
-// is recorded with a hash of its text. A released migration is never edited: a later migration changes its tables.
+// Migrates a database to the schema of this program. Migrations only go forward; each is one transaction and is
+// recorded with a hash of its text. A released migration is never edited: a later migration changes its tables.
 import { createHash } from 'node:crypto'
 import type { Database, SchemaWords, Statements, Transaction } from './database.ts'
 import { StoreStatementError, StoreUnusableError } from './errors.ts'
@@ -19,15 +19,15 @@ import { MIGRATIONS_23_TO_28 } from './migrations/0023-0028.ts'
 import { MIGRATIONS_FROM_29 } from './migrations/from-0029.ts'
 
 export interface Migration {
-  /** 1, 2, 3 … without gaps. */
+  /** Consecutive, starting at 1. */
   readonly number: number
   readonly name: string
-  /** SQL accepted by SQLite and PostgreSQL after `words` are inserted. */
+  /** SQL for SQLite and PostgreSQL, with `words` inserted. */
   statements(words: SchemaWords): readonly string[]
   /**
-   * The oldest schema whose programs may start on a database with this migration. Defaults to its own number. Set it
-   * only if an older program obeys every rule of the migration: a program that ignores a limit, a check or a claim
-   * could sign twice or complete a session that must wait.
+   * Oldest schema whose programs may start on a database with this migration. Defaults to its own number. Set it only
+   * if an older program obeys every rule of the migration: a program that ignores a limit, a check or a claim could
+   * sign twice or complete a session that must wait.
    */
   readonly worksWith?: number
 }
@@ -49,7 +49,6 @@ export const MIGRATIONS: readonly Migration[] = [
   ...MIGRATIONS_FROM_29,
 ]
 
-/** Placeholders for a dialect's words. */
 const PLAIN_WORDS: SchemaWords = {
   integer: '<integer>',
   bytes: '<bytes>',
@@ -57,7 +56,7 @@ const PLAIN_WORDS: SchemaWords = {
   appendOnly: (table) => [`<append-only ${table}>`],
 }
 
-/** Returns the SHA-256 hash of the migration's text in hexadecimal, equal in every dialect. */
+/** SHA-256 in hexadecimal, equal in every dialect. */
 const contentHash = (migration: Migration): string =>
   createHash('sha256').update(migration.statements(PLAIN_WORDS).join(';\n')).digest('hex')
 
@@ -69,8 +68,8 @@ interface AppliedRow {
 interface History {
   readonly applied: readonly AppliedRow[]
   /**
-   * The oldest schema whose programs work with this database. Null if no migration is unknown, or if one does not
-   * specify it.
+   * Oldest schema whose programs work with this database. Null if no migration is unknown, or if one does not specify
+   * it.
    */
   readonly worksWith: number | null
 }
@@ -79,12 +78,12 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
   const newest = Math.max(0, ...applied.map((row) => row.number))
   if (newest > migrations.length && (worksWith === null || worksWith > migrations.length)) {
     throw new StoreUnusableError(
-      `the database is newer than this program (schema ${newest}, known up to ${migrations.length}): start a newer version, or restore the backup made before the upgrade`,
+      `the database is newer than this program (schema ${newest}; this program supports ${migrations.length}): start a newer version, or restore the backup made before the upgrade`,
     )
   }
   for (const row of applied) {
     const migration = migrations[row.number - 1]
-    // A migration of a newer version that works with this program.
+    // A newer migration that works with this program.
     if (migration === undefined && row.number > migrations.length) continue
     if (migration === undefined || contentHash(migration) !== row.content_hash) {
       throw new StoreUnusableError(
@@ -97,7 +96,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
 const readApplied = (statements: Statements): Promise<readonly AppliedRow[]> =>
   statements.query<AppliedRow>('SELECT number, content_hash FROM schema_migrations')
 
-/** Returns the oldest schema that works with all these unknown migrations. Null if one of them does not specify it. */
+/** Oldest schema that works with all these migrations. Null if one of them does not specify it. */
 const readWorksWith = async (statements: Statements, unknown: readonly number[]): Promise<number | null> => {
   const rows = await statements.query<{ number: number; works_with: number }>(
     'SELECT number, works_with FROM schema_readers',
@@ -115,7 +114,6 @@ const readHistory = async (statements: Statements, migrations: readonly Migratio
   return { applied, worksWith: unknown.length === 0 ? null : await readWorksWith(statements, unknown) }
 }
 
-/** Returns false if the database was never migrated. */
 export const wasMigrated = async (database: Database): Promise<boolean> => {
   try {
     return (await readApplied(database)).length > 0
@@ -142,7 +140,7 @@ export const isUpToDate = async (
 }
 
 /**
- * Applies the missing migrations. Concurrent calls are safe; a second call does nothing.
+ * Applies missing migrations. Concurrent calls are safe.
  * @throws StoreUnusableError if the database is newer than the code or its history differs; nothing is then changed
  */
 export const migrate = async (
@@ -151,7 +149,7 @@ export const migrate = async (
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> => {
   const { schemaWords } = database
-  // Usually nothing is missing. Nothing is then written, so the start does not wait for another process's lock.
+  // Usually nothing is missing or written, so the start does not wait for another process's lock.
   if (await isUpToDate(database, migrations)) return
   const { beginMigration = [], adapt = (statement: string) => statement } = schemaWords
   const inTurn = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>
@@ -177,7 +175,7 @@ export const migrate = async (
   })
   for (const migration of migrations) {
     await inTurn(async (transaction) => {
-      // Read again each time: another process may have applied it while this process waited for the lock.
+      // Read again each time: another process may have applied it during the wait for the lock.
       const history = await readHistory(transaction, migrations)
       refuseForeignHistory(history, migrations)
       if (history.applied.some((row) => row.number === migration.number)) return

@@ -1,4 +1,4 @@
-// Opens the database at an address and migrates it. The only file that uses both dialects.
+// Opens and migrates the database at an address. The only file that uses both dialects.
 import type { Clock } from '../lib/time.ts'
 import { refuseMovedStore } from './copy/moved.ts'
 import type { StoreLimits } from './copy/table-scope.ts'
@@ -11,37 +11,34 @@ import { describeStore, type StoreTarget } from './store-address.ts'
 
 interface CommonOptions {
   readonly clock: Clock
-  /** Maximum wait for a turn and for another transaction's lock, in milliseconds. */
+  /** Maximum wait for a turn and for another transaction's lock. */
   readonly lockLimitMs?: number
-  /** Maximum duration of a transaction's work before it is rolled back, in milliseconds. */
+  /** Maximum duration of a transaction's work before it is rolled back. */
   readonly transactionLimitMs?: number
-  /** PostgreSQL only: maximum duration of a connection attempt, in milliseconds. */
+  /** PostgreSQL only: maximum duration of a connection attempt. */
   readonly connectLimitMs?: number
-  /** PostgreSQL only: maximum duration of a statement, in milliseconds. */
+  /** PostgreSQL only: maximum duration of a statement. */
   readonly statementLimitMs?: number
-  /** Maximum number of waiting transactions; further transactions are rejected immediately. */
+  /** Further transactions are rejected immediately. */
   readonly maximumQueued?: number
-  /** SQLite only; see sqlite.ts. */
+  /** SQLite only. */
   readonly checkpoints?: NonNullable<SqliteOptions['checkpoints']>
-  /** SQLite only; see sqlite.ts. */
+  /** SQLite only. */
   readonly longReads?: NonNullable<SqliteOptions['longReads']>
   readonly wait?: (milliseconds: number) => Promise<void>
-  /** Defaults to the defaults of the settings. */
   readonly limits?: StoreLimits | undefined
   /** Rejects a PostgreSQL database that the service has never used. The caller checks for a missing file. */
   readonly onlyExisting?: boolean
   /** Rejects a database of an older version instead of migrating it. */
   readonly asItIs?: boolean
-  /** Also opens a store that was moved. */
+  /** Also opens a moved store. */
   readonly evenMoved?: boolean
 }
 
-/** `path` is a shorthand for a SQLite file. */
+/** `path`: a SQLite file. */
 export type StoreOptions = CommonOptions & ({ readonly target: StoreTarget } | { readonly path: string })
 
-/**
- * Limit for migrations: creating an index on a large table takes long, and so does waiting for a node that creates one.
- */
+/** Creating an index on a large table takes long, and so does waiting for a node that creates one. */
 const MIGRATION_LIMIT_MS = 3_600_000
 
 const migratePatiently = async (options: PostgresOptions): Promise<void> => {
@@ -58,10 +55,7 @@ const migratePatiently = async (options: PostgresOptions): Promise<void> => {
   }
 }
 
-/**
- * Opens the database and migrates it unless the options forbid that.
- * @throws StoreUnusableError, also if the store was moved; StoreUnavailableError
- */
+/** @throws StoreUnusableError, also if the store was moved; StoreUnavailableError */
 export const openMigratedDatabase = async (options: StoreOptions): Promise<Database> => {
   const target: StoreTarget = 'target' in options ? options.target : { kind: 'sqlite', path: options.path }
   const database =
@@ -76,7 +70,7 @@ export const openMigratedDatabase = async (options: StoreOptions): Promise<Datab
     if (options.asItIs === true) {
       if (await isUpToDate(database)) return await usable()
       throw new StoreUnusableError(
-        `the database in ${describeStore(target)} is of an older version: start this one on it once, or use that version's command`,
+        `the database in ${describeStore(target)} has an older schema: start this version of the service once, or use the command of the older version`,
       )
     }
     if (target.kind === 'sqlite') await migrate(database, options.clock.unixSeconds())

@@ -2,18 +2,17 @@
 // change. No row is returned twice, and no row that exists throughout is skipped.
 import type { SqlParameter, Statements } from './database.ts'
 
-/** Values of the ordering columns in the last returned row. */
+/** Values of the ordering columns in the last row. */
 export type PagePosition = readonly (string | number)[]
 
 export interface PageRequest {
-  /** Null for the first page. */
   readonly after: PagePosition | null
   readonly limit: number
 }
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** Start of the next page. Null after the last page. */
+  /** Start of the next page, if any. */
   readonly next: PagePosition | null
 }
 
@@ -21,21 +20,20 @@ export interface Page<Item> {
 export const PAGE_BYTES_MAX = 1_048_576
 
 export interface PageQuery {
-  /** Everything from SELECT up to WHERE, without WHERE. */
+  /** Everything before WHERE. */
   readonly select: string
   /** Conditions that must all hold, with their parameters in order. */
   readonly where: readonly string[]
   readonly parameters: readonly SqlParameter[]
-  /** Columns of the result that together identify one row. */
+  /** Result columns that together identify one row. */
   readonly order: readonly string[]
-  /** Their names in a row of the result. Defaults to the part of a column's name after the table's. */
+  /** Names in a result row. Defaults to the column's name without the table. */
   readonly fields?: readonly string[]
   readonly descending?: boolean
   /** Table whose rows can be large, and their size in bytes. */
   readonly large?: { readonly table: string; readonly bytes: string }
 }
 
-/** Adds `column = ?` if the value is given. */
 export const addFilter = (
   where: string[],
   parameters: SqlParameter[],

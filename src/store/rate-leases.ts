@@ -1,6 +1,6 @@
-// The rate-limit tokens of each API key that no process holds. A process settles spent tokens and leases tokens in
-// advance, for many keys in one transaction and never while a request waits. Tokens are refilled according to the
-// processes' shared time (shared-time.ts).
+// Rate-limit tokens of each API key that no process holds. A process settles spent tokens and leases tokens in advance,
+// for many keys in one transaction and never while a request waits. Tokens are refilled according to the processes'
+// shared time (shared-time.ts).
 
 import type { TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
@@ -19,17 +19,17 @@ interface LeaseRequest {
 
 interface LeaseAnswer {
   readonly keyId: string
-  /** Tokens leased to the process, in addition to `owed`. */
+  /** Leased in addition to `owed`. */
   readonly leased: number
-  /** Tokens left for all processes. Negative if tokens must be refilled first. */
+  /** Left for all processes. Negative if tokens must be refilled first. */
   readonly balance: number
-  /** Number of processes that recently settled this key, including the requesting process. */
+  /** Number of processes that recently settled this key, including this process. */
   readonly holders: number
 }
 
 interface LeaseExchange {
   readonly answers: readonly LeaseAnswer[]
-  /** The latest time that any process wrote, in milliseconds. */
+  /** Latest time that any process wrote, in milliseconds. */
   readonly clockMs: number
 }
 
@@ -41,9 +41,9 @@ interface BalanceRow {
   readonly holders: string
 }
 
-/** Time without a settlement after which a process gets no share of a key's tokens. */
+/** Time without a settlement after which a process gets no share. */
 const HOLDER_MS = 2_000
-/** Age at which a balance is deleted: limits refill within hours, so it is full. */
+/** Limits refill within hours, so a balance of this age is full. */
 const KEEP_MS = 86_400_000
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -79,7 +79,7 @@ const settle = (processId: string, request: LeaseRequest, row: BalanceRow, nowMs
 
 export const createRateLeaseTable = (scope: TableScope) => ({
   /**
-   * Settles several keys at once, each at most once in `requests`.
+   * `requests` must contain each key at most once.
    * @param nowMs the processes' shared time, as known to the caller
    */
   exchange: (processId: string, nowMs: number, requests: readonly LeaseRequest[]): Promise<LeaseExchange> =>

@@ -1,5 +1,5 @@
-// Converts between rows and items. A column and its field have the same name in different case: `created_at_seconds`
-// and `createdAtSeconds`. The type of a row therefore follows from the type of its item.
+// Converts between rows and items: the column `created_at_seconds` is the field `createdAtSeconds`. The type of a row
+// follows from the type of its item.
 
 type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
@@ -9,12 +9,11 @@ type FieldOf<Column extends string> = Column extends `${infer Head}_${infer Tail
   ? `${Head}${Capitalize<FieldOf<Tail>>}`
   : Column
 
-/** The row of an item: the same values, named as columns. */
 export type RowOf<Item> = { readonly [Field in keyof Item & string as ColumnOf<Field>]: Item[Field] }
 
 type FieldsOf<Row> = { -readonly [Column in keyof Row & string as FieldOf<Column>]: Row[Column] }
 
-/** Caches the result per text: there are few texts and many rows. */
+/** There are few names and many rows. */
 export const remembered = (spell: (name: string) => string): ((name: string) => string) => {
   const spelled = new Map<string, string>()
   return (name) => {
@@ -26,12 +25,11 @@ export const remembered = (spell: (name: string) => string): ((name: string) => 
 
 const fieldNameOf = remembered((column) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
 export const columnNameOf = remembered((field) => {
-  // The name becomes part of a statement, so a name from external input must be rejected.
+  // The name becomes part of a statement, so external input must be rejected.
   if (!/^[a-z][A-Za-z0-9_]*$/.test(field)) throw new TypeError('a field of an item is not a valid column name')
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 })
 
-/** Returns the values of some columns, named as fields, for a row with additional columns. */
 export const pickFields = <Row extends object, Column extends keyof Row & string>(
   row: Row,
   columns: readonly Column[],
@@ -41,14 +39,13 @@ export const pickFields = <Row extends object, Column extends keyof Row & string
   return fields as FieldsOf<Pick<Row, Column>>
 }
 
-/** Returns all values of a row, named as fields. The row must contain only the columns of its type. */
+/** The row must contain only the columns of its type. */
 export const fieldsOf = <Row extends object>(row: Row): FieldsOf<Row> =>
   pickFields(row, Object.keys(row) as (keyof Row & string)[])
 
 /** Rows per statement; few sizes, so that few statements are prepared. */
 const CHUNKS = [64, 16, 4, 1] as const
 
-/** Splits rows, in order, for statements that take several rows at once. */
 export const chunkRows = <Row>(rows: readonly Row[]): readonly Row[][] => {
   const chunks: Row[][] = []
   let start = 0

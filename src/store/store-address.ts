@@ -7,16 +7,16 @@ export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-f
 
 export interface PostgresTarget {
   readonly kind: 'postgres'
-  /** A host name, an address, or the folder of a Unix socket. */
+  /** Host name, address, or folder of a Unix socket. */
   readonly host: string
   readonly port: number
   readonly database: string
   readonly user: string
   readonly password: string
   readonly tls: TlsMode
-  /** The file with the authorities for the server's certificate. Null for the system's authorities. */
+  /** File with the authorities for the server's certificate. Null for the system's authorities. */
   readonly authorityFile: string | null
-  /** Maximum number of connections per process, not including the listening connection. */
+  /** Maximum connections per process, without the listening connection. */
   readonly poolSize: number
 }
 
@@ -27,7 +27,6 @@ export interface SqliteTarget {
 
 export type StoreTarget = SqliteTarget | PostgresTarget
 
-/** At least one connection for reads and one for writes. */
 const POOL_SIZE_MIN = 2
 const POOL_SIZE_MAX = 200
 const POOL_SIZE = 10
@@ -35,19 +34,19 @@ const TLS_MODES: readonly TlsMode[] = ['disable', 'prefer', 'require', 'verify-c
 const OPTIONS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host', 'pool_max'])
 
 /**
- * With these modes, the driver uses clear text if the server, or an attacker in its place, says that it does not
+ * With these modes, the driver uses clear text if the server, or an attacker in its place, reports that it does not
  * support TLS.
  */
 const FALLBACK_MODES: ReadonlySet<string> = new Set(['allow', 'prefer'])
 
-/** Returns whether data sent to this host stays on this machine: a loopback address, or the folder of a Unix socket. */
+/** Data sent to this host stays on this machine. */
 const staysHere = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host)
 
 const parseTlsMode = (given: string | null, host: string): TlsMode => {
   const mode = given ?? (staysHere(host) ? 'prefer' : 'verify-full')
   if (FALLBACK_MODES.has(mode) && !staysHere(host)) {
     throw new Error(
-      'has an sslmode that falls back to clear text: leave sslmode out, and name the file of the server’s authority as sslrootcert=FILE; or write sslmode=disable where the network itself is private',
+      'has an sslmode that falls back to clear text: omit sslmode and set sslrootcert=FILE to the certificate authority of the server or, in a private network, set sslmode=disable',
     )
   }
   const tls = TLS_MODES.find((known) => known === mode)
@@ -76,7 +75,7 @@ const parsePostgres = (text: string): PostgresTarget => {
   const url = URL.parse(text)
   if (url === null) throw new Error('is not a URL of the form postgres://user:password@host:port/database')
   for (const name of url.searchParams.keys()) {
-    if (!OPTIONS.has(name)) throw new Error(`may have the options ${[...OPTIONS].join(', ')} only`)
+    if (!OPTIONS.has(name)) throw new Error(`has an unknown option: valid options are ${[...OPTIONS].join(', ')}`)
   }
   const named = url.searchParams.get('host') ?? decode(url.hostname)
   const host = named.startsWith('[') ? named.slice(1, -1) : named
@@ -87,7 +86,7 @@ const parsePostgres = (text: string): PostgresTarget => {
   if (tls === 'disable' && authorityFile !== null) {
     throw new Error('has an sslrootcert, but sslmode=disable uses no certificate: omit one of them')
   }
-  if (host === '' || database === '' || user === '') throw new Error('must name a user, a host and a database')
+  if (host === '' || database === '' || user === '') throw new Error('must contain a user, a host and a database')
   return {
     kind: 'postgres',
     host,
@@ -109,7 +108,7 @@ export const parseStoreAddress = (text: string): StoreTarget => {
   return { kind: 'sqlite', path }
 }
 
-/** For display: without user, password and options. */
+/** Without user, password and options. */
 export const describeStore = (target: StoreTarget): string =>
   target.kind === 'sqlite'
     ? `the store ${target.path}`
@@ -121,14 +120,11 @@ const WEAKNESSES: Readonly<Partial<Record<TlsMode, string>>> = {
   'verify-ca': 'over TLS with any server of the same authority, regardless of its name',
 }
 
-/**
- * Returns what an attacker between this machine and the store could do, in one line for display. Null if the connection
- * is safe.
- */
+/** Describes the possible attack between this machine and the store, in one line. Null if the connection is safe. */
 export const describeWeakConnection = (target: StoreTarget): string | null => {
   if (target.kind === 'sqlite' || staysHere(target.host)) return null
   const weakness = WEAKNESSES[target.tls]
   return weakness === undefined
     ? null
-    : `the service talks to ${describeStore(target)} ${weakness}; set sslmode=verify-full in the setting store to prevent that`
+    : `the service connects to ${describeStore(target)} ${weakness}; set sslmode=verify-full in the setting store to prevent that`
 }

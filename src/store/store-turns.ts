@@ -1,4 +1,4 @@
-// Admits work of the store: organizations take turns, and each may have a limited number of waiting items. A waiting
+// Admits work of the store: organizations take turns, and each can have a limited number of waiting items. A waiting
 // item ends with its request.
 import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import { type Caller, currentCaller } from '../lib/caller.ts'
@@ -6,19 +6,18 @@ import { createFairSlots } from '../lib/fair-slots.ts'
 import { StoreUnavailableError } from './errors.ts'
 
 export interface StoreTurnsOptions {
-  /** Maximum number of running items. */
   readonly running: number
-  /** Maximum number of running items per organization. */
+  /** Maximum running items per organization. */
   readonly ownRunning: number
-  /** Maximum number of waiting items per organization. */
+  /** Maximum waiting items per organization. */
   readonly ownWaiting: number
-  /** Maximum wait in milliseconds. Unlimited if omitted. */
+  /** Unlimited if omitted. */
   readonly waitMs?: number
 }
 
 export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: StoreTurnsOptions) => {
   const slots = createFairSlots(running, Number.POSITIVE_INFINITY, ownWaiting, ownRunning)
-  /** Rejects each waiting item. */
+  /** Functions that reject waiting items. */
   const waiting = new Set<(error: Error) => void>()
 
   const acquire = async ({ owner, signal }: Caller): Promise<() => void> => {
@@ -31,7 +30,7 @@ export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: St
     const timer =
       waitMs === undefined
         ? undefined
-        : setTimeout(() => end(new StoreUnavailableError(new Error('no connection was free in time'))), waitMs)
+        : setTimeout(() => end(new StoreUnavailableError(new Error('no connection became available in time'))), waitMs)
     waiting.add(end)
     signal?.addEventListener('abort', expire)
     try {
@@ -45,7 +44,7 @@ export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: St
 
   return {
     /**
-     * @param caller defaults to the running request (src/lib/caller.ts)
+     * @param caller defaults to the current request (src/lib/caller.ts)
      * @throws QueueFullError if too many items of the caller are waiting; DeadlineExceededError if its request has
      * ended; StoreUnavailableError after `waitMs`
      */
@@ -64,9 +63,9 @@ export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: St
   }
 }
 
-/** Maximum number of waiting long reads per organization. A page of the dashboard needs about ten. */
+/** A page of the dashboard needs about ten long reads. */
 export const OWN_LONG_READS_WAITING_MAX = 64
 
-/** Turns for long reads, which end with their requests and have no other time limit. */
+/** Long reads end with their requests and have no other time limit. */
 export const createLongReadTurns = (running: number, ownRunning: number) =>
   createStoreTurns({ running, ownRunning, ownWaiting: OWN_LONG_READS_WAITING_MAX })

@@ -22,10 +22,10 @@ export interface Store extends Tables {
   /** Created at the first start and never changed. */
   readonly deploymentId: string
   readonly policySource: PolicySource
-  /** The queries for verified wallets, behind interface B4 and the identity facts of policies. */
+  /** Queries for verified wallets, for the identity API and the identity facts of policies. */
   readonly walletStandings: WalletStandings
   /**
-   * Runs table functions as one transaction: stores all of it or nothing. Inside, use only the tables passed to `work`.
+   * Runs table functions as one transaction. Inside, use only the tables passed to `work`.
    * @throws the errors of `work`, after rolling back
    */
   transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
@@ -34,15 +34,13 @@ export interface Store extends Tables {
    * @throws StoreUnavailableError if writing fails
    */
   checkWritable(): Promise<void>
-  /** Writes API key uses in batches and deletes expired rows. Servers start it; commands do not need it. */
+  /** Writes API key uses in batches and deletes expired rows. Commands do not need it. */
   readonly upkeep: Pick<Upkeep, 'start' | 'flush' | 'sweep'>
-  /** Writes batched data, waits for queued transactions, and closes. Can be called twice. */
+  /** Writes batched data, waits for queued transactions, and closes. Idempotent. */
   close(): Promise<void>
 }
 
-/**
- * Returns the store for functions inside an open transaction: its tables take part, and no nested transaction begins.
- */
+/** Returns the store inside an open transaction: its tables take part, and no nested transaction begins. */
 export const storeWithin = (store: Store, tables: Tables): Store => ({
   ...store,
   ...createAll(tables),
@@ -51,7 +49,7 @@ export const storeWithin = (store: Store, tables: Tables): Store => ({
 
 const WRITE_CHECK_VALID_MS = 1_000
 
-/** Writes at most once a second, regardless of the number of calls, because `/readyz` is public. */
+/** Writes at most once per second, because `/readyz` is public. */
 const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void>) => {
   let lastWriteMs = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | undefined
@@ -74,7 +72,7 @@ const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void
 }
 
 /**
- * Opens the store and migrates its tables. A missing SQLite file is created; a PostgreSQL database must exist.
+ * Opens and migrates the store. Creates a missing SQLite file; a PostgreSQL database must exist.
  * @throws StoreUnusableError, with one line for the operator, if the store cannot be used as it is;
  * StoreUnavailableError if tables are missing and the file stays locked
  */

@@ -1,13 +1,12 @@
 // Deletes expired rows in batches, so that no sweep delays other transactions.
 import type { SqlParameter, Transaction } from './database.ts'
 
-/** Maximum number of rows that one statement deletes. */
 export const SWEEP_BATCH = 500
 
 /**
  * @param key columns that identify a row
- * @param condition of the rows to delete, with a placeholder for each parameter
- * @returns the number of deleted rows; repeat the call until it is 0
+ * @param condition of the rows to delete, with a placeholder per parameter
+ * @returns the number of deleted rows; repeat until it is 0
  */
 export const sweepRows = (
   transaction: Transaction,
@@ -17,7 +16,7 @@ export const sweepRows = (
   ...parameters: readonly SqlParameter[]
 ): Promise<number> =>
   transaction.execute(
-    // The condition is repeated, so that a row that another transaction renews in the meantime stays.
+    // Repeats the condition, so that a row that another transaction renews stays.
     `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ?)
      AND (${condition})`,
     [...parameters, SWEEP_BATCH, ...parameters],
@@ -25,7 +24,7 @@ export const sweepRows = (
 
 /**
  * Deletes a session's rows except the `most` that expire last.
- * @param key the column that identifies a row
+ * @param key column that identifies a row
  * @param ofLink restricts this to the rows of one link
  */
 export const keepNewest = (

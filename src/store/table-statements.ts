@@ -15,9 +15,9 @@ import { type Page, type PageRequest, queryPage } from './paging.ts'
 import { columnNameOf, remembered } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
-/** Where a write runs: in its own transaction, or in an open one. */
+/** Scope of a write: its own transaction, or an open one. */
 type Target = TableScope | Transaction
-/** Values of columns. In a list or a page, undefined matches any value. */
+/** In a list or a page, undefined matches any value. */
 export type Where<Columns extends Shape> = Values<Columns> &
   (Columns extends { readonly organizationId: Column<infer Owner, Use> } ? { readonly organizationId: Owner } : unknown)
 /** Ascending by default. */
@@ -31,7 +31,7 @@ type Order<Columns extends Shape> =
       readonly large?: readonly StoredField<Columns>[]
     }
 
-/** Rows written by one statement. Keeps the number of its parameters far below both databases' limits. */
+/** Keeps the number of parameters far below both databases' limits. */
 const ROWS_AT_ONCE = 100
 
 const inTransaction = <Result>(target: Target, work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
@@ -66,7 +66,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
 
   const nameOf = (field: string): string => {
     const column = names.get(field)
-    if (column === undefined) throw new TypeError(`${name} has no such column`)
+    if (column === undefined) throw new TypeError(`${name} does not have this column`)
     return column
   }
   const encode = (field: string, value: unknown): SqlParameter => {
@@ -74,7 +74,6 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
     return encoder === undefined ? (value as SqlParameter) : encoder(value)
   }
 
-  /** Builds `column = ?` for each field with a value. */
   const assign = (values: Values<Columns>) => {
     const parts: string[] = []
     const parameters: SqlParameter[] = []
@@ -97,7 +96,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
     for (const [field, value] of Object.entries(which)) {
       const column = nameOf(field)
       if (value === undefined) {
-        if (!isFilter) throw new TypeError(`a row of ${name} can't be found by an undefined value`)
+        if (!isFilter) throw new TypeError(`a row of ${name} cannot be found by an undefined value`)
       } else if (value === null) parts.push(`${column} IS NULL`)
       else if (value instanceof Expression) {
         parts.push(`${column} ${value.text}`)
@@ -128,7 +127,6 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
   }
 
   return {
-    /** Returns the first row. Null if there is none. */
     find: async (statements: Statements, which: Which, ...and: Expression[]): Promise<Item | null> => {
       const { text, parameters } = match(which, and)
       return toItems(await statements.query<object>(finding(text), parameters))[0] ?? null
@@ -180,7 +178,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const values = row as Record<string, unknown>
       return toItem(Object.fromEntries(read.map(([field]) => [field, values[field] ?? null])) as Row<Columns>)
     },
-    /** Inserts the row unless it already exists. @returns whether it was inserted */
+    /** @returns false if the row already exists */
     insertNew: async (target: Target, row: NewRow<Columns>): Promise<boolean> => {
       const { into, parameters } = insertion(row as Values<Columns>)
       return (await target.execute(`${inserting(into)} ON CONFLICT DO NOTHING`, parameters)) === 1
@@ -198,7 +196,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
     },
     /**
-     * Like `put`, for many rows with few statements. No two rows have the same key.
+     * Like `put`, for many rows with few statements. Keys must be distinct.
      * @param key fields that identify a row
      * @param rows all with values for the same fields
      */
@@ -217,7 +215,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
         )
       }
     },
-    /** Does not change undefined values. @returns the updated row; null if there is none */
+    /** Does not change undefined values. @returns the updated row, if any */
     update: async (
       target: Target,
       which: Which,
@@ -227,23 +225,23 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const { text, parameters } = change(which, values, and)
       return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))[0] ?? null
     },
-    /** Like `update`, for any number of rows. @returns the updated rows */
+    /** @returns the updated rows */
     updateRows: async (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]) => {
       const { text, parameters } = change(which, values, and)
       return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))
     },
-    /** Like `update`, for any number of rows. @returns the number of updated rows */
+    /** @returns the number of updated rows */
     updateAll: (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = change(which, values, and)
       return target.execute(text, parameters)
     },
-    /** @returns the deleted row; null if there is none */
+    /** @returns the deleted row, if any */
     remove: async (target: Target, which: Which, ...and: Expression[]): Promise<Item | null> => {
       const { text, parameters } = match(which, and)
       const rows = await inTransaction(target, ({ query }) => query<object>(returning(removing(text)), parameters))
       return toItems(rows)[0] ?? null
     },
-    /** Like `remove`, for any number of rows. @returns the number of deleted rows */
+    /** @returns the number of deleted rows */
     removeAll: (target: Target, which: Which, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = match(which, and)
       return target.execute(removing(text), parameters)

@@ -19,7 +19,7 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   const table = {
     shape: columns,
     ...statementsOf<Columns, Item, Where<Columns>>(name, columns, toItem, owner),
-    /** Without an owner: for the deployment's own work, and if the owner is not known yet. */
+    /** Without an owner: for the deployment's own work, and if the owner is unknown. */
     everywhere: statementsOf<Columns, Item, Values<Columns>>(name, columns, toItem, null),
   }
   return {
@@ -56,7 +56,6 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   }
 }
 
-/** The type of a table's items. */
 export type ItemOf<Table extends { readonly find: (...given: never[]) => Promise<unknown> }> = NonNullable<
   Awaited<ReturnType<Table['find']>>
 >

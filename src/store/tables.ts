@@ -1,4 +1,4 @@
-// All tables of the store by name. Each is created at its first use, because a transaction uses two or three of fifty.
+// All tables of the store by name. Created at first use, because a transaction uses two or three of fifty.
 
 import { createAccountMakerTable } from './accounts/account-makers.ts'
 import { createApprovalTable } from './accounts/approvals.ts'
@@ -115,12 +115,11 @@ const TABLES = {
 
 type Name = keyof typeof TABLES
 
-/** Creates tables in a scope. */
 export type TableFactory<Table> = (scope: TableScope) => Table
 
 /** One object per table family. Each function is atomic. */
 export type Tables = { readonly [Each in Name]: ReturnType<(typeof TABLES)[Each]> } & {
-  /** Returns the tables of an optional module, in the same scope. They are created once per scope and factory. */
+  /** Returns the tables of an optional module, in the same scope. Created once per scope and factory. */
   readonly of: <Table>(create: TableFactory<Table>) => Table
 }
 

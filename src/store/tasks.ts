@@ -17,7 +17,7 @@ const COLUMNS = {
   kind: text,
   state: typed<TaskState>(),
   input: json<Members>(),
-  /** The unit depends on the kind of task. `progressTotal` is 0 while it is unknown. */
+  /** The unit depends on the kind of task. `progressTotal` is 0 while unknown. */
   progressDone: integer,
   progressTotal: integer,
   /** Null unless done. */
@@ -28,7 +28,7 @@ const COLUMNS = {
   createdAtSeconds: integer,
   startedAtSeconds: nullable(integer),
   finishedAtSeconds: nullable(integer),
-  /** The process that runs the task. */
+  /** Process that runs the task. */
   runner: hidden(nullable(text)),
 }
 const TASKS = defineTable('jobs', COLUMNS)
@@ -92,7 +92,7 @@ export const createTaskTable = (scope: TableScope) => ({
   },
 
   /**
-   * Returns the newest completed task of a kind whose input has these members. Null if there is none.
+   * Returns the newest completed task of a kind whose input has these members.
    * @param members ids and hashes, which are stored as unescaped text
    * @param withinSeconds maximum time since it ended
    */
@@ -115,7 +115,6 @@ export const createTaskTable = (scope: TableScope) => ({
 
   find: (organizationId: string | null, id: string): Promise<Task | null> => TASKS.find(scope, { organizationId, id }),
 
-  /** Returns the number of waiting and running tasks. */
   countOpen: (organizationId: string | null): Promise<number> => TASKS.count(scope, { organizationId, state: OPEN }),
 
   /** Newest first. */
@@ -128,8 +127,7 @@ export const createTaskTable = (scope: TableScope) => ({
     ),
 
   /**
-   * Starts the oldest waiting task and returns it. Returns null if none is waiting, or another runner was faster. For
-   * the runner.
+   * Starts the oldest waiting task. Null if none is waiting, or another runner was faster. For the runner.
    * @param runner the process; null if no other process knows it
    */
   takeNext: (runner: string | null = null): Promise<Task | null> =>
@@ -142,7 +140,7 @@ export const createTaskTable = (scope: TableScope) => ({
       { state: 'running', startedAtSeconds: scope.nowSeconds(), runner },
     ),
 
-  /** For the runner: returns a task that it did not start to the queue. */
+  /** Returns a task that was not started to the queue. For the runner. */
   giveBack: async (id: string): Promise<void> => {
     const waiting = { state: 'queued', startedAtSeconds: null, runner: null } as const
     await ANYONES.updateAll(scope, { id, state: 'running' }, waiting)
@@ -160,7 +158,6 @@ export const createTaskTable = (scope: TableScope) => ({
     await ANYONES.updateAll(scope, { id, state: 'running' }, finished)
   },
 
-  /** Returns null if no task with this id is waiting or running. */
   cancel: (organizationId: string | null, id: string): Promise<Task | null> => {
     const cancelled = { state: 'cancelled', finishedAtSeconds: scope.nowSeconds() } as const
     return TASKS.update(scope, { organizationId, id, state: OPEN }, cancelled)
@@ -173,7 +170,7 @@ export const createTaskTable = (scope: TableScope) => ({
       { state: 'running' },
       {
         state: 'failed',
-        failure: 'the service stopped before it was done',
+        failure: 'the service stopped before the task was done',
         finishedAtSeconds: scope.nowSeconds(),
       },
       ...(living.length === 0 ? [] : [sql`(runner IS NULL OR runner NOT ${among(living)})`]),

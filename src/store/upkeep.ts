@@ -1,4 +1,4 @@
-// Periodic work of the store in a running server: writes batched rows and deletes expired ones.
+// Periodic work of the store in a running server: writes batched rows and deletes expired rows.
 
 import { nextTurn } from '../lib/time.ts'
 import type { AnswerLatencyTable } from './answer-latencies.ts'
@@ -7,17 +7,16 @@ import type { TableScope } from './copy/table-scope.ts'
 import type { LastUsedWriter } from './last-used.ts'
 
 export interface UpkeepOptions {
-  /** Returns key id → Unix seconds of the last use, for the keys used since the last call. */
+  /** Returns key id → Unix seconds of the last use, for keys used since the last call. */
   takeUses(): ReadonlyMap<string, number>
-  /** Passes on how long organizations waited since the last call. Data that could not be written is passed on again. */
+  /** Passes the response times since the last call to `write`. Data that could not be written is passed again. */
   readonly drainLatencies?: (write: AnswerLatencyTable['add']) => Promise<void>
-  /** Called with each failure. The work is retried at its next turn. */
+  /** Called for each failure. The work is retried at its next turn. */
   onError(error: unknown): void
   /** Called before each batch. Returns false while another process deletes expired rows. */
   readonly sweeps?: () => boolean
-  /** How often to write uses. */
   readonly flushIntervalMs?: number
-  /** How often to write latencies and to delete old rows. */
+  /** Interval of writing latencies and deleting expired rows. */
   readonly sweepIntervalMs?: number
 }
 
@@ -31,9 +30,9 @@ export interface UpkeepDependencies {
 
 export interface Upkeep {
   start(options: UpkeepOptions): void
-  /** Writes the batched rows immediately. Rejects if writing fails. */
+  /** Writes the batched rows. Rejects if writing fails. */
   flush(): Promise<void>
-  /** Deletes expired rows immediately. Rejects if writing fails. */
+  /** Deletes expired rows. Rejects if writing fails. */
   sweep(): Promise<void>
   /** Stops, with a last flush if it was started. */
   stop(): Promise<void>

@@ -1,13 +1,12 @@
 // Request counts of each wallet, by process (src/facts/velocity.ts). A process writes only its own rows, as totals
 // instead of differences, so that reading a row twice is harmless. Each write has an increasing number, by which other
-// processes find new rows. The rows outlive the process, because later processes use its counts.
+// processes find new rows. Rows outlive the process, because later processes use its counts.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { TableScope } from './copy/table-scope.ts'
 import type { SqlParameter } from './database.ts'
 import { chunkRows, fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
-/** A process and the number of its last write. */
 interface VelocityWriter {
   readonly processId: string
   readonly sequence: number
@@ -17,9 +16,8 @@ type TallyRow = RowOf<VelocityTally> & { readonly sequence: number }
 
 const COLUMNS = `organization_id, project_id, wallet, chain_name, window_seconds, part, count, value, sequence,
   expires_at_seconds`
-/** Maximum number of tallies in one write. */
 export const VELOCITY_WRITE_MAX = 500
-/** Number of rows in a page. Greater than the rows of one write, so that each page reaches a new number. */
+/** More than the rows of one write, so that each page reaches a new number. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -44,7 +42,7 @@ const parametersOf = (processId: string, sequence: number, tally: VelocityTally)
 ]
 
 export const createVelocityTallyTable = (scope: TableScope) => ({
-  /** Writes up to VELOCITY_WRITE_MAX tallies of this process, each at most once, under its next number. */
+  /** Writes at most VELOCITY_WRITE_MAX tallies of this process, each at most once, under its next number. */
   write: (processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void> =>
     scope.write(async (transaction) => {
       if (tallies.length > VELOCITY_WRITE_MAX) throw new RangeError(`at most ${VELOCITY_WRITE_MAX} tallies at a time`)
@@ -64,7 +62,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
-  /** Returns all processes that have written rows which may still count. */
+  /** Processes with rows that may still count. */
   writers: async (): Promise<readonly VelocityWriter[]> => {
     const rows = await scope.statements.query<RowOf<VelocityWriter>>(
       'SELECT process_id, sequence FROM velocity_writers',
@@ -73,7 +71,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
   },
 
   /**
-   * Reads a page of what a process wrote after `sequence`, for all organizations. Pass the returned `sequence` to the
+   * Reads a page of a process's writes after `sequence`, for all organizations. Pass the returned `sequence` to the
    * next call until null is returned. Some rows may be returned twice.
    */
   readAfter: async (
@@ -93,9 +91,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
     }
   },
 
-  /**
-   * Deletes a batch of tallies of past windows. @returns the number of deleted tallies; repeat the call until it is 0
-   */
+  /** Deletes a batch of tallies of past windows. @returns the number of deleted tallies; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

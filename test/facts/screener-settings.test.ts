@@ -104,7 +104,9 @@ describe('the settings of a screener', () => {
     expect(problemOf(withLine('headers: { a: "x\\r\\ny" }'))).toBe('risk.headers.a must be a line of ASCII text')
     expect(problemOf(withLine('secret: s3cret'))).toBe('risk.secret must be a mapping')
     expect(problemOf(withLine('secret: { value: s3cret }'))).toBe('risk.secret.value is not a known setting')
-    expect(problemOf(withLine('secret: { env: A, file: /b }'))).toStartWith('risk.secret must name env or file')
+    expect(problemOf(withLine('secret: { env: A, file: /b }'))).toStartWith(
+      'risk.secret must contain either env or file',
+    )
   })
 
   test('let no request choose where it goes', () => {

@@ -246,7 +246,7 @@ describeStores((openTemporaryStore) => {
       for (const name of names) await lists.create({ owner, name })
       await expect(lists.create({ owner, name: 'one_more' })).rejects.toMatchObject({
         code: 'CONFLICT',
-        detail: 'an organization can have at most 100 lists: remove one first',
+        detail: 'an organization can have at most 100 lists: remove a list first',
       })
       for (const name of ['allow', 'deny']) await lists.create({ owner, name })
       await lists.create({ owner: await organization('few-lists'), name: 'one_more' })

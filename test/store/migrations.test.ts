@@ -324,7 +324,7 @@ describeDatabases((dialect) => {
     test('of a newer version stop the start with one line, and nothing is changed', async () => {
       await migrate(database, 5, [first, second])
       const detail = await refusal([first])
-      expect(detail).toContain('newer than this program (schema 2, known up to 1)')
+      expect(detail).toContain('newer than this program (schema 2; this program supports 1)')
       expect(detail).not.toContain('\n')
       expect(await history()).toHaveLength(2)
     })

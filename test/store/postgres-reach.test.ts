@@ -1,4 +1,4 @@
-// A PostgreSQL that can't be reached: host and cause are named, the password is not.
+// A PostgreSQL that cannot be reached: host and cause are named, the password is not.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
@@ -24,13 +24,13 @@ describe('the reason', () => {
   test('where nothing listens', async () => {
     const port = freePort()
     expect(await reasonFor(`postgres://u:secret@127.0.0.1:${port}/x?sslmode=disable`)).toBe(
-      `the store x at 127.0.0.1:${port} can't be reached: nothing listens there`,
+      `the store x at 127.0.0.1:${port} cannot be reached: nothing listens at this address`,
     )
   })
 
   test('where the host has no such name', async () => {
     expect(await reasonFor('postgres://u:secret@no-such-host.invalid/x?sslmode=disable')).toContain(
-      "no-such-host.invalid:5432 can't be reached: unknown host name",
+      'no-such-host.invalid:5432 cannot be reached: unknown host name',
     )
   })
 
@@ -38,7 +38,7 @@ describe('the reason', () => {
     const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
     try {
       expect(await reasonFor(`postgres://u:secret@127.0.0.1:${silent.port}/x?sslmode=disable`)).toContain(
-        'something listens there, but did not let the service in',
+        'a server listens there, but did not accept the connection in time',
       )
     } finally {
       silent.stop(true)
@@ -52,7 +52,7 @@ test('is what a store that can not be opened carries, which is unavailable to ev
     clock: systemClock,
   })
   await expect(opened).rejects.toBeInstanceOf(StoreUnavailableError)
-  await expect(opened).rejects.toMatchObject({ reason: expect.stringContaining('nothing listens there') })
+  await expect(opened).rejects.toMatchObject({ reason: expect.stringContaining('nothing listens at this address') })
 })
 
 test.each([
@@ -68,7 +68,7 @@ test.each([
   })
   expect([code, stderr]).toEqual([
     expected,
-    expect.stringMatching(/127\.0\.0\.1:\d+ can't be reached: nothing listens/),
+    expect.stringMatching(/127\.0\.0\.1:\d+ cannot be reached: nothing listens/),
   ])
   expect(stdout + stderr).not.toContain('secret@')
 })

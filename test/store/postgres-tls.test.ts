@@ -121,7 +121,7 @@ describeTls(`PostgreSQL over TLS${MISSING === null ? '' : ` (skipped: ${MISSING}
   test('a server without it is refused before anything but the question is sent', async () => {
     recorder.sent.length = 0
     for (const options of ['', '?sslmode=verify-full', '?sslmode=verify-ca', '?sslmode=require']) {
-      expect(await refusal(options)).toContain('offers no TLS')
+      expect(await refusal(options)).toContain('does not support TLS')
     }
     expect(recorder.sent).toEqual(Array.from({ length: recorder.sent.length }, () => SSL_REQUEST))
     expect(recorder.sent.length).toBeGreaterThanOrEqual(4)
@@ -207,7 +207,7 @@ await database.close()
         const said = await new Response(child.stderr).text()
         return `${await child.exited} ${said}`
       }
-      expect(await run('')).toContain('sslmode and sslrootcert do not accept')
+      expect(await run('')).toContain('does not satisfy sslmode and sslrootcert')
       expect(await run(`?sslrootcert=${authority.certificate}`)).toStartWith('0 ')
     })
   })

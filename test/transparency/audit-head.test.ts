@@ -86,7 +86,7 @@ test('an audit log that was truncated, rolled back or rewritten is told, by each
     ])
     writeFileSync(file, signAuditHead({ sequence, hash: hashOf(1) }, TEST_SIGNER))
     expect((await problems())[0]).toBe(
-      `${file}: the audit log was truncated, rolled back or rewritten: its entry ${sequence} is another one`,
+      `${file}: the audit log was truncated, rolled back or rewritten: its entry ${sequence} is different`,
     )
     writeFileSync(file, 'none')
     expect((await problems())[0]).toBe(`${file}: the text is not a signed note`)

@@ -1,5 +1,5 @@
-// Repeats checks when the data that they compare with has changed: for sessions that await a decision and for verified
-// ones, one organization at a time. Sessions submitted meanwhile do not wait for it: the runner checks them.
+// Repeats checks after the compared data has changed: for sessions that await a decision and for verified sessions, one
+// organization at a time. The runner checks sessions that are submitted in the meantime.
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import {
   type Comparison,
@@ -20,10 +20,9 @@ export interface CheckAgainDependencies {
     afterId: string,
     limit: number,
   ) => Promise<readonly Session[]>
-  /** Selects the sessions that still await checks. */
   readonly queued: (organizationId: string, sessionIds: readonly string[]) => Promise<ReadonlySet<string>>
   /**
-   * Stores a part's checks of several sessions of an organization, all or none. Skips sessions that have changed since
+   * Stores a part's checks of several sessions of an organization atomically. Skips sessions that have changed since
    * they were read. Returns the number of new hits and of skipped sessions.
    */
   readonly store: (
@@ -31,16 +30,15 @@ export interface CheckAgainDependencies {
     organizationId: string,
     made: readonly { readonly session: Session; readonly checks: readonly NewSessionCheck[] }[],
   ) => Promise<{ readonly opened: number; readonly skipped: number }>
-  /** Reports a session, or an organization whose sessions, could not be compared. */
+  /** Reports a session, or an organization, whose sessions could not be compared. */
   readonly onError: (error: unknown, failed: { readonly session: string } | { readonly organization: string }) => void
 }
 
 export type StoreChecks = CheckAgainDependencies['store']
 
 interface MadeAgain {
-  /** Sessions whose checks were repeated. */
   readonly sessions: number
-  /** Hits that are new. */
+  /** Number of new hits. */
   readonly opened: number
 }
 
@@ -51,12 +49,12 @@ export const createCheckAgain = (
   { name, begin }: RepeatedPart,
   { organizations, outdated, queued, store, onError }: CheckAgainDependencies,
 ) => {
-  /** The key of the data that all sessions were last compared with; null while sessions differ. */
+  /** Key of the data with which all sessions were last compared; null while sessions differ. */
   let settledKey: string | null = null
-  /** Like `settledKey`, for the sessions of each organization. */
+  /** Like `settledKey`, by organization. */
   const settled = new Map<string, string>()
 
-  /** A session that fails in a batch and alone is `not-done`, so that it does not block the others. */
+  /** A session that fails both in a batch and alone is `not-done`, so that it does not block the others. */
   const compareEach = async (
     compare: Comparison['compare'],
     batch: readonly Session[],
@@ -93,7 +91,8 @@ export const createCheckAgain = (
         const found = await outdated(organizationId, status, { part: name, version }, after, BATCH)
         const last = found.at(-1)
         if (last === undefined) break
-        // Until the runner is done with a session, data that it reads, such as a document's zone, comes from an earlier
+        // Until the runner has completed a session, data that it reads, such as a document's zone, comes from an
+        // earlier submission.
         // submission.
         const waiting = await queued(
           organizationId,
@@ -102,10 +101,10 @@ export const createCheckAgain = (
         const batch = found.filter(({ id }) => !waiting.has(id))
         seen += waiting.size
         const checks = batch.length === 0 ? [] : await compareEach(compare, batch, version)
-        // The data may change meanwhile, and the runner may have compared a session with the new version already.
+        // The data may have changed, and the runner may already have compared a session with the new version.
         if ((await begin(organizationId))?.keyOf(organizationId) !== version)
           return { sessions, opened, isSettled: false }
-        // Omit sessions without checks of this part: a business has no age, for example.
+        // Omits sessions without checks of this part: a business has no age, for example.
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
           .filter((each) => version === NOTHING || each.checks.length > 0)
@@ -116,7 +115,7 @@ export const createCheckAgain = (
         after = last.id
       }
     }
-    // Settled only when no session was left, because the runner may have compared one with earlier data.
+    // Settled only if no session was left, because the runner may have compared one with earlier data.
     return { sessions, opened, isSettled: seen === 0 }
   }
 
@@ -125,7 +124,7 @@ export const createCheckAgain = (
     const comparison = await begin(null)
     let [sessions, opened] = [0, 0]
     if (comparison === null || comparison.key === settledKey) return { sessions, opened }
-    // From now on some sessions have the new version, so no key holds for all.
+    // Some sessions now have the new version, so no key holds for all.
     settledKey = null
     let isSettled = true
     for (const { id } of await organizations()) {

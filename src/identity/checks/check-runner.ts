@@ -1,6 +1,6 @@
-// Checks submitted sessions: takes them from the queue, runs each part and stores the results. A part that fails is
-// retried; after the last attempt its outcome is `not-done`, and a person must review it. Results for a session that
-// changed meanwhile, for example because its evidence was erased, are not stored.
+// Checks submitted sessions: takes them from the queue, runs each part and stores the results. A failed part is
+// retried; after the last attempt, its outcome is `not-done`, and a person must review it. Results for a session that
+// has changed, for example because its evidence was erased, are not stored.
 import type { Session } from '../../domain/session.ts'
 import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
 import type { StoreChecks } from './check-again.ts'
@@ -16,16 +16,14 @@ import {
 export interface CheckRunnerDependencies {
   readonly store: SessionCheckStore
   readonly storeChecks: StoreChecks
-  /** Null: the organization has no such session. */
   readonly findSession: (organizationId: string, sessionId: string) => Promise<{ readonly session: Session } | null>
   readonly parts: readonly CheckPart[]
   /**
-   * Called once all checks of a session are stored, before it leaves the queue; may be called again for the same
+   * Called when all checks of a session are stored, before it leaves the queue. May be called again for the same
    * session.
    */
   readonly onChecked?: (session: Session) => Promise<void>
   readonly clock: Clock
-  /** Replaced in tests. */
   readonly after?: Timers['after']
   readonly onError: (error: unknown, part: string) => void
 }
@@ -35,13 +33,13 @@ const SESSIONS_AT_ONCE = 4
 const CLAIM_INTERVAL_MS = 500
 /** Longer than all parts of one session take. */
 const CLAIM_SECONDS = 180
-/** Seconds until the next attempt; after the last one the part is `not-done`. */
+/** Delay before the next attempt; after the last attempt, the part is `not-done`. */
 const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
-/** Finished parts, each with the version of the compared data. Null: not compared again. */
+/** Finished parts with the version of the compared data. Null: not compared again. */
 type DoneParts = Map<string, string | null>
 
-/** The result of one part or of all. `changed`: nothing was stored, because the session has changed. */
+/** `changed`: nothing was stored, because the session has changed. */
 type Result = 'done' | 'again' | 'changed'
 
 interface Made {
@@ -56,14 +54,14 @@ const make = async (part: CheckPart, session: Session): Promise<Made> => {
   return { checks, version: versionOf(comparison, session.organizationId) }
 }
 
-/** The current version. Null: the part is not compared again. */
+/** Null: the part is not compared again. */
 const presentVersion = async ({ begin }: RepeatedPart, { organizationId }: Session): Promise<string | null> =>
   versionOf(await begin(organizationId), organizationId)
 
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   const { store, storeChecks, findSession, parts, clock, onError } = dependencies
   const { after = systemTimers.after, onChecked = async () => undefined } = dependencies
-  /** Keyed by session id and sequence number, for sessions to be retried. */
+  /** For sessions to be retried, by session id and sequence number. */
   const doneParts = new Map<string, { readonly done: DoneParts; readonly untilSeconds: number }>()
 
   /** Removes sessions whose retry is overdue, because they changed or another process has them. */
@@ -103,7 +101,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return done.size === parts.length ? 'done' : 'again'
   }
 
-  /** Forgets comparisons with outdated data. @returns whether there were any */
+  /** Forgets comparisons with outdated data. @returns true if there were any */
   const forgetOutdated = async (session: Session, done: DoneParts): Promise<boolean> => {
     let isOutdated = false
     for (const part of parts) {
@@ -134,7 +132,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     const done: DoneParts = new Map(doneParts.get(place)?.done)
     for (const part of parts) {
       const isComparison = 'begin' in part
-      // A rejection is final, whatever a comparison finds.
+      // A rejection is final, regardless of comparisons.
       const isMoot = isComparison && session.status === 'rejected'
       // Once all checks are stored, only comparisons are repeated, because they may be outdated.
       const isMade = target.isMade && (!isComparison || (await presentVersion(part, session)) === null)
@@ -170,12 +168,11 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
 
   /**
    * Checks due sessions until none is left: several organizations concurrently, and one session of each at a time,
-   * because a session is compared with data that the check of the previous one stored.
-   * @param mayClaim false if further sessions belong to another process; the running checks continue
-   * @returns how many sessions were claimed
+   * because a session is compared with data that the previous session's check stored.
+   * @param mayClaim false if further sessions belong to another process; running checks continue
+   * @returns the number of claimed sessions
    */
   return async (mayClaim: () => boolean = () => true): Promise<number> => {
-    /** By organization. */
     const running = new Map<string, Promise<void>>()
     let total = 0
     try {

@@ -1,4 +1,4 @@
-// Hashes the compared data to a short key that differs after any change.
+// Hashes the compared data to a short key that differs after each change.
 import { createHash } from 'node:crypto'
 
 /** @returns 32 hex digits */

@@ -1,4 +1,4 @@
-// Repeats a part's checks while this process is the leader, and logs the result.
+// Repeats a part's checks while this process is the leader.
 import { singleFlight } from '../../lib/single-flight.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Logger } from '../../telemetry/log.ts'
@@ -15,11 +15,11 @@ export interface RepeatChecksDependencies {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-const FAILED = 'could not screen sessions again; will retry'
+const FAILED = 'could not repeat the checks of sessions; will retry'
 
 /**
- * @param goesOn whether this process is still the leader. @returns a function that starts a run or joins the current
- * one, and never rejects
+ * @param goesOn reports whether this process is still the leader. @returns a function that starts a run or joins the
+ * current run, and never rejects
  */
 export type RepeatChecks = (part: RepeatedPart, goesOn: () => boolean) => () => Promise<void>
 
@@ -38,8 +38,8 @@ export const createRepeatChecks =
       const startedMs = clock.monotonicMs()
       const { sessions, opened } = await again(goesOn)
       const milliseconds = Math.round(clock.monotonicMs() - startedMs)
-      if (opened > 0) log.warn('new hits found: see the checks of the sessions', { hits: opened, with: part.name })
-      if (sessions > 0) log.info('screened sessions again', { sessions, milliseconds, with: part.name })
+      if (opened > 0) log.warn('found new hits: review the checks of the sessions', { hits: opened, with: part.name })
+      if (sessions > 0) log.info('repeated the checks of sessions', { sessions, milliseconds, with: part.name })
     }
     return singleFlight(() =>
       run().catch((error: unknown) => {

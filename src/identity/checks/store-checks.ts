@@ -1,4 +1,4 @@
-// Stores the results of checks. When a completed session has a new hit, the same transaction follows the organization's
+// Stores the results of checks. If a completed session has a new hit, the same transaction follows the organization's
 // settings: the session stays completed and awaits a review, is returned to its person, or is rejected.
 import type { BoundHit, ScreeningSettings } from '../../domain/screening-hit.ts'
 import { RETRIES_MAX, SCREENING_ACTOR } from '../../domain/session.ts'
@@ -14,15 +14,14 @@ interface Target {
 /** A check whose hits are bound to the compared subjects. */
 interface BoundCheck extends Omit<NewSessionCheck, 'hits' | 'subjects'> {
   readonly hits?: readonly BoundHit[]
-  /** Keyed hashes of the subjects. */
   readonly subjectBases?: readonly string[]
 }
 
 export interface CheckTables extends SessionTables {
   readonly checks: {
     /**
-     * For sessions of one organization; skips those changed since `sequence`. `opened`: number of new hits by session
-     * id.
+     * Skips sessions that have changed since `sequence`. All must belong to one organization. `opened`: number of new
+     * hits by session id.
      */
     replaceUnchanged(
       organizationId: string,
@@ -37,9 +36,9 @@ export interface CheckTables extends SessionTables {
   readonly settings: { read(organizationId: string): Promise<ScreeningSettings> }
 }
 
-const REASON = 'A new hit was found when the session was screened again: see the checks.'
+const REASON = 'Repeated screening of the session found a new hit: see the checks.'
 
-/** @param basisOf makes a keyed hash of a compared entry or subject */
+/** @param basisOf returns a keyed hash of a compared entry or subject */
 export const createStoreChecks = (
   together: ChangeTogether<CheckTables>,
   basisOf: (organizationId: string, compared: string) => Promise<string>,

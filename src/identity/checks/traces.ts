@@ -1,5 +1,5 @@
-// Makes traces of submitted evidence: hashes under a separate key for each organization, so that the database alone
-// reveals neither numbers nor names, and traces of two organizations never match.
+// Hashes submitted evidence with a separate key per organization, so that the database alone reveals neither numbers
+// nor names, and traces of two organizations never match.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { OrganizationKeys } from '../evidence/organization-keys.ts'
 import { newKey } from '../evidence/sealed-bytes.ts'

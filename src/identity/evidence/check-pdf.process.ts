@@ -1,5 +1,5 @@
-// A process that checks one PDF from standard input, and writes ACCEPTED or the refusal reason to standard output.
-// Started by check-pdf.ts with an empty environment.
+// A process that checks one PDF from standard input, and writes ACCEPTED or the reason for rejection to standard
+// output. check-pdf.ts starts it with an empty environment.
 import { DocumentInvalidError } from './errors.ts'
 import { ACCEPTED, checkPdf } from './pdf-check.ts'
 

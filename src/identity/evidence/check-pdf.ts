@@ -1,4 +1,4 @@
-// Checks uploaded PDFs in a process that can be killed, because a hostile PDF takes seconds: see check-pdf.process.ts.
+// Checks uploaded PDFs in a process that can be killed, because a hostile PDF takes seconds (check-pdf.process.ts).
 import { createDocumentProcess, type DocumentProcess, type DocumentProcessOptions } from './document-process.ts'
 import { DocumentInvalidError } from './errors.ts'
 import { ACCEPTED, PDF_REFUSALS } from './pdf-check.ts'
@@ -11,7 +11,6 @@ export interface PdfChecker extends Omit<DocumentProcess, 'run'> {
 const SCRIPT = 'src/identity/evidence/check-pdf.process.ts'
 const ANSWER_BYTES_MAX = 1_024
 
-/** @param options another program in tests */
 export const createPdfChecker = (options: Partial<DocumentProcessOptions> = {}): PdfChecker => {
   const { run, running, close } = createDocumentProcess({
     script: SCRIPT,

@@ -4,17 +4,16 @@ import { createConnection, type Socket } from 'node:net'
 
 export type ScannerAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
-/** Scans one document. @returns the name of the finding, or null if clean @throws Error for any other response */
+/** @returns the name of the finding; null if clean @throws Error for any other response */
 export type Scanner = (bytes: Uint8Array) => Promise<string | null>
 
 export interface ClamdOptions {
   readonly address: ScannerAddress
-  /** From the connection to the last byte of the response. */
+  /** Time from the connection to the last byte of the response. */
   readonly timeLimitMs?: number
 }
 
 const TIME_LIMIT_MS = 15_000
-/** A response is one short line. */
 const ANSWER_BYTES_MAX = 4_096
 const CHUNK_BYTES = 65_536
 /** Accepts only names in clamd's format. */
@@ -56,7 +55,7 @@ export const createClamd =
         end()
       }
       const fail = (error: Error): void => settle(() => reject(error))
-      const timer = setTimeout(() => fail(new Error('the scanner took too long')), timeLimitMs)
+      const timer = setTimeout(() => fail(new Error('the scanner timed out')), timeLimitMs)
       socket.on('connect', () => send(socket, bytes))
       socket.on('data', (piece: Buffer) => {
         pieces.push(piece)

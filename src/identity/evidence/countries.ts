@@ -1,4 +1,4 @@
-// The countries and territories with a two-letter code. Source: ISO 3166-1 alpha-2, officially assigned.
+// ISO 3166-1 alpha-2 codes, officially assigned.
 
 export const COUNTRY_CODES: readonly string[] = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ

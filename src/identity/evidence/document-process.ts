@@ -1,20 +1,19 @@
-// Passes a document to a program in a process with memory and time limits, a few concurrently. A document made to
+// Passes documents to a program in a process with memory and time limits, a few concurrently. A document made to
 // exhaust a decoder costs only the killed process (threats row 18).
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import { ownProcess } from '../../program/entries.ts'
 import { DocumentInvalidError, EvidenceBusyError } from './errors.ts'
 
 export interface DocumentProcessOptions {
-  /** The program's entry file: reads a document from standard input, and exits with 3 if it can't be opened. */
+  /** Entry file of the program: reads a document from standard input, and exits with 3 if it cannot open it. */
   readonly script: string
   readonly programArguments?: readonly string[]
-  /** The noun for the document in errors to the sender. */
+  /** Name of the document in errors to the sender. */
   readonly noun?: 'image' | 'PDF'
-  /** Maximum concurrent processes. */
   readonly processesMax?: number
-  /** Maximum waiting documents; more are refused. */
+  /** Maximum waiting documents; further documents are rejected. */
   readonly queueMax?: number
-  /** From the start of the process to the last byte of its output. */
+  /** Time from the start of the process to the last byte of its output. */
   readonly timeLimitMs?: number
   /** Address space. The runtime alone reserves 3.3 GB, which it never uses. */
   readonly memoryLimitBytes?: number
@@ -25,13 +24,13 @@ export interface DocumentProcess {
   /**
    * Organizations take turns.
    * @param organizationId empty for callers that never wait concurrently
-   * @returns the program's stdout
+   * @returns standard output
    * @throws DocumentInvalidError, EvidenceBusyError
    */
   run(document: Uint8Array, organizationId: string): Promise<Uint8Array>
-  /** @returns how many processes are running */
+  /** Number of running processes. */
   running(): number
-  /** Kills the processes and refuses later documents. */
+  /** Kills the processes and rejects later documents. */
   close(): Promise<void>
 }
 
@@ -42,7 +41,7 @@ const REFUSED = 3
  */
 const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"'
 
-/** Reads at most `maximum` bytes; null if there are more. */
+/** Null if there are more bytes. */
 const readAtMost = async (stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array | null> => {
   const pieces: Uint8Array[] = []
   let length = 0
@@ -103,12 +102,12 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
     }, timeLimitMs)
     try {
       const output = await readAtMost(child.stdout, outputBytesMax)
-      if (output === null) throw new DocumentInvalidError(`the ${noun} is too complex: send a smaller one`)
+      if (output === null) throw new DocumentInvalidError(`the ${noun} is too complex: send a smaller file`)
       const code = await child.exited
       if (code === 0 && output.length > 0) return output
       if (closed) throw new EvidenceBusyError()
-      if (late) throw new DocumentInvalidError(`the ${noun} takes too long to open: send a simpler one`)
-      // Otherwise the decoder crashed or reached a limit; the sender gets the same error.
+      if (late) throw new DocumentInvalidError(`the ${noun} takes too long to open: send a simpler file`)
+      // Otherwise, the decoder crashed or reached a limit; the sender gets the same error.
       throw new DocumentInvalidError(`could not open the ${noun}`, code === REFUSED ? undefined : new Error(`${code}`))
     } finally {
       clearTimeout(timer)

@@ -1,4 +1,3 @@
-// The documents of a session's evidence: stored, listed, opened and removed.
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import { DOCUMENT_KINDS, type DocumentKind, type FieldName } from '../../domain/requirements.ts'
 import type { UploadPace } from '../../lib/upload-pace.ts'
@@ -18,11 +17,9 @@ import { createUploadSlots, type UploadLimits } from './upload-slots.ts'
 import { targetOf } from './vault.ts'
 
 export interface DocumentsDependencies extends RecordAccess, DocumentPrograms {
-  /** Scans each document as uploaded; undefined without a configured scanner. */
+  /** Scans each document as uploaded. Undefined without a scanner. */
   readonly scan?: DocumentScan | undefined
-  /** Replaced in tests. */
   readonly uploadLimits?: UploadLimits
-  /** Replaced in tests. */
   readonly uploadPace?: UploadPace
 }
 
@@ -66,7 +63,7 @@ export const createDocuments = (
       const releases = [slots.acquireArrival(session, address)]
       try {
         await requireSession(session)
-        // Refuse early, before the upload is read; the row's transaction checks again.
+        // Rejects early, before the upload is read; the row's transaction checks again.
         const there = (await store.list(target)).filter((record) => record.kind === kind).length
         if (there >= maximum) throw new DocumentLimitError(maximum)
         const uploaded = await readUpload(stream, uploadPace)
@@ -97,7 +94,7 @@ export const createDocuments = (
         return receipt
       } finally {
         for (const release of releases) release()
-        // Refused or read to its end: the rest is not needed.
+        // The rest of a rejected or completely read stream is not needed.
         if (!stream.locked) await stream.cancel()
       }
     },

@@ -41,7 +41,7 @@ export class ScannerUnavailableError extends CountersignError {
 /** The session already has the maximum of documents of this kind (409). */
 export class DocumentLimitError extends CountersignError {
   constructor(maximum: number) {
-    super('SESSION_CONFLICT', `at most ${maximum} are allowed: remove one first`)
+    super('SESSION_CONFLICT', `at most ${maximum} documents are allowed: remove a document first`)
   }
 }
 

@@ -1,4 +1,4 @@
-// The folder of encrypted documents. File names are 32 random hex digits, and no other text becomes a path. Files are
+// Folder of encrypted documents. File names are 32 random hex digits, and no other text becomes a path. Files are
 // written atomically.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -11,16 +11,14 @@ import { EvidenceUnreadableError } from './errors.ts'
 
 export interface StoredFile {
   readonly name: string
-  /** Unix seconds. */
   readonly modifiedAtSeconds: number
 }
 
 export interface EvidenceFiles {
-  /** Stores the source's bytes. @returns the new file's name once flushed to disk. @throws any error of the source */
+  /** @returns the new file's name once flushed to disk. @throws any error of the source */
   write(source: AsyncIterable<Uint8Array>): Promise<string>
-  /** @throws EvidenceUnreadableError while reading. */
+  /** @throws EvidenceUnreadableError while reading */
   read(name: string): AsyncGenerator<Uint8Array>
-  /** Does nothing when the file does not exist. */
   remove(name: string): Promise<void>
   /** Includes incomplete files left by a crash. */
   list(): AsyncGenerator<StoredFile>
@@ -30,7 +28,7 @@ const NAME = /^[0-9a-f]{32}$/
 const TEMPORARY = '.tmp'
 const READ_BYTES = 65_536
 
-/** Whether an error comes from the operating system and not the source. */
+/** The error comes from the operating system, not from the source. */
 const isSystemError = (error: unknown): boolean => typeof (error as { errno?: unknown } | null)?.errno === 'number'
 
 export const createEvidenceFiles = (folder: string): EvidenceFiles => {

@@ -12,7 +12,6 @@ import { targetOf } from './vault.ts'
 export interface EvidenceDependencies
   extends RecordWriterDependencies,
     Omit<DocumentsDependencies, 'writer' | 'requireSession'> {
-  /** Null when the organization has no such session. */
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
 }
 

@@ -1,4 +1,4 @@
-// Decodes the entered fields of evidence strictly. Errors never repeat a value.
+// Decodes entered fields strictly. Errors never repeat a value.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { FieldName } from '../../domain/requirements.ts'
 import type { CheckType } from '../../domain/session.ts'
@@ -20,7 +20,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2
 const COMPOSED_MAX = 4
 
 const text = (name: string, value: unknown, maximum: number): string => {
-  // Sorting the marks of one letter takes quadratic time, so a long text is refused before normalization.
+  // Sorting the marks of one letter takes quadratic time, so a long text is rejected before normalization.
   const isReadable = typeof value === 'string' && value.length <= COMPOSED_MAX * maximum
   const normalised = isReadable ? value.normalize('NFC').trim() : ''
   if (normalised === '' || normalised.length > maximum || UNPRINTABLE.test(normalised)) {
@@ -42,7 +42,7 @@ const birthDate = (value: unknown, nowSeconds: number): string => {
 
 const country = (value: unknown): string => {
   if (typeof value !== 'string' || !isCountryCode(value)) {
-    throw new FieldInvalidError('country', 'must be a country code of two upper-case letters (ISO 3166-1)')
+    throw new FieldInvalidError('country', 'must be a country code of two uppercase letters (ISO 3166-1)')
   }
   return value
 }
@@ -81,7 +81,7 @@ const FIELDS_OF: Readonly<Record<CheckType, readonly FieldName[]>> = {
 }
 
 /**
- * Checks each given field. Refuses unknown fields and fields of the other check type.
+ * Rejects unknown fields and fields of the other check type.
  * @throws FieldInvalidError
  */
 export const decodeFields = (input: object, checkType: CheckType, nowSeconds: number): EvidenceFields => {
@@ -96,7 +96,7 @@ export const decodeFields = (input: object, checkType: CheckType, nowSeconds: nu
   return decoded as EvidenceFields
 }
 
-/** Cleans the file's name on the person's device. It is shown to people and never used as a path. */
+/** Cleans the name of the file on the person's device. Never used as a path. */
 export const cleanFileName = (name: string): string => {
   const last = name.replaceAll('\\', '/').split('/').at(-1) ?? ''
   const printable = [...last.normalize('NFC')].filter((character) => !UNPRINTABLE.test(character))

@@ -17,7 +17,7 @@ interface Size {
 }
 
 const DAMAGED = 'the image is damaged'
-/** Segments, fill bytes or chunks of one image: some hundred times as many as real images have. */
+/** Some hundred times the number of segments, fill bytes or chunks of real images. */
 const STEPS_MAX = 100_000
 const CARRIES_MORE = 'the document contains additional embedded data'
 
@@ -28,7 +28,7 @@ const ascii = (text: string): readonly number[] => [...text].map((character) => 
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Turns a read past the end into DocumentInvalidError, because the file is truncated. */
+/** A read past the end means that the file is truncated. */
 const reading = <Value>(read: () => Value): Value => {
   try {
     return read()
@@ -107,7 +107,7 @@ const isHeic = (bytes: Uint8Array): boolean =>
   startsWith(bytes, ascii('ftyp'), 4) && HEIC_BRANDS.some((brand) => startsWith(bytes, ascii(brand), 8))
 
 /**
- * @param bytes the whole document.
+ * @param bytes the whole document
  * @throws DocumentTypeError for another type, DocumentInvalidError for a damaged or incomplete file
  */
 export const readMediaHeader = (bytes: Uint8Array): MediaHeader => {

@@ -1,12 +1,12 @@
-// Each organization has a key for its evidence and secrets. It is made on first use and stored wrapped by the
+// Each organization has a key for its evidence and secrets. It is created on first use and stored wrapped with the
 // deployment's key, which is not in the database, so a copy of the database decrypts nothing. During a rotation
-// (rotate-key.ts) an organization has two keys: the newer encrypts, either decrypts.
+// (rotate-key.ts), an organization has two keys: the newer encrypts, either decrypts.
 import { createHash } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 import { deriveKey, KEY_BYTES, newKey, openBytes, sealBytes } from './sealed-bytes.ts'
 
 export interface WrappedOrganizationKey {
-  /** One key, or two during a rotation, the newer first. */
+  /** During a rotation, two keys, the newer first. */
   readonly wrappedKey: Uint8Array
   /** Fingerprint of the deployment's key. */
   readonly wrappedBy: string
@@ -15,8 +15,8 @@ export interface WrappedOrganizationKey {
 export interface OrganizationKeyStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
   /**
-   * Adds a key unless the organization already has one, and returns the stored key. Returns null if new keys must be
-   * wrapped with a different deployment key.
+   * Adds a key unless the organization already has one, and returns the stored key. Null if new keys must be wrapped
+   * with another deployment key.
    */
   add(organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null>
 }
@@ -43,7 +43,7 @@ export type DeploymentKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 export const keyFingerprint = (deploymentKey: Uint8Array): string =>
   createHash('sha256').update('countersign deployment key\n').update(deploymentKey).digest('hex').slice(0, 16)
 
-/** The authenticated context of a secret. */
+/** Authenticated context of a secret. */
 export const secretContext = (purpose: SecretPurpose, subject: string): string => `countersign ${purpose}\n${subject}`
 
 const contextOf = (organizationId: string): string => `countersign organization key\n${organizationId}`
@@ -61,7 +61,7 @@ export const wrapOrganizationKeys = (
 
 /**
  * Unwraps an organization's keys, the newer first.
- * @throws EvidenceUnreadableError when no key of the deployment unwraps them, or the row belongs to another organization
+ * @throws EvidenceUnreadableError if no key of the deployment unwraps them, or the row belongs to another organization
  */
 export const unwrapOrganizationKeys = (
   deploymentKeys: readonly Uint8Array[],
@@ -75,7 +75,7 @@ export const unwrapOrganizationKeys = (
   return Array.from({ length: bytes.length / KEY_BYTES }, (_, at) => bytes.slice(at * KEY_BYTES, (at + 1) * KEY_BYTES))
 }
 
-/** Tries each key. @returns null if none opens the secret */
+/** @returns null if no key opens the secret */
 export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, context: string): Uint8Array | null => {
   for (const key of keys) {
     try {
@@ -87,7 +87,7 @@ export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, conte
   return null
 }
 
-/** Maximum cached unwrapped keys. They are as secret as the deployment's key, which is in memory too. */
+/** Cached keys are as secret as the deployment's key, which is also in memory. */
 const CACHE_MAX = 1_000
 
 interface HeldKeys {
@@ -97,7 +97,7 @@ interface HeldKeys {
 
 export const createOrganizationKeys = (input: {
   readonly store: OrganizationKeyStore
-  /** Read again for each new organization key, and for each that no known deployment key unwraps. */
+  /** Read again for each new organization key, and for each key that no known deployment key unwraps. */
   readonly deploymentKeys: DeploymentKeys
 }): OrganizationKeys => {
   const { store, deploymentKeys } = input
@@ -131,7 +131,7 @@ export const createOrganizationKeys = (input: {
   }
 
   return {
-    // Read the key from the store each time, because a secret sealed by a replaced key can't be stored.
+    // Reads the key from the store each time, because a secret sealed with a replaced key cannot be stored.
     seal: async (organizationId, purpose, subject, secret) => {
       const { keys, wrappedKey } = await keysInUse(organizationId)
       const [key] = keys

@@ -1,16 +1,16 @@
-// The two PDF filters that encode bytes as text. A viewer decodes them before inflating, so the check must too. Source:
-// ISO 32000-2 §7.4.2 (ASCIIHexDecode), §7.4.3 (ASCII85Decode).
+// The two PDF filters that encode bytes as text. A viewer decodes them before inflating, so the check must also do so.
+// Source: ISO 32000-2 §7.4.2 (ASCIIHexDecode), §7.4.3 (ASCII85Decode).
 
 const isBlank = (byte: number): boolean => byte <= 0x20
 
-/** Value of a hexadecimal digit; -1 for any other byte. */
+/** -1 for any other byte. */
 export const hexDigit = (byte: number): number => {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const lower = byte | 0x20
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
-/** A text filter. `textOf` returns the encoded text at the start of the bytes; `decode` accepts only such text. */
+/** `textOf` returns the encoded text at the start of the bytes; `decode` accepts only such text. */
 export interface TextFilter {
   readonly textOf: (bytes: Buffer) => Buffer
   readonly decode: (text: Buffer) => Buffer

@@ -1,7 +1,7 @@
 // Checks a PDF. PDFs are stored unchanged, because re-encoding would lose content, and served only as attachments.
-// Refused are active content, attached files, encryption, excessive inflated data and filters that can't be inspected.
-// A viewer may still find content that this check misses. Source: ISO 32000-2 §7.3.5, §7.5, §12.6;
-// APPNOTE.TXT §4.3.16 (zip).
+// Rejects active content, attached files, encryption, excessive inflated data and filters that cannot be inspected. A
+// viewer may still find content that this check misses. Source: ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16
+// (zip).
 import { DocumentInvalidError } from './errors.ts'
 import { hexDigit } from './pdf-ascii.ts'
 import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from './pdf-streams.ts'
@@ -9,15 +9,15 @@ import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from '.
 const REFUSALS = {
   damaged: 'the PDF is damaged',
   carriesMore: 'the document contains additional embedded data',
-  packed: 'the PDF uses an old compression that cannot be inspected: print it to a new PDF, or send a picture',
-  active: 'the PDF contains scripts or other files: print it to a new PDF, or send a picture',
-  encrypted: 'the PDF is encrypted: print it to a new PDF without a password, or send a picture',
+  packed: 'the PDF uses an old compression method that cannot be inspected: print it to a new PDF, or send an image',
+  active: 'the PDF contains scripts or other files: print it to a new PDF, or send an image',
+  encrypted: 'the PDF is encrypted: print it to a new PDF without a password, or send an image',
 }
 
-/** All refusal messages of checkPdf. */
+/** All messages of rejections by checkPdf. */
 export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUSALS), TOO_LARGE])
 
-/** The process's output for an accepted document. */
+/** Output of the process for an accepted document. */
 export const ACCEPTED = 'accepted'
 
 const END = Buffer.from('%%EOF')
@@ -29,7 +29,7 @@ const ZIP_COMMENT_MAX = 65_535
 const ACTIVE = ['/JavaScript', '/Launch', '/EmbeddedFile', '/RichMedia']
 const HASH = 0x23
 
-/** The byte that two hexadecimal digits encode; negative for other text. */
+/** Decodes two hexadecimal digits; negative for other text. */
 const hexAt = (bytes: Buffer, at: number): number => {
   const [high, low] = [hexDigit(bytes[at] ?? 0), hexDigit(bytes[at + 1] ?? 0)]
   return high === -1 || low === -1 ? -1 : high * 16 + low
@@ -49,7 +49,7 @@ const decodeNames = (bytes: Buffer): Buffer => {
   return decoded.subarray(0, length)
 }
 
-/** Unlike zlib, these filters have no header to recognize their streams by. */
+/** Unlike zlib, these filters have no header that identifies their streams. */
 const OPAQUE = ['/LZWDecode', '/RunLengthDecode']
 /** Viewers also accept the short filter names of inline images in streams. */
 const OPAQUE_SHORT = /\/F(?:ilter)?[\s[]{0,32}(?:\/[A-Za-z0-9]{1,32}\s{0,32}){0,4}\/(?:LZW|RL)(?![A-Za-z0-9])/
@@ -68,13 +68,13 @@ const requirePassive = (content: Buffer): void => {
 const ENCRYPT = '/Encrypt'
 
 /**
- * Refuses encrypted documents. The trailer and the cross-reference stream's dictionary, which contain the name, are
+ * Rejects encrypted documents. The trailer and the cross-reference stream's dictionary, which contain the name, are
  * never encrypted.
  */
 const requireOpen = (content: Buffer): void => {
   const decoded = decodeNames(content)
   for (let at = decoded.indexOf(ENCRYPT); at !== -1; at = decoded.indexOf(ENCRYPT, at + ENCRYPT.length)) {
-    // Skip longer names, such as `/EncryptMetadata`.
+    // Skips longer names, such as `/EncryptMetadata`.
     if (/[A-Za-z0-9]/.test(String.fromCharCode(decoded[at + ENCRYPT.length] ?? 0))) continue
     throw new DocumentInvalidError(REFUSALS.encrypted)
   }
@@ -83,7 +83,7 @@ const requireOpen = (content: Buffer): void => {
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09 || byte === 0x00
 
-/** Whether the file also ends as a zip archive, which unpackers read from its end. */
+/** The file also ends as a zip archive, which unpackers read from its end. */
 const endsAsZip = (bytes: Buffer): boolean => {
   const from = Math.max(0, bytes.length - ZIP_END_BYTES - ZIP_COMMENT_MAX)
   for (let at = bytes.indexOf(ZIP_END, from); at !== -1; at = bytes.indexOf(ZIP_END, at + 1)) {
@@ -94,7 +94,7 @@ const endsAsZip = (bytes: Buffer): boolean => {
 }
 
 /**
- * Takes seconds for a hostile document, so the service calls it in a separate process (check-pdf.ts).
+ * Takes seconds for a hostile document, so call it in a separate process (check-pdf.ts).
  * @throws DocumentInvalidError with one of PDF_REFUSALS, also if the streams exceed the limits
  */
 export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INFLATE_LIMITS): Promise<void> => {

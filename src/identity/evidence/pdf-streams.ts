@@ -1,20 +1,20 @@
-// Inflates a PDF's compressed streams like a viewer, one after the other, within size and time limits, and keeps none
-// of the output. Every `stream` with a zlib header is tried, whatever its dictionary contains, and read to the end of
-// the zlib data: a dictionary can lie, and the data can contain `endstream`. Hex or ASCII85 text is decoded first,
-// including inside a stream. Documents with LZW or run-length filters are refused by name (pdf-check.ts). Source: ISO
-// 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
+// Inflates a PDF's compressed streams like a viewer, sequentially, within size and time limits, without keeping the
+// output. Tries every `stream` with a zlib header, whatever its dictionary contains, and reads it to the end of the
+// zlib data: a dictionary can be wrong, and the data can contain `endstream`. Decodes hex or ASCII85 text first, also
+// inside a stream. pdf-check.ts rejects LZW and run-length filters by name. Source: ISO 32000-2 §7.3.8, §7.4.4; RFC
+// 1950 §2.2.
 import { createInflate } from 'node:zlib'
 import { DocumentInvalidError } from './errors.ts'
 import { ASCII_85, ASCII_HEX } from './pdf-ascii.ts'
 
 export interface InflateLimits {
-  /** Total of all streams, in bytes. */
+  /** Total inflated bytes of all streams. */
   readonly inflatedBytesMax: number
-  /** Total bytes read by all streams, from the document and from inflated data, since streams may be nested. */
+  /** Total bytes read by all streams, from the document and from inflated data, because streams may be nested. */
   readonly readBytesMax: number
-  /** Occurrences of the word `stream`, including those in `endstream`. */
+  /** Occurrences of the word `stream`, including in `endstream`. */
   readonly streamWordsMax: number
-  /** Processor time, so that a busy machine refuses no more documents than an idle one. */
+  /** Processor time, so that a busy machine rejects no more documents than an idle one. */
   readonly processorMsMax: number
 }
 
@@ -34,21 +34,21 @@ const PROBE_BYTES = 64
 /** Text that decodes to fewer bytes is not filter text, and too short for the name of a script. */
 const TEXT_BYTES_MIN = 8
 
-/** Reports whether the bytes start with a zlib header (RFC 1950): method deflate and a valid header checksum. */
+/** RFC 1950: method deflate and a valid header checksum. */
 const isZlib = (bytes: Buffer): boolean =>
   bytes.length > 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0
 
 interface Budget {
   inflated: number
   read: number
-  /** Value of `processorMs()`. */
+  /** In terms of `processorMs()`. */
   readonly endsAtMs: number
 }
 
-export const TOO_LARGE = 'the PDF expands to too much data: print it to a new PDF, or send a picture'
+export const TOO_LARGE = 'the PDF expands to too much data: print it to a new PDF, or send an image'
 const tooLarge = (): DocumentInvalidError => new DocumentInvalidError(TOO_LARGE)
 
-/** Processor time of this process so far: checkPdf runs in a separate process. */
+/** Processor time of this process: checkPdf runs in a separate process. */
 const processorMs = (): number => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000
@@ -61,7 +61,7 @@ const spend = (budget: Budget, { inflated = 0, read = 0 }): void => {
 }
 
 /**
- * The data that a viewer may inflate here: the bytes themselves, and the decoded bytes if they are filter text.
+ * Returns the data that a viewer may inflate here: the bytes themselves, and the decoded bytes if they are filter text.
  * Text that decodes to other data is passed to `look` decoded.
  * @throws DocumentInvalidError if the budget is exceeded
  */
@@ -80,7 +80,7 @@ const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void
   return packed
 }
 
-/** The first LOOKED_AT_BYTES of the inflated data. @throws DocumentInvalidError if the budget is exceeded */
+/** Returns the first LOOKED_AT_BYTES of the inflated data. @throws DocumentInvalidError if the budget is exceeded */
 const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
   const stream = createInflate()
   const kept: Buffer[] = []
@@ -106,7 +106,7 @@ const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
 }
 
 /**
- * Inflates every stream of a document, including nested ones.
+ * Inflates every stream of a document, including nested streams.
  * @param look receives the inflated data of each, up to LOOKED_AT_BYTES; may throw
  * @throws DocumentInvalidError if a limit is exceeded
  */

@@ -11,11 +11,10 @@ import type { NewEvidence, Vault } from './vault.ts'
 
 export interface RecordWriterDependencies {
   readonly vault: Vault
-  /** Called after each committed change. */
   readonly changed: (state: SessionState) => void
   /** Called for stored pieces with their bytes, and for pieces whose key was destroyed. */
   readonly counted?: (change: 'stored' | 'erased', pieces: number, bytes: number) => void
-  /** Called when a file could not be deleted; the sweep retries. */
+  /** Called if a file could not be deleted; the sweep retries. */
   readonly onError: (error: unknown) => void
 }
 
@@ -23,7 +22,7 @@ export interface RecordWriterDependencies {
 export const PERSON = 'person'
 /** The sweep that erases expired evidence. */
 export const RETENTION_ACTOR = 'retention'
-/** Attempts to seal: a rotation of the evidence key changes an organization's key twice. */
+/** A rotation of the evidence key changes an organization's key twice. */
 export const SEAL_ATTEMPTS = 3
 
 export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
@@ -47,8 +46,8 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
   }
 
   /**
-   * Stores the record. If the store refuses it, the file is deleted. If the outcome is unknown, the file stays; the
-   * sweep deletes it once it is old and no record references it.
+   * Stores the record. If the store rejects it, the file is deleted. If the outcome is unknown, the file stays; the
+   * sweep deletes it later if no record references it.
    */
   const commit = async <Result extends EvidenceChange | false | null>(
     record: EvidenceRecord,
@@ -88,7 +87,6 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
 
 export type RecordWriter = ReturnType<typeof createRecordWriter>
 
-/** The dependencies for reading and writing the records of sessions. */
 export interface RecordAccess {
   readonly store: EvidenceStore
   readonly vault: Vault

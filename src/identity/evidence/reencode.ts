@@ -1,7 +1,6 @@
-// Re-encodes uploaded images in a process that can be killed: see reencode.process.ts.
+// Re-encodes uploaded images in a process that can be killed (reencode.process.ts).
 import { createDocumentProcess, type DocumentProcess, type DocumentProcessOptions } from './document-process.ts'
 
-/** Tests pass another program. */
 export type ReencoderOptions = Partial<DocumentProcessOptions>
 
 export interface Reencoder extends Omit<DocumentProcess, 'run'> {

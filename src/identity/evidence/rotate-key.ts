@@ -1,7 +1,7 @@
-// Rotates the deployment's key while the service runs. Each organization gets a new key, wrapped by the new deployment
-// key, and every secret wrapped by its old key is rewrapped. Documents do not change, since they keep their own keys.
-// Until the rotation ends, the organization keeps both keys, so an interrupted rotation can continue and no secret
-// becomes unreadable. Once an organization has its new key, the store refuses secrets sealed by the old one.
+// Rotates the deployment's key while the service runs. Each organization gets a new key, wrapped with the new
+// deployment key, and every secret wrapped with its old key is rewrapped. Documents keep their own keys. Until the
+// rotation ends, the organization keeps both keys, so an interrupted rotation can continue and no secret becomes
+// unreadable. Once an organization has its new key, the store rejects secrets sealed with the old one.
 
 import {
   keyFingerprint,
@@ -15,7 +15,7 @@ import {
 import { newKey, sealBytes } from './sealed-bytes.ts'
 import { evidenceSubject } from './vault.ts'
 
-/** One secret wrapped by an organization's key. */
+/** A secret wrapped with an organization's key. */
 export type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
@@ -23,13 +23,13 @@ export type WrappedSecret =
 
 export interface KeyRotationStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
-  /** Organizations with a key wrapped by another deployment key, or with two keys. */
+  /** Organizations with a key wrapped with another deployment key, or with two keys. */
   organizationsToRotate(wrappedBy: string): Promise<readonly string[]>
-  /** False when the stored key is not `old`. */
+  /** Returns false if the stored key is not `old`. */
   exchangeKey(organizationId: string, old: Uint8Array, replacement: WrappedOrganizationKey): Promise<boolean>
-  /** All secrets wrapped by an organization's key, in batches. */
+  /** All secrets wrapped with an organization's key, in batches. */
   secretBatches(organizationId: string): AsyncIterable<readonly WrappedSecret[]>
-  /** Replaces each unchanged secret, and skips those that changed meanwhile. */
+  /** Skips secrets that have changed in the meantime. */
   exchangeSecrets(
     organizationId: string,
     exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],
@@ -54,9 +54,9 @@ const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpos
 }
 
 /**
- * After an interruption, call it again with the same keys to continue.
+ * After an interruption, call again with the same keys to continue.
  * @param wait resolves after the given milliseconds
- * @throws EvidenceUnreadableError if neither deployment key wrapped an organization's
+ * @throws EvidenceUnreadableError if neither deployment key wrapped an organization's key
  */
 export const rotateDeploymentKey = async (input: {
   readonly store: KeyRotationStore
@@ -76,7 +76,7 @@ export const rotateDeploymentKey = async (input: {
     return { row, key, before }
   }
 
-  /** One pass over the secrets. A secret that changes meanwhile is left for the next pass. */
+  /** One pass over the secrets. A secret that changes in the meantime is left for the next pass. */
   const reseal = async (organizationId: string, key: Uint8Array, before: readonly Uint8Array[]) => {
     let [found, lost] = [0, 0]
     for await (const batch of store.secretBatches(organizationId)) {
@@ -102,7 +102,7 @@ export const rotateDeploymentKey = async (input: {
         unreadable += pass.lost
       }
       if (row.wrappedBy === wrappedBy) return
-      // If the key was replaced already, it was by another rotation with the same keys.
+      // If the key was already replaced, it was by another rotation with the same keys.
       const both = wrapOrganizationKeys(deploymentKey, organizationId, [newKey(), key])
       await store.exchangeKey(organizationId, row.wrappedKey, both)
     }

@@ -10,7 +10,7 @@ const TAG_BYTES = 16
 
 export const newKey = (): Uint8Array => new Uint8Array(randomBytes(KEY_BYTES))
 
-/** A separate key for each purpose (RFC 5869). */
+/** RFC 5869: a separate key per purpose. */
 export const deriveKey = (key: Uint8Array, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', key, '', purpose, KEY_BYTES))
 

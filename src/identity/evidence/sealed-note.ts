@@ -9,7 +9,7 @@ import { collect } from './sealed-stream.ts'
 import type { EvidenceStore } from './store-types.ts'
 import { targetOf, type Vault } from './vault.ts'
 
-/** @param kind the kind of its row in the evidence table; not a document kind */
+/** @param kind of the row in the evidence table; not a document kind */
 export const createSealedNote = <Content>(input: {
   readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceNote'>
   readonly vault: Vault
@@ -44,6 +44,7 @@ export const createSealedNote = <Content>(input: {
           return
         } catch (error) {
           // If it is unknown whether the record was stored, keep the file: the sweep deletes it if no record references
+          // it.
           // it.
           if (!(error instanceof OrganizationKeyExchangedError)) throw error
           await vault.discard([record.storageName])

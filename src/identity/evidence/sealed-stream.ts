@@ -1,5 +1,5 @@
 // Encrypts documents in chunks (STREAM over AES-256-GCM). Each chunk's nonce contains its number and whether it is the
-// last. A chunk that was altered, reordered or taken from another document is refused before its content is yielded;
+// last. A chunk that was altered, reordered or taken from another document is rejected before its content is yielded;
 // truncation is detected at the end. Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online Authenticated-Encryption and
 // its Nonce-Reuse Misuse-Resistance", §8.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
@@ -24,8 +24,8 @@ const nonceOf = (header: Uint8Array, counter: number, last: boolean): Uint8Array
 }
 
 /**
- * Splits the source into pieces of `size` bytes; the last may be shorter. A piece is held back until more data shows
- * that it is not the last. An empty source yields one empty piece.
+ * Splits the source into pieces of `size` bytes; the last may be shorter. Holds a piece back until more data shows that
+ * it is not the last. An empty source yields one empty piece.
  */
 async function* inPieces(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<[Uint8Array, boolean]> {
   let pending: Uint8Array[] = []
@@ -43,7 +43,7 @@ async function* inPieces(source: AsyncIterable<Uint8Array>, size: number): Async
   yield [Buffer.concat(pending, length), true]
 }
 
-/** header (11) ‖ chunk ‖ tag (16) ‖ … The key must be used for this stream only. */
+/** header (11) ‖ chunk ‖ tag (16) ‖ … Use each key for one stream only. */
 export async function* sealStream(
   key: Uint8Array,
   source: AsyncIterable<Uint8Array>,
@@ -74,7 +74,6 @@ const openPiece = (key: Uint8Array, nonce: Uint8Array, authenticated: Uint8Array
   }
 }
 
-/** The first bytes of a source, and the rest. */
 const splitHeader = async (source: AsyncIterable<Uint8Array>) => {
   const iterator = source[Symbol.asyncIterator]()
   let head: Uint8Array = new Uint8Array()
@@ -103,7 +102,7 @@ const splitHeader = async (source: AsyncIterable<Uint8Array>) => {
 }
 
 /**
- * Yields authenticated plaintext. A reader that stops early can't know whether the file is complete.
+ * Yields authenticated plaintext. A reader that stops early cannot know whether the file is complete.
  * @throws EvidenceUnreadableError
  */
 export async function* openStream(
@@ -120,7 +119,6 @@ export async function* openStream(
   }
 }
 
-/** Collects a whole short stream. */
 export const collect = async (source: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = []
   for await (const piece of source) pieces.push(piece)

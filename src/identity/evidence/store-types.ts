@@ -1,4 +1,4 @@
-// The store interfaces that evidence needs; the composition root passes the store's own tables.
+// Store interfaces of evidence; the composition root passes the store's own tables.
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import type { SessionState } from '../../domain/session.ts'
 
@@ -7,10 +7,10 @@ export interface EvidenceChange {
   readonly obsoleteFiles: readonly string[]
 }
 
-/** All functions return null when the organization has no such session. */
+/** All functions return null if the organization has no such session. */
 export interface EvidenceStore {
   list(target: EvidenceTarget): Promise<readonly EvidenceRecord[]>
-  /** The records of one kind for sessions of one organization, keyed by session; sessions without one are absent. */
+  /** Records of one kind for sessions of one organization, by session. Omits sessions without one. */
   recordsOf(
     organizationId: string,
     sessionIds: readonly string[],
@@ -27,7 +27,7 @@ export interface EvidenceStore {
     actor: string,
   ): Promise<EvidenceChange | false | null>
   /**
-   * False when the session has `maximum` documents of the kind. @throws SessionClosedError, PartNotRequestedError,
+   * False if the session has `maximum` documents of the kind. @throws SessionClosedError, PartNotRequestedError,
    * OrganizationKeyExchangedError
    */
   addDocument(
@@ -36,19 +36,16 @@ export interface EvidenceStore {
     maximum: number,
     actor: string,
   ): Promise<EvidenceChange | false | null>
-  /** False when there is no such document. @throws SessionClosedError, PartNotRequestedError */
+  /** False if there is no such document. @throws SessionClosedError, PartNotRequestedError */
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
-  /**
-   * Replaces the note and returns its obsolete files. Null also if the evidence was erased. @throws
-   * OrganizationKeyExchangedError
-   */
+  /** Returns the obsolete files. Null also if the evidence was erased. @throws OrganizationKeyExchangedError */
   replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>
   eraseAll(
     target: EvidenceTarget,
     actor: string,
     options?: { readonly onlyExpired?: boolean },
   ): Promise<EvidenceChange | null>
-  /** Records the access and returns the row; null also if there is no such evidence. */
+  /** Records the access and returns the row. Null also if there is no such evidence. */
   recordRead(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null>
 }
 

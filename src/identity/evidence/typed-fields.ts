@@ -1,5 +1,5 @@
-// The entered fields of a session's evidence, in one encrypted file. The person saves them, the decider reads them, and
-// the service compares and searches them.
+// Entered fields of a session, in one encrypted file. The person saves them, the decider reads them, and the service
+// compares and searches them.
 import type { Zone } from '../../domain/document-zone.ts'
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import type {
@@ -18,7 +18,7 @@ import { targetOf } from './vault.ts'
 export const FIELDS_KIND = 'fields'
 const READING_KIND = 'reading'
 const FIELDS_TYPE = 'application/json'
-/** Attempts to save fields, because two pages of one person may save concurrently. */
+/** Two pages of one person may save concurrently. */
 const FIELD_ATTEMPTS = 5
 /** Files that one search reads concurrently. */
 const SEARCHES_AT_ONCE = 8
@@ -39,7 +39,7 @@ export const createTypedFields = ({
   const readValues = async <Values = EvidenceFields>(target: EvidenceTarget, record: EvidenceRecord): Promise<Values> =>
     JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
 
-  /** Null if the record was replaced, and its file deleted, after it was listed: a newer one exists. */
+  /** Null if the record was replaced, and its file deleted, after it was listed: a newer record exists. */
   const readUnlessReplaced = async <Values = EvidenceFields>(
     target: EvidenceTarget,
     record: EvidenceRecord,
@@ -52,7 +52,7 @@ export const createTypedFields = ({
     }
   }
 
-  /** Empty for a document, and for a record replaced meanwhile. */
+  /** Empty for a document, and for a record that was replaced. */
   const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<readonly SearchedEvidence[]> => {
     if (record.kind === FIELDS_KIND) {
       const fields = await readUnlessReplaced(target, record)
@@ -87,7 +87,6 @@ export const createTypedFields = ({
     return true
   }
 
-  /** Null when there is no record of the kind. */
   const readCurrent = async <Values>(target: EvidenceTarget, kind: string): Promise<Values | null> => {
     for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) {
       const current = (await store.list(target)).find((record) => record.kind === kind)
@@ -98,7 +97,7 @@ export const createTypedFields = ({
     throw new EvidenceUnreadableError()
   }
 
-  /** One query for all sessions, which must belong to one organization; each record is decrypted on demand. */
+  /** One query for all sessions, which must belong to one organization. Decrypts each record on demand. */
   const currentOf = async <Values>(sessions: readonly EvidenceSession[], kind: string) => {
     const [first] = sessions
     const ids = sessions.map(({ id }) => id)
@@ -139,7 +138,7 @@ export const createTypedFields = ({
         const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
         if (current === undefined) return {}
         const record = await store.recordRead(target, current.id, actor)
-        // The fields were replaced between the two reads; read the newer ones.
+        // The fields were replaced between the two reads; read the newer fields.
         const values = record === null ? null : await readUnlessReplaced(target, record)
         if (values !== null) return values
       }

@@ -1,13 +1,13 @@
 // Limits concurrent uploads: those arriving, whose senders may withhold bytes, and those being opened. No session,
-// address or organization can starve the others: arrivals leave places for newcomers, and opening is shared in turns
-// among organizations and, within each, among addresses.
+// address or organization can starve the others: arrivals leave slots for newcomers, and organizations take turns in
+// opening, as do the addresses within each.
 import { createCountedSlots } from '../../lib/counted-slots.ts'
 import { createFairSlots, type FairSlots } from '../../lib/fair-slots.ts'
 import type { EvidenceSession } from '../evidence-types.ts'
 import { EvidenceBusyError } from './errors.ts'
 
 export interface UploadLimits {
-  /** Each upload takes up to DOCUMENT_BYTES_MAX of memory from its first byte until it is stored or refused. */
+  /** Each upload takes up to DOCUMENT_BYTES_MAX of memory from its first byte until it is stored or rejected. */
   readonly arriving: number
   readonly arrivingPerOrganization: number
   readonly arrivingPerAddress: number
@@ -27,17 +27,16 @@ export const UPLOAD_LIMITS: UploadLimits = {
 }
 
 /**
- * Share of the free places that one organization may take, so that newcomers find a place even after two organizations
- * at their maximum.
+ * Share of the free slots that one organization can take, so that newcomers find a slot even after two organizations at
+ * their maximum.
  */
 const ORGANIZATION_PART = 1 / 3
-/** Share of its organization's places that one address may take. */
+/** Share of its organization's slots that one address can take. */
 const ADDRESS_PART = 1 / 2
 
-/** Releases what was acquired. */
 type Release = () => void
 
-/** The uploads of one organization that are being opened or waiting for it. */
+/** Uploads of one organization that are being opened, or are waiting to be opened. */
 interface Opening {
   count: number
   readonly byAddress: FairSlots
@@ -48,7 +47,6 @@ export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
   const byOrganization = createFairSlots(limits.opened, Number.POSITIVE_INFINITY)
   const openings = new Map<string, Opening>()
 
-  /** @throws EvidenceBusyError if too many are waiting */
   const acquireTurn = async (turns: FairSlots, owner: string): Promise<Release> => {
     const release = await turns.acquire(owner)
     if (release === null) throw new EvidenceBusyError()

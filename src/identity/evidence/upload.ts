@@ -1,5 +1,5 @@
-// Turns an upload into a storable document: reads it up to the limit, detects its type from its content, and re-encodes
-// images or checks PDFs. Stores nothing.
+// Converts an upload to a storable document: reads it up to the limit, detects its type from its content, and
+// re-encodes images or checks PDFs. Stores nothing.
 
 import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
 import { BodyFragmentedError } from '../../server/json-body.ts'
@@ -15,7 +15,7 @@ import { DocumentInvalidError, DocumentTooLargeError, DocumentTypeError } from '
 import { readMediaHeader } from './media-header.ts'
 import type { Reencoder } from './reencode.ts'
 
-/** The programs that open documents, each in a process that can be killed. */
+/** Programs that open documents, each in a process that can be killed. */
 export interface DocumentPrograms {
   readonly reencoder: Reencoder
   readonly pdfChecker: Pick<PdfChecker, 'check'>
@@ -34,7 +34,7 @@ const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', '
 export const UPLOAD_PACE: UploadPace = { timeLimitMs: 60_000, graceMs: 10_000, bytesPerSecondMin: 16_384 }
 
 /**
- * Reads at most DOCUMENT_BYTES_MAX bytes at the minimum pace or faster.
+ * Reads at most DOCUMENT_BYTES_MAX bytes, at the minimum pace or faster.
  * @throws DocumentTooLargeError, DocumentInvalidError
  */
 export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: UploadPace): Promise<Uint8Array> => {
@@ -49,7 +49,7 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: Uploa
   } catch (error) {
     if (error instanceof DocumentTooLargeError) throw error
     if (error instanceof UploadFragmentedError) throw new BodyFragmentedError()
-    const problem = error instanceof UploadTooSlowError ? 'upload took too long' : 'upload was incomplete'
+    const problem = error instanceof UploadTooSlowError ? 'upload timed out' : 'upload was incomplete'
     throw new DocumentInvalidError(`the document ${problem}`, error)
   }
   if (length === 0) throw new DocumentInvalidError('the document is empty')
@@ -71,7 +71,7 @@ export const cleanDocument = async (
   const header = readMediaHeader(bytes)
   const { mediaType } = header
   if (!DOCUMENT_RULES[kind].mediaTypes.includes(mediaType)) {
-    throw new DocumentTypeError('this must be a picture: JPEG, PNG or WebP')
+    throw new DocumentTypeError('the document must be a JPEG, PNG or WebP image')
   }
   requireDeclared(declaredType, mediaType)
   if (mediaType === 'application/pdf') {

@@ -1,5 +1,5 @@
-// Stores a piece of evidence as an encrypted file with its own key. The key is in its record, wrapped by the
-// organization's key, so the file can't be decrypted without the record.
+// Stores a piece of evidence as an encrypted file with its own key. The key is in its record, wrapped with the
+// organization's key, so the file cannot be decrypted without the record.
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
@@ -14,7 +14,6 @@ export interface NewEvidence {
   readonly kind: string
   readonly mediaType: string
   readonly bytes: Uint8Array
-  /** Null for fields. */
   readonly fileName: string | null
   readonly fieldNames: readonly string[]
   readonly createdAtSeconds: number

@@ -7,7 +7,6 @@ import type { StandingChange } from '../standing/standings.ts'
 import type { SessionStore, SessionWalletStore } from '../types.ts'
 
 export interface ChangeListener {
-  /** The session after the change. */
   stateChanged(state: SessionState): void
   /** The verification status of these wallets or persons may have changed. */
   standingChanged(change: StandingChange): void
@@ -69,14 +68,13 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
   }
 }
 
-/** Tables for use in the caller's transaction. */
 export type SessionTables = Pick<SessionChangesDependencies, 'sessions' | 'wallets'>
 
 export type ChangeTogether<Tables extends SessionTables = SessionTables> = <Result>(
   work: (changes: SessionChanges, tables: Tables) => Promise<Result>,
 ) => Promise<Result>
 
-/** Makes several changes in one transaction, all or none, and announces them in order after the commit. */
+/** Makes several changes in one transaction, and announces them in order after the commit. */
 export const createChangeTogether =
   <Tables extends SessionTables>(
     transaction: <Result>(work: (tables: Tables) => Promise<Result>) => Promise<Result>,

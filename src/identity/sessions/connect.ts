@@ -1,6 +1,6 @@
 // Connects a wallet on the verification page: the page requests a message, the person signs it, and the page submits
-// the signature. The message is stored with its nonce, so a proof is checked against the text and host that it was
-// requested for. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
+// the signature. The message is stored with its nonce, so a proof is checked against the text and host for which it was
+// requested. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLockedError } from '../../domain/session-errors.ts'
@@ -17,7 +17,7 @@ export interface ConnectDependencies {
   readonly verifyProof: VerifyProof
   readonly chainName: (chainId: number) => Promise<string>
   readonly clock: Clock
-  /** The page's public address, without a trailing slash. */
+  /** Public address of the page, without a trailing slash. */
   readonly portalUrl: string
 }
 
@@ -29,7 +29,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
   const portalHost = new URL(portalUrl).host
 
   return {
-    /** Creates the message to sign. @throws SessionClosedError, WalletLockedError */
+    /** Returns the message to sign. @throws SessionClosedError, WalletLockedError */
     requestProof: async (
       session: Session & ByBrowser,
       organizationName: string,
@@ -67,8 +67,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
     /**
      * Connects the wallet and returns the session.
      * @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, or belongs to another
-     * session or
-     * host; SessionClosedError, WalletLockedError, WalletLimitError, WalletsOverTimeError
+     * session or host; SessionClosedError, WalletLockedError, WalletLimitError, WalletsOverTimeError
      */
     connect: async (
       session: Pick<Session, 'organizationId' | 'id'> & ByBrowser,
@@ -79,7 +78,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
       const { wallet, chain, message } = asked
       const kind = await verifyProof({ wallet, message, signature })
       if (kind === null) throw new ProofInvalidError()
-      // The nonce is spent in the transaction that stores the wallet, so only one of two requests with it succeeds.
+      // The transaction that stores the wallet spends the nonce, so only one of two requests with it succeeds.
       return changes.connectWallet({
         organizationId: session.organizationId,
         sessionId: session.id,

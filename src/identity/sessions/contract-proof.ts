@@ -1,5 +1,5 @@
 // Verifies signatures of contract wallets. Contracts have no private key, so the chain decides whether the contract
-// accepts a signature, even before deployment. On a chain without an RPC URL no such proof is valid. Source: EIP-1271,
+// accepts a signature, even before deployment. On a chain without an RPC URL, no such proof is valid. Source: EIP-1271,
 // ERC-6492; viem makes the check with one `eth_call` of the universal validator.
 import type { Transport } from 'viem'
 import { DependencyUnavailableError } from '../../domain/errors.ts'
@@ -33,6 +33,6 @@ export const createContractProofVerifier = ({ rpcUrls, transport }: ContractProo
         cause = error
       }
     }
-    throw new DependencyUnavailableError('the wallet’s chain is not available; try again', { cause })
+    throw new DependencyUnavailableError('the wallet’s chain is unavailable; try again', { cause })
   }
 }

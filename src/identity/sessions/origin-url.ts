@@ -1,8 +1,8 @@
-// Parses `originUrl`, the address of the verification page's link back (decisions §5).
+// Parses `originUrl`, to which the verification page links back (decisions §5).
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 
-/** The normalised URL. @throws FieldInvalidError */
+/** Returns the normalized URL. @throws FieldInvalidError */
 export const decodeOriginUrl = (text: string): string => {
   const url = parseHttpsLink(text)
   if (url !== null) return url

@@ -9,11 +9,11 @@ const TOKEN_BYTES = 18
 export const TOKEN_LENGTH = 24
 
 export interface PortalLink {
-  /** For the requesting caller; stored nowhere. */
+  /** For the requesting caller; never stored. */
   readonly url: string
   /** 24 characters, the end of the URL. */
   readonly token: string
-  /** SHA-256 of the token, 32 bytes. */
+  /** SHA-256 of the token. */
   readonly tokenHash: Uint8Array
 }
 
@@ -26,17 +26,17 @@ export const hashToken = (token: string): Uint8Array => {
   return hash
 }
 
-/** @param portalUrl the page's public address without a trailing slash */
+/** @param portalUrl public address of the page without a trailing slash */
 export const createPortalLink = (portalUrl: string): PortalLink => {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   return { url: linkPrefix(portalUrl) + token, token, tokenHash: hashToken(token) }
 }
 
-/** For the page: a token's hash, or null if the token is malformed. */
+/** Returns the token's hash, or null if the token is malformed. */
 export const parseToken = (text: string): Uint8Array | null =>
   /^[A-Za-z0-9_-]{24}$/.test(text) ? hashToken(text) : null
 
-/** A link's QR code, `size` pixels wide and high, as an image source. */
+/** Returns an image source of `size` by `size` pixels. */
 export type QrCodeOf = (link: Pick<PortalLink, 'token'>, size: number) => string
 
 /** Prepares the QR codes of one portal's links. @throws Error if its address is too long for a QR code */

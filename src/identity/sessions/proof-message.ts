@@ -1,7 +1,7 @@
 // The message that a person signs to prove ownership of a wallet. Both chain families use the same text, except for the
 // account's name and the chain id's form. It names the page's host, the requesting organization and the session
-// (threats row 4). Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which has the
-// same fields.
+// (threats row 4). Source: EIP-4361; for Solana, the "Sign In With Solana" message of the Wallet Standard, which has
+// the same fields.
 
 import { type WalletOnChain, walletAddressText } from '../../domain/wallet.ts'
 import { isoTime } from '../../lib/time.ts'
@@ -9,16 +9,16 @@ import { isoTime } from '../../lib/time.ts'
 export interface ProofMessageFields {
   /** Host of the page, with its port if any. */
   readonly portalHost: string
-  /** The page's absolute address. */
+  /** Absolute address of the page. */
   readonly portalUrl: string
   readonly wallet: WalletOnChain
-  /** 8 or more alphanumeric characters. */
+  /** At least 8 alphanumeric characters. */
   readonly nonce: string
   readonly issuedAtSeconds: number
   readonly expiresAtSeconds: number
   readonly sessionId: string
   readonly organizationName: string
-  /** The purpose of the signature: to connect the wallet (default), or to continue in another browser. */
+  /** Purpose of the signature: to connect the wallet (default), or to continue in another browser. */
   readonly purpose?: 'connect' | 'continue'
 }
 
@@ -27,17 +27,17 @@ const STATEMENTS = {
   continue: (name: string) => `Continue in this browser your identity verification for ${name}`,
 } as const
 
-/** Solana's clusters have no numeric id, so its messages name mainnet. */
+/** Solana's clusters have no numeric id, so messages name mainnet. */
 const SOLANA_CHAIN_ID = 'mainnet'
 const NAME_MAX = 80
 
 /**
- * Reduces a name to the characters that EIP-4361 allows in a statement, so that no wallet refuses the message and no
- * name can add a line: visible ASCII without quotes and slashes of either kind. Other characters become question marks.
+ * Reduces a name to the characters that EIP-4361 allows in a statement, so that no wallet rejects the message and no
+ * name can add a line: visible ASCII without quotes and slashes. Other characters become question marks.
  */
 export const printableName = (name: string): string => {
   let text = ''
-  // Drop accents but keep the letters, because the person who signs must recognise the name.
+  // Drops accents but keeps the letters, because the signing person must recognize the name.
   for (const character of name.normalize('NFD').replaceAll(/\p{Mn}/gu, '')) {
     const code = character.codePointAt(0) ?? 0
     text += code >= 0x20 && code <= 0x7e && !'"<>\\^`{|}/%'.includes(character) ? character : '?'

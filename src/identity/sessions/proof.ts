@@ -14,12 +14,12 @@ export interface SignedProof {
   readonly signature: string
 }
 
-/** Checks on its chain whether a contract wallet accepts the signature. Rejects if the chain is unavailable. */
+/** Checks on the chain whether a contract wallet accepts the signature. Rejects if the chain is unavailable. */
 export type ContractProofVerifier = (
   proof: SignedProof & { readonly wallet: Extract<WalletOnChain, { family: 'evm' }> },
 ) => Promise<boolean>
 
-/** Returns the kind of proof, or null for an invalid proof. Rejects if a contract wallet can't be queried. */
+/** Returns the kind of proof, or null for an invalid proof. Rejects if a contract wallet cannot be queried. */
 export type VerifyProof = (proof: SignedProof) => Promise<Exclude<ProofKind, 'sandbox'> | null>
 
 /** Contract wallets choose their own signature format; this length suffices for any. */
@@ -36,7 +36,7 @@ const personalMessageDigest = (message: string): Uint8Array => {
 const hexBytes = (text: string): Uint8Array | null =>
   text.length <= SIGNATURE_HEX_MAX && isHexBytes(text) ? Uint8Array.fromHex(text.slice(2)) : null
 
-/** The signer's address, or null. v is 27 or 28, or 0 or 1 from some hardware wallets. */
+/** v is 27 or 28, or 0 or 1 from some hardware wallets. */
 const recoverSigner = (message: string, signature: Uint8Array): string | null => {
   if (signature.length !== 65) return null
   const v = signature[64]!
@@ -49,7 +49,7 @@ const recoverSigner = (message: string, signature: Uint8Array): string | null =>
     const publicKey = secp256k1.Point.fromBytes(compressed).toBytes(false)
     return `0x${keccak_256(publicKey.subarray(1)).subarray(12).toHex()}`
   } catch {
-    // Not a point on the curve, so no one can have made this signature.
+    // Not a point on the curve, so no one can have created this signature.
     return null
   }
 }
@@ -61,7 +61,7 @@ const isSolanaSignature = async (address: SolanaAddress, message: string, text: 
   if (signature?.length !== 64) return false
   const { ed25519 } = await import('@noble/curves/ed25519.js')
   try {
-    // Strict verification (RFC 8032, FIPS 186-5) refuses small-order keys, for which anyone can sign.
+    // Strict verification (RFC 8032, FIPS 186-5) rejects small-order keys, for which anyone can sign.
     return ed25519.verify(signature, encoder.encode(message), solanaAddressBytes(address), { zip215: false })
   } catch {
     // The address is not a point on the curve, for example a program's address, so no one can sign for it.
@@ -69,7 +69,7 @@ const isSolanaSignature = async (address: SolanaAddress, message: string, text: 
   }
 }
 
-/** @param contractVerifier without it, contract wallets can't prove ownership */
+/** @param contractVerifier without it, contract wallets cannot prove ownership */
 export const createVerifyProof =
   (contractVerifier?: ContractProofVerifier): VerifyProof =>
   async ({ wallet, message, signature }) => {

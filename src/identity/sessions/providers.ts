@@ -1,5 +1,5 @@
-// The decision providers, behind one interface. `manual`, the default, leaves the decision to operators; `sandbox`
-// serves test keys. Add a provider for an external vendor as another file here.
+// Decision providers. `manual`, the default, leaves the decision to operators; `sandbox` serves test keys. Add a
+// provider for an external vendor as another file here.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
@@ -7,7 +7,7 @@ import type { SessionStore } from '../types.ts'
 import type { SessionChanges } from './changes.ts'
 
 export interface RegisterContext {
-  /** The outcome requested with a test key; always null for live keys. */
+  /** Outcome requested with a test key; always null for live keys. */
   readonly forcedOutcome: SessionStatus | null
   /** Makes changes in the transaction of the registration. */
   readonly changes: SessionChanges
@@ -35,7 +35,6 @@ export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus
 })
 
 export interface Providers {
-  /** The provider for a new session of an organization. */
   forNew(environment: ApiKeyEnvironment, organizationId?: string): DecisionProvider
   /** The session's original provider, if it still exists; otherwise operators decide. */
   of(session: Session): DecisionProvider
@@ -43,7 +42,7 @@ export interface Providers {
 
 /**
  * @param live decides for live keys; operators decide the rest
- * @param outside decides for the live keys of the organizations that chose it
+ * @param outside decides for the live keys of organizations that chose it
  */
 export const createProviders = (input: {
   readonly manual: DecisionProvider

@@ -12,7 +12,6 @@ import type { QrCodeOf } from './portal-link.ts'
 import { createPortalLink, type PortalLink } from './portal-link.ts'
 import type { Providers } from './providers.ts'
 
-/** Tables of the registration's transaction. */
 export interface RegisterTables extends SessionTables {
   readonly apiKeys: Parameters<typeof requireActiveKey>[0]
 }
@@ -23,7 +22,7 @@ export interface RegisterDependencies {
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly providers: Providers
   readonly qrCodeOf: QrCodeOf
-  /** The verification page's public address, without a trailing slash. */
+  /** Public address of the verification page, without a trailing slash. */
   readonly portalUrl: string
 }
 
@@ -31,11 +30,10 @@ interface RegisterCall {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
   /**
-   * The registering key, which must still be valid in the transaction. Null if the caller's permission was checked in
-   * it.
+   * Registering key, which must still be valid in the transaction. Null if the transaction has checked the caller's
+   * permission.
    */
   readonly keyId: string | null
-  /** The actor of the registration in the session's history. */
   readonly actor: string
   readonly checkType: CheckType
   readonly request: RegisterRequest
@@ -44,7 +42,7 @@ interface RegisterCall {
   readonly forcedOutcome: SessionStatus | null
 }
 
-/** A registered session with a link that no one has seen yet. */
+/** A registered session with an unused link. */
 export interface RegisteredSession {
   readonly created: boolean
   readonly sessionId: string
@@ -85,8 +83,8 @@ export const createRegister = ({ together, clock, providers, qrCodeOf, portalUrl
   },
 
   /**
-   * Creates another link, because earlier ones are not stored.
-   * @param requiresProof whether the link opens a session in use only with a proof of one of its wallets
+   * Creates another link, because earlier links are not stored.
+   * @param requiresProof the link opens a session in use only with a proof of one of its wallets
    * @param keyId as in `register`
    * @throws SessionUnknownError, KeyUnusableError
    */
@@ -105,7 +103,7 @@ export const createRegister = ({ together, clock, providers, qrCodeOf, portalUrl
     return link
   },
 
-  /** The session creation response (spec, "Session creation response") as JSON. */
+  /** Session creation response (spec, "Session creation response") as JSON. */
   answer: (sessionId: string, link: PortalLink, size: number): string =>
     JSON.stringify({ sessionId, redirectUrl: link.url, qrCode: qrCodeOf(link, size) }),
 })

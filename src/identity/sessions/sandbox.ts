@@ -1,15 +1,14 @@
-// The provider of test keys: the caller chooses a session's outcome, for integration tests and benchmarks. It handles
-// only sessions of test keys, which are separate: live keys can't access them.
+// Provider of test keys: the caller chooses a session's outcome, for integration tests and benchmarks. Handles only
+// sessions of test keys, which live keys cannot access.
 import { fixedError } from '../../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { isEvmAddress } from '../../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
 import { createManualProvider, type DecisionProvider, type RegisterContext } from './providers.ts'
 
-/** Header with the requested status of a session. Ignored with a live key. */
+/** Header with the requested status. Ignored with a live key. */
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
 
-/** The header of a test key's request contains no status. */
 class SandboxOutcomeInvalidError extends fixedError(
   'INVALID_HEADER',
   `the ${SANDBOX_HEADER} header must be one of ${SESSION_STATUSES.join(', ')}`,
@@ -27,7 +26,7 @@ const ACTOR = 'provider:sandbox'
 
 /** Makes the steps to a forced outcome in the registration's transaction. */
 export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => {
-  /** Marks the session's wallet as connected and the consent as given, as a person would do first. */
+  /** Connects the session's wallet and gives consent, as a person would do first. */
   const prepare = async (
     { organizationId, id, lockedAddress, consentedAtSeconds }: Session,
     { changes, sessions }: RegisterContext,
@@ -64,7 +63,7 @@ export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeSt
         publicComment: forcedOutcome === 'retry' ? 'The sandbox requests another attempt.' : null,
       })
     },
-    // Without a forced outcome, a test session waits like a live one that no operator has reviewed yet.
+    // Without a forced outcome, a test session waits like a live session that no operator has reviewed.
     submitted: createManualProvider(ownChanges).submitted,
   }
 }

@@ -1,5 +1,4 @@
-// The only builder of the session status object, for single responses, stream events and tests. Source: spec, "Session
-// status object", with the presence rules of its table.
+// The only builder of the session status object (spec, "Session status object", with the presence rules of its table).
 import type { SessionState, SessionStatus } from '../../domain/session.ts'
 import { isoTime } from '../../lib/time.ts'
 
@@ -12,11 +11,11 @@ export interface WalletEntry {
 export interface SessionStatusObject {
   readonly sessionId: string
   readonly status: SessionStatus
-  /** Present once the session has identified a person. */
+  /** Present if the session has identified a person. */
   readonly userId?: string
-  /** ISO 8601. Present only when completed. */
+  /** ISO 8601. Present only if completed. */
   readonly completedAt?: string
-  /** Filled only when completed; `unverifiedWallets` is then empty. */
+  /** Empty unless completed; `unverifiedWallets` is then empty. */
   readonly verifiedWallets: readonly WalletEntry[]
   readonly unverifiedWallets: readonly WalletEntry[]
 }

@@ -7,7 +7,7 @@ import type { KnownStanding, StandingCaller } from '../standing/standing.ts'
 import type { Standings } from '../standing/standings.ts'
 
 export type VerificationAnswer =
-  /** The wallet is unknown, as far as the caller may know. */
+  /** The wallet is unknown, as far as the caller is permitted to know. */
   | { readonly address: string; readonly verified: false }
   | {
       readonly address: string
@@ -38,7 +38,7 @@ export type VerifyWallet = (
   caller: StandingCaller,
   request: {
     readonly address: WalletAddress
-    /** The address in the caller's spelling, for the response. */
+    /** Address in the caller's spelling, for the response. */
     readonly addressAsSent: string
     readonly checkType: CheckType | null
     /** Like in Standings.find. */

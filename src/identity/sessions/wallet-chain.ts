@@ -1,9 +1,9 @@
-// The name of a wallet's chain in responses. The set is open: the chain table's own names first, then viem's names
+// Name of a wallet's chain in responses. The set is open: the chain table's own names first, then viem's names
 // (`polygon`), then `eip155:<id>` (decisions §5, "Wallet entry").
 import type { Chain, ChainTable } from '../../domain/chain.ts'
 
 interface KnownChains {
-  /** EIP-155 id → viem's name. */
+  /** viem's names by EIP-155 id. */
   readonly names: ReadonlyMap<number, string>
   readonly ids: ReadonlyMap<string, number>
 }
@@ -15,7 +15,7 @@ const loadKnown = async (): Promise<KnownChains> => {
   const chains: Readonly<Record<string, unknown>> = await import('viem/chains')
   const names = new Map<number, string>()
   const ids = new Map<string, number>()
-  // Sorted, so that every process chooses the same name when two share an id.
+  // Sorted, so that every process chooses the same name if two share an id.
   for (const name of Object.keys(chains).sort()) {
     const id = (chains[name] as { readonly id?: unknown } | null)?.id
     if (typeof id !== 'number') continue
@@ -36,10 +36,7 @@ export const evmChainName = async (table: ChainTable, chainId: number): Promise<
   return (await known()).names.get(chainId) ?? `eip155:${chainId}`
 }
 
-/**
- * The chain of a name in responses. For a name from none of the three sources, such as one removed from the table, only
- * the name.
- */
+/** Returns only the name if it is in none of the three sources, for example after its removal from the table. */
 export const walletChain = async (table: ChainTable, name: string): Promise<Chain | Pick<Chain, 'name'>> => {
   const own = table.byName(name)
   if (own !== undefined) return own

@@ -1,5 +1,5 @@
-// The identity facts of a wallet for policies: `identity.verified`, `.type`, `.level`, `.verified_at`. They use the
-// same rule and the same cache as the verification endpoint, so that the two never disagree.
+// Identity facts of a wallet for policies: `identity.verified`, `.type`, `.level`, `.verified_at`. They use the rule
+// and the cache of the verification endpoint, so that the two never disagree.
 import type { WalletAddress } from '../../domain/address.ts'
 import { SESSION_TYPES } from '../../domain/session.ts'
 import type { IdentityFacts } from '../../policy/sources/identity.ts'
@@ -7,9 +7,8 @@ import type { KnownStanding, StandingCaller } from './standing.ts'
 import type { Standings } from './standings.ts'
 
 /**
- * The facts of a wallet on a chain for the organization whose policy reads them. Returns synchronously when cached.
- * Status changes appear within a second, wherever they were made. Rejects if the store is unavailable; there is then no
- * verdict.
+ * Facts of a wallet on a chain, for the organization whose policy reads them. Synchronous if cached. Status changes by
+ * any process appear within a second. Rejects if the store is unavailable; there is then no verdict.
  */
 export type IdentityFactsOf = (
   caller: StandingCaller,

@@ -2,13 +2,11 @@
 // the garbage collector nothing. The caller, who has the records, resolves collisions.
 
 export interface RecordIndex {
-  /** The place with this hash for which `isIt` returns true; -1 if none. */
+  /** Returns the place with this hash for which `isIt` returns true; -1 if none. */
   find(hash: number, isIt: (place: number) => boolean): number
-  /** Adds a record that is not in the index yet. */
+  /** The record must not be in the index. */
   add(hash: number, place: number): void
-  /** Changes the place of an indexed record. */
   move(hash: number, from: number, to: number): void
-  /** Does nothing if the record is not indexed. */
   remove(hash: number, place: number): void
   size(): number
   clear(): void
@@ -52,7 +50,7 @@ export const createRecordIndex = (): RecordIndex => {
     }
   }
 
-  /** Moves up entries of the run that the gap would make unreachable. */
+  /** Moves entries up that the gap would make unreachable. */
   const closeGap = (gap: number): void => {
     const mask = entries - 1
     let empty = gap

@@ -12,9 +12,9 @@ import { RECORD_BYTES_MAX, readStandingAt, writeStandings } from './standing-rec
 export interface StandingRecord {
   readonly caller: StandingCaller
   readonly address: string
-  /** The chain of the standing, as in `find`. Absent if the standing is the same on every chain. */
+  /** Chain of the standing, as in `find`. Absent if the standing is the same on every chain. */
   readonly chain?: string | null
-  /** The organization's level used for the standing. */
+  /** Level of the organization for the standing. */
   readonly level: Level
   readonly standings: StandingsByType
   /** Persons whose change invalidates the record. */
@@ -26,7 +26,6 @@ export interface StandingRecord {
 }
 
 export interface StandingMemory {
-  /** Number of changes so far. */
   now(): number
   /** Undefined if nothing is cached, or the record has changed since or is for another level. */
   find(
@@ -46,7 +45,6 @@ export interface StandingMemory {
 export interface StandingMemoryOptions {
   /** Maximum bytes of the records; the index takes up to a tenth more. Memory is allocated on demand. */
   readonly maxBytes: number
-  /** Bytes of one block; smaller in tests. */
   readonly blockBytes?: number
 }
 
@@ -56,6 +54,7 @@ const MARKS = 2 ** 19
 
 // A record's words: hash, length, caller, read time (two words), level and widths, marks of persons and other wallets,
 // key, standings.
+// key, standings.
 const HASH = 0
 const LENGTH = 1
 const CALLER = 2
@@ -64,18 +63,18 @@ const READ_HIGH = 4
 const SHAPE = 5
 const HEADER_WORDS = 6
 const DEPENDENCIES_MAX = 512
-/** More than the chains with proofs of contract wallets, because callers choose the names. */
+/** More than the chains with proofs of contract wallets. Limited, because callers choose the names. */
 const CHAINS_MAX = 256
 const TWO_32 = 2 ** 32
 /** 2^32 / the golden ratio: spreads consecutive numbers far apart. */
 const SPREAD = 0x9e3779b1
 
 interface Caller {
-  /** Used in records of standings that are the same on every chain. */
+  /** Number for standings that are the same on every chain. */
   readonly number: number
-  /** The value of `now` when the numbers were assigned; older records belong to other numbers. */
+  /** Value of `now` when the numbers were assigned; older records belong to other numbers. */
   readonly since: number
-  /** Numbers for records of standings on one chain, keyed by the chain's name; empty for no chain. */
+  /** Numbers for standings on one chain, by name; the empty name stands for no chain. */
   readonly byChain: Map<string, number>
 }
 
@@ -106,7 +105,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   let keyWords = 0
   let keyHash = 0
 
-  // Random numbers of this process for each byte (tabulation hashing): callers choose addresses, but can't choose
+  // Random numbers per byte (tabulation hashing): callers choose addresses, but cannot choose collisions.
   // collisions.
   const numbers = crypto.getRandomValues(new Uint32Array(KEY_BYTES_MAX * 256))
   const seed = numbers[0]!
@@ -135,7 +134,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     return true
   }
 
-  /** The place of the record with the last read key, in words over all blocks; -1 if none. */
+  /** Returns the place of the record with the last read key, in words over all blocks; -1 if none. */
   const locate = (hash: number, caller: number): number =>
     index.find(hash, (place) => isOfKey(blocks[Math.floor(place / blockWords)]!, place % blockWords, caller))
 
@@ -156,7 +155,6 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     words.fill(0)
   }
 
-  /** Makes room for a record and returns its place. */
   const reserve = (length: number): number => {
     if (blocks.length === 0 || used + length > blockWords) {
       current = blocks.length < blocksMax ? blocks.length : (current + 1) % blocksMax

@@ -1,5 +1,5 @@
-// Encodes a wallet's standing as bytes and back, with only the data for responses. A standing that can't be encoded
-// (text that is not Latin-1, or too long for a length byte) is not cached, and is read from the store each time.
+// Encodes and decodes a wallet's standing as bytes, with only the data for responses. A standing that cannot be encoded
+// (text that is not Latin-1, or too long for a length byte) is not cached.
 
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { VerifiedWallet } from '../../domain/standing.ts'
@@ -20,7 +20,6 @@ const CHECK_TYPE_SHIFT = 3
 const LEVEL_SHIFT = 4
 const BYTE_MAX = 255
 
-/** Where the standing of one type is stored. */
 const NONE = 0
 const AS_ANY = 1
 const FOLLOWS = 2
@@ -32,7 +31,6 @@ export const NEVER_SEEN: KnownStanding = Object.freeze({
   wallets: Object.freeze([]),
 })
 
-/** Thrown only inside this file, in a rare case. */
 class NoShortFormError extends NamedError {}
 
 let target: Uint8Array = new Uint8Array(0)
@@ -70,7 +68,7 @@ const writeStanding = ({ verifying, status, userId, wallets }: KnownStanding): v
   }
 }
 
-/** Returns the number of bytes written; 0 if the standing can't be encoded. */
+/** Returns the number of bytes written; 0 if the standing cannot be encoded. */
 export const writeStandings = (standings: StandingsByType, into: Uint8Array): number => {
   target = into
   at = 0
@@ -117,7 +115,7 @@ const readStanding = (): KnownStanding => {
   return { verifying: { checkType, level, completedAtSeconds }, status, userId, wallets }
 }
 
-/** The standing of one type between `start` and `end`. */
+/** Reads the standing of one type between `start` and `end`. */
 export const readStandingAt = (bytes: Buffer, start: number, end: number, type: StandingType): KnownStanding => {
   source = bytes
   sourceText = bytes.toString('latin1', start, end)

@@ -5,37 +5,36 @@ import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 
-/** The calling organization and its environment. */
 export interface StandingCaller {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
 }
 
-/** The parts of a standing that responses need. */
+/** Parts of a standing that responses need. */
 export interface KnownStanding {
-  /** From the session that verifies the wallet; null if unverified. */
+  /** Session that verifies the wallet; null if unverified. */
   readonly verifying: Pick<WalletSession, 'checkType' | 'level' | 'completedAtSeconds'> | null
   /** Like Standing.status. */
   readonly status: SessionStatus | null
-  /** The person's id for this caller (pairwise). */
+  /** Person's id for this caller (pairwise). */
   readonly userId: string | null
   /** Empty unless verified. */
   readonly wallets: readonly VerifiedWallet[]
 }
 
-/** The check type of the request. */
+/** Check type of the request. */
 export type StandingType = CheckType | 'any'
 export type StandingsByType = Readonly<Record<StandingType, KnownStanding>>
 
 export interface Standing {
-  /** The newest session that verifies the wallet; null if unverified. */
+  /** Newest session that verifies the wallet; null if unverified. */
   readonly verifying: WalletSession | null
   /**
-   * The status of the organization's own newest session or, if it has none, of the verifying one. Null for an unknown
+   * Status of the organization's own newest session or, if it has none, of the verifying session. Null for an unknown
    * wallet.
    */
   readonly status: SessionStatus | null
-  /** The wallet's person, verified or not. */
+  /** Person of the wallet, verified or not. */
   readonly personId: string | null
 }
 
@@ -47,7 +46,7 @@ const newer = (left: WalletSession | undefined, right: WalletSession | undefined
   return left.sessionId >= right.sessionId ? left : right
 }
 
-/** The matching session decided last; on equal numbers, the newer session. */
+/** Returns the matching session decided last; on equal numbers, the newer session. */
 const decidedLast = (
   sessions: readonly WalletSession[],
   matches: (session: WalletSession) => boolean,
@@ -73,9 +72,9 @@ const newestOf = (
 
 /**
  * Returns the session that verifies the wallet for one check type: the newest completed session at the level of the
- * wallet's proof. The organization's own rejection, of any type, invalidates earlier results. Only its own completed
- * session of this type, after the rejection, makes results of the type count again. Another organization's result
- * doesn't count either while one of the organization's own sessions is unsettled.
+ * wallet's proof. The organization's own rejection, of any type, invalidates earlier results. Results of the type count
+ * again only after its own completed session of this type. Another organization's result also doesn't count while one
+ * of the organization's own sessions is unsettled.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],

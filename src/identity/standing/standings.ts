@@ -19,7 +19,7 @@ import {
 import { createStandingMemory } from './standing-memory.ts'
 import { NEVER_SEEN } from './standing-record.ts'
 
-/** The wallets and persons affected by a change: see the store's session changes. */
+/** Wallets and persons affected by a change (see the store's session changes). */
 export interface StandingChange {
   readonly environment: ApiKeyEnvironment
   readonly personId: string | null
@@ -28,7 +28,7 @@ export interface StandingChange {
 
 export interface StandingsDependencies {
   readonly source: StandingSource
-  /** An organization's level; null if the organization no longer exists. */
+  /** Null if the organization no longer exists. */
   readonly loadLevel: (organizationId: string) => Promise<Level | null>
   /** False if changes were last read too long ago to trust the cache; standings are then read from the store. */
   readonly isUpToDate: () => boolean
@@ -38,9 +38,9 @@ export interface StandingsDependencies {
 
 export interface Standings {
   /**
-   * The wallet's standing on a chain. Contract wallets are verified only where they were proven, and nowhere if `chain`
-   * is null. Returns synchronously if the standing is cached and the cache is current. Rejects if the store is
-   * unavailable: that never means "not verified".
+   * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, and nowhere if
+   * `chain` is null. Synchronous if the standing is cached and the cache is current. Rejects if the store is
+   * unavailable, which never means "not verified".
    */
   find(
     caller: StandingCaller,
@@ -52,15 +52,15 @@ export interface Standings {
   changes(): number
   sessionChanged(change: StandingChange): void
   organizationChanged(organizationId: string): void
-  /** Clears the cache, because changes may have been missed. */
+  /** For use after missed changes. */
   clear(): void
 }
 
-/** 128 MiB: room for some 700,000 wallets. */
+/** 128 MiB: some 700,000 wallets. */
 const MAX_BYTES = 128 * 1_048_576
 const MAX_ORGANIZATIONS = 10_000
 
-/** The type of all sessions, if they have only one. */
+/** Type of all sessions, if they have only one. */
 const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
   const [first] = sessions
   return first !== undefined && sessions.every(({ checkType }) => checkType === first.checkType)
@@ -102,7 +102,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
     const personIds = new Set<string>()
     const otherAddresses = new Set<WalletAddress>()
 
-    /** The person's wallets without those that the organization has rejected, or whose results it doesn't accept. */
+    /** Omits wallets that the organization has rejected, or whose results it doesn't accept. */
     const listWallets = async (personId: string, checkType: CheckType): Promise<readonly VerifiedWallet[]> => {
       const wallets = await source.loadPersonWallets(query, personId)
       const sessionsOf = new Map<WalletAddress, Promise<readonly WalletSession[]>>([[address, Promise.resolve(loaded)]])
@@ -132,7 +132,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
     const of = async (type: CheckType): Promise<KnownStanding> =>
       only === type ? any : only === null && sessions.length > 0 ? complete(type) : NEVER_SEEN
     const standings = { any, kyc: await of('kyc'), kyb: await of('kyb') }
-    // The object is empty if the standing is the same on every chain.
+    // Empty if the standing is the same on every chain.
     const on = loaded.some(({ provenChain }) => provenChain !== null) ? { chain } : {}
     memory.keep({ caller, address, level, standings, personIds, otherAddresses, readAt, ...on })
     return standings

@@ -1,4 +1,4 @@
-// Tracks which streams follow which session. A stream subscribes before reading the current status, so that it misses
+// Tracks which streams follow which session. A stream subscribes before it reads the current status, so that it misses
 // no change in between (invariant 7), and drops events that are not newer than that status. Keeps no data of
 // disconnected clients.
 import { DeadlineExceededError, fixedError } from '../../domain/errors.ts'
@@ -15,9 +15,8 @@ class StreamsStoppingError extends fixedError('SHUTTING_DOWN', 'the service is s
 }) {}
 
 export interface StreamHubDependencies {
-  /** The current state; null if the organization has no such session. */
   readonly read: (organizationId: string, sessionId: string) => Promise<SessionState | null>
-  /** The states after each change beyond a sequence, oldest first. */
+  /** States after each change beyond a sequence, oldest first. */
   readonly readSince: (
     organizationId: string,
     sessionId: string,
@@ -25,7 +24,7 @@ export interface StreamHubDependencies {
   ) => Promise<readonly SessionState[]>
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** Called when a change could not be read; the read is retried once a second. */
+  /** Called if a change could not be read; the read is retried once per second. */
   readonly onError: (error: unknown) => void
   /** Calls of `tick` per second; with more calls, each writes to fewer streams. */
   readonly ticksPerSecond?: number
@@ -33,21 +32,21 @@ export interface StreamHubDependencies {
 
 export interface StreamRequest extends StreamOwner {
   readonly sessionId: string
-  /** Maximum number of streams for this key. Default: the hub's own limit. */
+  /** Maximum number of streams for this key. Defaults to the hub's own limit. */
   readonly streamsMax?: number
-  /** Whether the session has the requested type and environment. If not, `open` throws SessionUnknownError. */
+  /** The session has the requested type and environment. Otherwise, `open` throws SessionUnknownError. */
   readonly accepts: (state: SessionState) => boolean
-  /** Whether the key is still valid. If it throws or rejects, validity is unknown, and the stream continues. */
+  /** The key is still valid. If this throws or rejects, validity is unknown, and the stream continues. */
   readonly allowed: () => boolean | Promise<boolean>
   /**
-   * Called before each event after the first, if set; unless it returns true, the stream ends without the event. For
+   * Called before each event after the first, if set. Unless it returns true, the stream ends without the event. For
    * readers who can lose the session to another browser, and must not receive events until the next call of `allowed`,
    * up to 15 s later.
    */
   readonly mayReceive?: () => Promise<boolean>
-  /** The request's signal, aborted when the client disconnects. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** Whether the request already got another response (408), so that a stream would have no reader. */
+  /** The request already got another response (408), so that a stream would have no reader. */
   readonly isLate: () => boolean
 }
 
@@ -56,18 +55,17 @@ export interface StreamHub {
   open(request: StreamRequest): Promise<EventStream>
   /** Call after a session changed in this process. */
   publish(state: SessionState): void
-  /** Call after a session changed, in any process: reads the changes that its followers have not received. */
+  /** Call after a session changed in any process: reads the changes that its followers have not received. */
   refresh(sessionId: string, sequence: number): void
-  /** Call when changes may have been missed: rereads every followed session. */
+  /** Call if changes may have been missed: rereads every followed session. */
   refreshAll(): void
   /**
-   * Call `ticksPerSecond` times a second: sends keep-alives, checks keys, and ends streams whose reader stopped. Each
+   * Call `ticksPerSecond` times per second: sends keep-alives, checks keys, and ends streams whose reader stopped. Each
    * stream is served every 15 s.
    */
   tick(): void
-  /** Number of open streams. */
   size(): number
-  /** Ends all streams and accepts no new ones. */
+  /** Ends all streams and accepts no new streams. */
   close(): void
 }
 
@@ -156,7 +154,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
         const { wanted, published } = topic
         const states = await readSince(topic.organizationId, topic.sessionId, published)
         for (const state of states) send(topic, state)
-        // The read returned every change: the wanted one is included, or will never come.
+        // The read returned every change: the wanted change is included, or will never come.
         if (topic.wanted === wanted && topic.published >= published) topic.wanted = 0
       }
     } catch (error) {
@@ -171,7 +169,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (!topic.reading && topic.wanted > topic.published) void readAgain(topic)
   }
 
-  /** Starts a stream with the given state. If the session's other streams are ahead, the changes in between follow. */
+  /** If the session's other streams are ahead, the changes in between follow the given state. */
   const begin = ({ topic, stream }: Subscription, state: SessionState): void => {
     stream.begin(toEvent(state))
     const { published } = topic
@@ -232,7 +230,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       for (const topic of topics.all()) want(topic, topic.published + 1)
     },
     tick: () => {
-      // Retry a failed read, so that no change is lost while the store is down.
+      // Retries a failed read, so that no change is lost while the store is down.
       if (turn % ticksPerSecond === 0) {
         for (const topic of topics.all()) if (topic.wanted > topic.published) want(topic, 0)
       }

@@ -1,22 +1,25 @@
-// Limits the open streams of a process and shares them among organizations. When all are taken, a new stream replaces
-// the newest one of the largest share, unless the new stream's own share would then be as large. No organization can
+// Limits the open streams of a process and shares them among organizations. If all are taken, a new stream replaces the
+// newest stream of the largest share, unless the new stream's own share would then be as large. No organization can
 // therefore take every stream while others need one, and a single organization can use them all (threats row 20).
 import { fixedError } from '../../domain/errors.ts'
 
-/** The key or the service has too many streams. */
-export class StreamLimitError extends fixedError('RATE_LIMITED', 'too many open streams; close some, or retry later', {
-  retryAfterSeconds: 15,
-}) {}
+export class StreamLimitError extends fixedError(
+  'RATE_LIMITED',
+  'too many open streams; close some streams, or retry later',
+  {
+    retryAfterSeconds: 15,
+  },
+) {}
 
 export interface StreamOwner {
   readonly organizationId: string
   readonly keyId: string
-  /** Whether the stream serves the verification page, whose streams have a separate share in each organization. */
+  /** The stream serves the verification page, whose streams have a separate share in each organization. */
   readonly isPage: boolean
 }
 
 export interface StreamShares<Stream extends { readonly request: StreamOwner }> {
-  /** Makes room for a stream, ending another one if necessary. @throws StreamLimitError */
+  /** Makes room for a stream, ending another stream if necessary. @throws StreamLimitError */
   requireRoom(owner: StreamOwner, ofKeyMax: number): void
   add(stream: Stream): void
   /** Call once for each added stream. */

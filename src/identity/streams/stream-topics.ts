@@ -1,5 +1,5 @@
-// The sessions that streams follow, by session and organization. A session's organization is unknown until it is read,
-// so a request of another organization must not share its topic.
+// Sessions that streams follow, by session and organization. A session's organization is unknown until it is read, so a
+// request of another organization must not share its topic.
 
 export interface Topic<Subscription> {
   readonly organizationId: string
@@ -13,18 +13,18 @@ export interface Topic<Subscription> {
 }
 
 export interface StreamTopics<Subscription> {
-  /** The organization's topic of this session, created if missing. The caller adds its subscription immediately. */
+  /** Creates a missing topic. The caller adds its subscription immediately. */
   get(organizationId: string, sessionId: string): Topic<Subscription>
   /** Drops the topic after its last subscription. */
   leave(topic: Topic<Subscription>, subscription: Subscription): void
   find(organizationId: string, sessionId: string): Topic<Subscription> | undefined
-  /** The topics of all organizations that follow this session, or request it without having it. */
+  /** Topics of all organizations that follow this session, or request it without having it. */
   ofSession(sessionId: string): Iterable<Topic<Subscription>>
   all(): Iterable<Topic<Subscription>>
 }
 
 export const createStreamTopics = <Subscription>(): StreamTopics<Subscription> => {
-  /** Keyed by session, then organization. */
+  /** By session, then organization. */
   const topics = new Map<string, Map<string, Topic<Subscription>>>()
   const ofSession = (sessionId: string): Iterable<Topic<Subscription>> => topics.get(sessionId)?.values() ?? []
 

@@ -1,5 +1,5 @@
 // Makes one delivery attempt for a message and decides the next step: done, a later attempt, or giving up. Only a 2xx
-// confirms receipt. Source: Standard Webhooks 1.0.0, "Delivery" and "Retries".
+// status confirms receipt. Source: Standard Webhooks 1.0.0, "Delivery" and "Retries".
 
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -14,7 +14,7 @@ export interface DeliverDependencies {
   readonly secretsOf: EndpointSecrets
   readonly post: OutboundPost
   readonly clock: Clock
-  /** Returns a number from 0 to 1 to spread the attempts. */
+  /** Returns a number from 0 to 1 that spreads the attempts. */
   readonly random: () => number
   /** Called for internal failures, not the receiver's. */
   readonly onError: (error: unknown) => void
@@ -27,7 +27,7 @@ export const ATTEMPTS_MAX = 12
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 4
 const LONGEST_DELAY_SECONDS = 12 * 3_600
-/** The longest delay that a receiver's Retry-After can request. */
+/** Longest delay that a receiver's Retry-After can request. */
 const RETRY_AFTER_MAX_SECONDS = 3_600
 const GONE = 410
 
@@ -82,7 +82,7 @@ export const createDeliver = (dependencies: DeliverDependencies): Deliver => {
       const redirect = status >= 300 && status < 400
       return failed(
         message,
-        redirect ? 'it redirects, and redirects are not followed' : `it returned ${status}`,
+        redirect ? 'the endpoint redirects, but redirects are not followed' : `the endpoint returned status ${status}`,
         answer,
       )
     } catch (error) {

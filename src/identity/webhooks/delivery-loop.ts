@@ -1,5 +1,5 @@
 // Sends the queued messages: polls the queue and sends a few messages at a time, each under a claim that lasts longer
-// than its attempt. If a process dies, its claims expire, and the messages are sent again with the same ids.
+// than its attempt. If a process crashes, its claims expire, and the messages are sent again with the same ids.
 
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Deliver } from './deliver.ts'
@@ -9,20 +9,17 @@ export interface DeliveryLoopDependencies {
   readonly messages: WebhookMessageStore
   readonly deliver: Deliver
   readonly onError: (error: unknown) => void
-  /** Called for each attempt with a stored outcome. */
   readonly onSettled?: (state: WebhookOutcome['state']) => void
-  /** Called for an abandoned message. */
   readonly onDead: (message: ClaimedMessage, failure: string) => void
   /** Maximum concurrent attempts. */
   readonly concurrencyMax?: number
-  /** Duration of a claim; longer than an attempt may take. */
+  /** Longer than an attempt can take. */
   readonly claimSeconds?: number
 }
 
 export interface DeliveryLoop {
   /** Checks the queue once. Resolves with the number of attempts once all are settled. */
   run(): Promise<number>
-  /** Starts polling the queue. */
   start(intervalMs: number): void
   /** Stops polling; resolves once everything in progress is settled. */
   close(): Promise<void>
@@ -30,7 +27,6 @@ export interface DeliveryLoop {
 
 export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): DeliveryLoop => {
   const { messages, deliver, onError, onSettled, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
-  /** Checks and attempts in progress. */
   const underWay = new Set<Promise<unknown>>()
   /** Attempts in progress, by endpoint and by organization. */
   const attempts = new Map<string, number>()
@@ -83,7 +79,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     const started = claimed.map((message) => {
       const settled = attempt(message).finally(() => {
         underWay.delete(settled)
-        // A place is free: claim the next message now, so that the interval does not limit the throughput.
+        // A slot is free: claim the next message now, so that the interval does not limit the throughput.
         if (timer !== undefined) void run()
       })
       underWay.add(settled)

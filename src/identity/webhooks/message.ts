@@ -8,13 +8,12 @@ import { IDENTITY_PATHS } from '../paths.ts'
 import { buildStatus } from '../sessions/status.ts'
 import type { ClaimedMessage } from './types.ts'
 
-/** The API path for a decider's response. */
+/** API path for a decider's response. */
 const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
   const { path } = what === 'result' ? IDENTITY_PATHS.providerResult : IDENTITY_PATHS.providerEvidence
   return path.replace('{endpointId}', () => endpointId).replace('{sessionId}', () => sessionId)
 }
 
-/** Messages that include the outcomes of the session's checks. */
 const WITH_CHECKS: ReadonlySet<WebhookMessageType> = new Set([
   'session.status_changed',
   'session.checked',
@@ -50,7 +49,7 @@ const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
   }
 }
 
-/** The body, identical in every attempt. */
+/** Identical in every attempt. */
 export const messageBody = (message: ClaimedMessage): string =>
   JSON.stringify({
     type: message.type,

@@ -26,7 +26,6 @@ export interface ProviderEndpoints {
   readonly providerEvent: Endpoint | null
 }
 
-/** A message in progress. */
 export interface ProviderMessage {
   readonly organizationId: string
   readonly endpointId: string
@@ -39,27 +38,26 @@ export interface ProviderEndpointDependencies {
   readonly endpoints: Pick<WebhookEndpointStore, 'findDecider'>
   readonly secretsOf: EndpointSecrets
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
-  /** Records the message and makes the change, both or neither; null if the message was processed before. */
+  /** Records the message and makes the change atomically. Null if the message was processed before. */
   readonly decide: (message: ProviderMessage, change: StatusChange) => Promise<SessionState | null>
   /** False if the message was processed before. */
   readonly spend: (message: ProviderMessage) => Promise<boolean>
   readonly evidence: Pick<EvidenceService, 'readFields' | 'listEvidence' | 'openDocument'>
-  /** The time of each session's last submission, Unix seconds, by session id. */
+  /** Last submissions by session id, Unix seconds. */
   readonly submittedTimes: (
     organizationId: string,
     sessionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number>>
   readonly clock: Clock
-  /** Called when a service contradicts an existing decision of a session: a person must review it. */
+  /** Called if a service contradicts an existing decision of a session: a person must review it. */
   readonly onLateDecision: (sessionId: string, status: SessionStatus) => void
 }
 
 export type CreateServiceEndpoint = (dependencies: ProviderEndpointDependencies) => Endpoint
 
-/** Imports the endpoint that receives webhooks of verification services. */
+/** Imports the endpoint for webhooks of verification services. */
 export const SERVICE_EVENTS = serviceKey<() => Promise<CreateServiceEndpoint>>('events of verification services')
 
-/** The message was processed before (409). */
 class ProviderMessageRepeatedError extends fixedError(
   'SESSION_CONFLICT',
   'this message was already accepted: send a new message with a new ID',
@@ -113,6 +111,7 @@ export const createProviderEndpoints = (
         expectedSequence: sequence,
       })
       // A sender that missed the first response sends again, and gets the same response, because the message was
+      // accepted.
       // accepted.
       const state = decided ?? (await requireSession(call))
       const answer = { ...buildStatus(state), applied: decided !== null }

@@ -13,7 +13,7 @@ export interface DecisionResult {
   readonly sequence: number
 }
 
-/** The results that a decider may send. Only operators can revoke a completed session. */
+/** Results that a decider can send. Only operators can revoke a completed session. */
 const RESULTS = ['completed', 'rejected', 'retry'] as const satisfies readonly SessionStatus[]
 
 /** @throws FieldInvalidError, FieldMissingError */

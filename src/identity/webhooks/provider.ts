@@ -1,6 +1,6 @@
-// The provider of organizations with an external decision service. The message to that service is queued once the
-// session's checks are made (see store/webhook-queue.ts), and its result arrives through provider-endpoints.ts.
-// Operators may also decide: the first decision counts.
+// Provider of organizations with an external decision service. The message to that service is queued once the session's
+// checks have run (see store/webhook-queue.ts), and its result arrives through provider-endpoints.ts. Operators can
+// also decide: the first decision counts.
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { SessionChanges } from '../sessions/changes.ts'
 import { createManualProvider, type DecisionProvider } from '../sessions/providers.ts'
@@ -17,7 +17,7 @@ export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatu
  */
 export const createDeciders = (input: {
   readonly endpoints: Pick<WebhookEndpointStore, 'organizationsWithDecider'>
-  /** Called when a read failed; the cached value stays. */
+  /** Called if a read failed; the cached value stays. */
   readonly onError: (error: unknown) => void
 }) => {
   const { endpoints, onError } = input
@@ -37,7 +37,7 @@ export const createDeciders = (input: {
 
   return {
     decides: (organizationId: string): boolean => known.has(organizationId),
-    /** Call at startup, which fails if this does. */
+    /** Call at startup, which fails if this fails. */
     load,
     refresh: (): void => {
       load().catch(onError)

@@ -1,5 +1,5 @@
-// Decrypts an endpoint's secrets on demand without caching them: the current one and, during a rotation, the previous
-// one.
+// Decrypts an endpoint's secrets on demand without caching them: the current secret and, during a rotation, the
+// previous one.
 
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -12,7 +12,7 @@ type Sealed = Pick<
 
 export type EndpointSecrets = (endpoint: Sealed) => Promise<readonly Uint8Array[]>
 
-/** @throws EvidenceUnreadableError from the returned function */
+/** The returned function throws EvidenceUnreadableError. */
 export const createEndpointSecrets =
   (keys: Pick<OrganizationKeys, 'open'>, clock: Clock): EndpointSecrets =>
   async ({ id, organizationId, sealedSecret, previousSealedSecret, previousUntilSeconds }) => {
@@ -24,7 +24,7 @@ export const createEndpointSecrets =
   }
 
 /**
- * The secrets that the endpoint's verification service signs with; empty without a service.
+ * Secrets with which the endpoint's verification service signs; empty without a service.
  * @throws like createEndpointSecrets
  */
 export const serviceSecretsOf = async (

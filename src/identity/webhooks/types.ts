@@ -1,4 +1,4 @@
-// The store interfaces that webhooks need; the composition root passes the store's own tables.
+// Store interfaces of webhooks; the composition root passes the store's own tables.
 import type {
   WebhookEndpoint,
   WebhookMessageType,
@@ -6,9 +6,8 @@ import type {
   WebhookSnapshot,
 } from '../../domain/webhook-message.ts'
 
-/** A message to send now. */
 export interface ClaimedMessage {
-  /** The same in every attempt, so that receivers recognise repeated messages. */
+  /** The same in every attempt, so that receivers recognize repeated messages. */
   readonly id: string
   readonly organizationId: string
   readonly endpointId: string
@@ -19,7 +18,7 @@ export interface ClaimedMessage {
 }
 
 export interface WebhookMessageStore {
-  /** @param underWay returns how many messages the caller is already sending for an endpoint or organization id */
+  /** @param underWay returns the number of messages that the caller is sending for an endpoint or organization id */
   claim(limit: number, claimSeconds: number, underWay: (id: string) => number): Promise<readonly ClaimedMessage[]>
   settle(message: Pick<ClaimedMessage, 'organizationId' | 'id' | 'attempts'>, outcome: WebhookOutcome): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-// Records who created an account or admitted it to an organization, and lists administrators. Decides whether two
+// Records who created an account or admitted it to an organization, and lists administrators. Determines whether two
 // accounts count as two people. Rows are only added. An account without a row has no known creator.
 
 import { among, text, typed } from '../columns.ts'
@@ -8,19 +8,15 @@ import { defineTable } from '../table.ts'
 
 export type MakerKind =
   /** Created the account, admitted it to an organization, or assigned it a role. */
-  | 'made'
-  /**
-   * Could control the account: received a link that sets its password, or made it a deployment admin without approval.
-   */
-  | 'recovered'
+  'made' | 'recovered'
 
-/** Represents an operator of the machine. All accounts recovered on the command line count as one person. */
+/** An operator of the machine. All accounts recovered on the command line count as one person. */
 export const COMMAND_LINE = 'command-line'
 
 export interface Administrator {
   readonly userId: string
   readonly name: string
-  /** Time since when the account may decide; the oldest if it has several such rights. */
+  /** Start of the right to decide; the oldest if the account has several such rights. */
   readonly sinceSeconds: number
 }
 
@@ -50,10 +46,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     await MAKERS.insertNew(scope, { userId, makerId, organizationId: organizationId ?? EVERYWHERE, kind })
   },
 
-  /**
-   * Returns the account's makers, their makers, and so on, within the organization. Handles cycles.
-   * @param kind if omitted, both kinds
-   */
+  /** Returns the account's makers, their makers, and so on, within the organization. Handles cycles. */
   makersOf: async (userId: string, organizationId: string | null, kind?: MakerKind): Promise<ReadonlySet<string>> => {
     const found = new Set<string>()
     const waiting = [userId]
@@ -69,7 +62,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
   },
 
   /**
-   * Returns accounts that can sign in and administer the organization, including deployment admins. Null means the
+   * Returns enabled accounts that can administer the organization, including deployment admins. Null means the
    * deployment.
    */
   administrators: async (organizationId: string | null): Promise<readonly Administrator[]> => {
@@ -86,7 +79,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
        ORDER BY user_id, since_seconds DESC`,
       [organizationId],
     )
-    // An account's rows are ordered newest first, and the map keeps the last row.
+    // Rows are ordered newest first, and the map keeps the last row per account.
     return [...new Map(rows.map((row) => [row.user_id, fieldsOf(row)])).values()]
   },
 })

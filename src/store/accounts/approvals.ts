@@ -1,5 +1,5 @@
-// Changes that wait for a second person. The request is stored as submitted. The table itself ensures that a different
-// account approves it.
+// Changes that wait for a second person, stored as submitted. The table itself ensures that a different account
+// approves them.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { computed, flag, integer, json, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -11,20 +11,19 @@ export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired'
 
 const COLUMNS = {
   id: text,
-  /** Null if it concerns the deployment. */
+  /** Null if the change concerns the deployment. */
   organizationId: nullable(text),
   /** For example `policy.activate`. */
   action: text,
-  /** Id of the object to change. */
   subject: text,
-  /** The details shown to the requesting account. */
+  /** Details shown to the requesting account. */
   detail: json<Readonly<Record<string, unknown>>>(),
-  /** The complete change. Null if stored by an earlier version of the program. May contain secrets. */
+  /** Complete change, which may contain secrets. Null if stored by an earlier version. */
   request: nullable(json<Readonly<Record<string, unknown>>>()),
   hasRequest: computed(flag, 'CASE WHEN request IS NULL THEN 0 ELSE 1 END'),
-  /** Stored as `pending` even after expiration. */
+  /** Expired approvals are still stored as `pending`. */
   state: typed<ApprovalState>(),
-  /** Ids of accounts. */
+  /** Account ids. */
   requestedBy: text,
   decidedBy: nullable(text),
   createdAtSeconds: integer,
@@ -89,18 +88,17 @@ export const createApprovalTable = (scope: TableScope) => {
       return { items: items.map(seen), next }
     },
 
-    /** Reports whether a change of this subject is pending, even if expired. */
+    /** Includes expired requests. */
     isRequested: async (organizationId: string | null, action: string, subject: string): Promise<boolean> =>
       (await APPROVALS.find(scope, { organizationId, action, subject, state: 'pending' })) !== null,
 
-    /** Returns the number of pending approvals that have not expired. */
     countPending: (organizationId: string | null): Promise<number> => {
       const expiresAtSeconds = sql`> ${scope.nowSeconds()}`
       return APPROVALS.count(scope, { organizationId, state: 'pending', expiresAtSeconds })
     },
 
     /**
-     * Decides a pending approval once. Returns null if it is no longer pending or has expired.
+     * Decides a pending approval once. Returns null if it is no longer pending.
      * @throws ConstraintViolatedError if the requesting account approves
      */
     decide: (

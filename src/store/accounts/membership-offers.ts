@@ -1,5 +1,5 @@
-// Offers of a membership to people with an account. Accepting an offer requires the organization's code and a session
-// of that account. Expired offers are treated as missing.
+// Offers of a membership to people with an account. Acceptance requires the organization's code and a session of that
+// account. Expired offers are treated as missing.
 
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, hidden, integer, sql, text, typed } from '../columns.ts'
@@ -17,10 +17,9 @@ const OFFERS = defineTable('membership_offers', {
     '(SELECT organizations.name FROM organizations WHERE organizations.id = membership_offers.organization_id)',
   ),
   userId: text,
-  /** Email address of the account that receives the offer. */
   email: computed(text, '(SELECT users.email FROM users WHERE users.id = membership_offers.user_id)'),
   role: typed<OrganizationRole>(),
-  /** The offering person, as named in the audit log. */
+  /** Name and id of the offering person in the audit log. */
   askedBy: text,
   askedByName: text,
   createdAtSeconds: integer,
@@ -34,12 +33,11 @@ export const createMembershipOfferTable = (scope: TableScope) => {
   const isOpen = () => ({ expiresAtSeconds: sql`> ${scope.nowSeconds()}` })
 
   return {
-    /** Null if the offer belongs to another organization or has expired. */
     find: (organizationId: string, id: string): Promise<MembershipOffer | null> =>
       OFFERS.find(scope, { organizationId, id, ...isOpen() }),
 
     /**
-     * Creates an offer and deletes the organization's earlier offer to the same account. Returns its id.
+     * Replaces the organization's earlier offer to the same account. Returns the id.
      * @throws OrganizationLimitError
      */
     make: (
@@ -58,17 +56,16 @@ export const createMembershipOfferTable = (scope: TableScope) => {
         return id
       }),
 
-    /** Returns an organization's open offers, oldest first. */
+    /** Oldest first. */
     page: (organizationId: string, page: PageRequest): Promise<Page<MembershipOffer>> =>
       OFFERS.page(scope, { organizationId, ...isOpen() }, ['createdAtSeconds', 'id'], page),
 
-    /** Returns an account's open offers from all organizations, newest first. */
+    /** Offers from all organizations, newest first. */
     listOf: async (userId: string): Promise<readonly MembershipOffer[]> =>
       (await OFFERS.everywhere.list(scope, { userId, ...isOpen() }, ['id'])).toSorted(
         (one, other) => other.createdAtSeconds - one.createdAtSeconds,
       ),
 
-    /** Returns false if the offer no longer exists. */
     setRole: async (organizationId: string, id: string, role: OrganizationRole): Promise<boolean> =>
       (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { role })) === 1,
 
@@ -84,13 +81,13 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     withdraw: async (organizationId: string, id: string): Promise<boolean> =>
       (await OFFERS.removeAll(scope, { organizationId, id })) === 1,
 
-    /** Deletes all offers of an organization. @returns the number of deleted offers */
+    /** @returns the number of deleted offers */
     withdrawAll: (organizationId: string): Promise<number> => OFFERS.removeAll(scope, { organizationId }),
 
     /**
-     * Ends an offer to this account: accepts it with its code, or declines it without a code.
-     * @returns the offer, or null if it does not exist, has expired or has a different code; of concurrent calls, only
-     * one gets the offer
+     * Accepts an offer with its code, or declines it without a code.
+     * @returns the offer, or null if it is missing or has a different code; of concurrent calls, only one gets the
+     * offer
      */
     take: (userId: string, id: string, codeHash: Uint8Array | null): Promise<MembershipOffer | null> =>
       OFFERS.everywhere.remove(scope, { userId, id, ...isOpen(), ...(codeHash === null ? {} : { codeHash }) }),

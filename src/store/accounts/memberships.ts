@@ -32,7 +32,7 @@ export const createMembershipTable = (scope: TableScope) => ({
     MEMBERSHIPS.page(scope, { organizationId }, ['createdAtSeconds', 'userId'], page),
 
   /**
-   * Returns organization → role for one account. Read with every request, so that a removed role takes effect
+   * Returns one account's roles by organization. Read with every request, so that a removed role takes effect
    * immediately.
    */
   rolesOf: async (userId: string): Promise<ReadonlyMap<string, OrganizationRole>> =>
@@ -52,7 +52,6 @@ export const createMembershipTable = (scope: TableScope) => ({
       await MEMBERSHIPS.insert(own, { organizationId, userId, role, createdAtSeconds: scope.nowSeconds() })
     }),
 
-  /** Returns false if the account is not a member. */
   setRole: async (organizationId: string, userId: string, role: OrganizationRole): Promise<boolean> => {
     const roleSinceSeconds = sql`CASE WHEN role = ${role} THEN role_since_seconds ELSE ${scope.nowSeconds()} END`
     return (await MEMBERSHIPS.updateAll(scope, { organizationId, userId }, { role, roleSinceSeconds })) === 1

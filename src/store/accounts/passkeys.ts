@@ -1,5 +1,4 @@
-// Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and answered challenges, so that each
-// challenge is accepted only once.
+// Passkeys (W3C Web Authentication, level 3), and answered challenges, so that each challenge is accepted only once.
 
 import { fixedError } from '../../domain/errors.ts'
 import { bytes, integer, nullable, sql, text, words } from '../columns.ts'
@@ -8,16 +7,16 @@ import { lockDeployment } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 const PASSKEYS = defineTable('passkeys', {
-  /** The credential's id, base64url. */
+  /** Base64url. */
   id: text,
   userId: text,
-  /** The owner's name for the passkey. */
+  /** Name chosen by the owner. */
   name: text,
   /** COSE key. */
   publicKey: bytes,
   /** Increments with each use if the authenticator counts; otherwise 0. */
   signatureCount: integer,
-  /** Hints for the browser: `internal`, `usb`, `hybrid` … */
+  /** `internal`, `usb`, `hybrid` … */
   transports: words(),
   createdAtSeconds: integer,
   lastUsedAtSeconds: nullable(integer),
@@ -26,12 +25,12 @@ const CHALLENGES = defineTable('passkey_challenges', { id: text, challenge: text
 
 export interface Passkey extends ItemOf<typeof PASSKEYS> {}
 
-/** Maximum number of an account's passkeys. Requests of the account may read all of them. */
+/** A request may read all passkeys of its account. */
 export const PASSKEYS_PER_ACCOUNT_MAX = 50
 
 export class PasskeyLimitError extends fixedError(
   'CONFLICT',
-  `an account has at most ${PASSKEYS_PER_ACCOUNT_MAX} passkeys: remove one first`,
+  `an account can have at most ${PASSKEYS_PER_ACCOUNT_MAX} passkeys: remove a passkey first`,
 ) {}
 
 export const createPasskeyTable = (scope: TableScope) => ({
@@ -57,8 +56,7 @@ export const createPasskeyTable = (scope: TableScope) => ({
     (await PASSKEYS.removeAll(scope, { userId, id })) === 1,
 
   /**
-   * Records that a challenge was answered. Returns false if it was answered before, so that only one of two concurrent
-   * answers counts.
+   * Returns false if the challenge was answered before: of two concurrent answers, only one counts.
    * @param challenge base64url
    */
   spendChallenge: (challenge: string, rememberUntilSeconds: number): Promise<boolean> =>

@@ -1,28 +1,27 @@
 // Counts recent sign-in attempts across all processes and nodes with the generic cell rate algorithm (ITU-T I.371). A
-// counter is one number: the time at which it is empty again. Each attempt moves that time forward.
+// counter is the time at which it is empty again; each attempt moves that time forward.
 import { NamedError } from '../../lib/named-error.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { sweepRows } from '../sweep.ts'
 
 export interface CounterTake {
-  /** Number of the counter. The caller keeps the number of distinct counters small. */
+  /** The caller keeps the number of distinct counters small. */
   readonly slot: number
-  /** Number of attempts that an empty counter allows at once. */
+  /** Number of attempts that an empty counter permits at once. */
   readonly free: number
-  /** Time in seconds after which one attempt is no longer counted. */
+  /** Seconds after which one attempt is no longer counted. */
   readonly secondsEach: number
 }
 
 type TakeResult =
   | { readonly taken: true }
-  /** Nothing was counted: `slot` allows no attempt before this time has passed. */
+  /** Nothing was counted: `slot` permits no attempt before this time has passed. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
 
 /** A power loss may lose the latest attempts. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-/** Rolls back the counts in the other slots. */
 class CounterFullError extends NamedError {
   readonly slot: number
   readonly retryAfterSeconds: number
@@ -36,11 +35,10 @@ class CounterFullError extends NamedError {
 const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: number): Promise<void> => {
   const { slot, free, secondsEach } = take
   const highest = nowSeconds + (free - 1) * secondsEach
-  // Further in the future than any attempt could move it, so the clock has been set back since. The counter is treated
-  // as full.
+  // Further in the future than any attempt could move it: the clock has been set back since. The counter is then full.
   const impossible = nowSeconds + 2 * free * secondsEach
-  // The attempt is counted in one statement before it is checked. The WHERE applies to the locked row: of two
-  // concurrent attempts, the second reads the first's write.
+  // Counts before it checks. The WHERE applies to the locked row: of two concurrent attempts, the second reads the
+  // first's write.
   const counted = await transaction.execute(
     `INSERT INTO sign_in_counters (slot, clear_at_seconds) VALUES (?, ?)
      ON CONFLICT (slot) DO UPDATE SET clear_at_seconds = ? + CASE
@@ -59,7 +57,7 @@ const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: 
 }
 
 export const createSignInCounterTable = (scope: TableScope) => ({
-  /** Counts one attempt in all slots, or in none if one of the slots allows no attempt. */
+  /** Counts one attempt in all slots, or in none if a slot permits no attempt. */
   take: async (takes: readonly CounterTake[]): Promise<TakeResult> => {
     // A fixed order prevents deadlocks.
     const inOrder = takes.toSorted((one, other) => one.slot - other.slot)
@@ -74,7 +72,7 @@ export const createSignInCounterTable = (scope: TableScope) => ({
     }
   },
 
-  /** Takes back one counted attempt in each of the slots, and empties the counters in `forgiven`. */
+  /** Reverses one counted attempt in each of the slots, and empties the counters in `forgiven`. */
   giveBack: (takes: readonly CounterTake[], forgiven: readonly number[] = []): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { slot, secondsEach } of takes.toSorted((one, other) => one.slot - other.slot)) {

@@ -1,5 +1,5 @@
-// Links that work once and expire: to create the first account, to accept an invitation, or to set a new password. Only
-// the hash of the link's secret is stored.
+// Links that work once and expire: for the first account, an invitation, or a new password. Stores only the hash of a
+// link's secret.
 
 import { bytes, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
@@ -21,35 +21,29 @@ export interface UserLink extends ItemOf<typeof LINKS> {}
 export const createUserLinkTable = (scope: TableScope) => {
   const open = (hash: Uint8Array) => ({ hash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` })
   return {
-    /** Creates a link. Earlier links for the same account (or the first account) stop working. */
+    /** Earlier links for the same account (or the first account) stop working. */
     replace: ({ purpose, userId, expiresAtSeconds }: UserLink, hash: Uint8Array): Promise<void> =>
       scope.write(async (own) => {
-        // The lock serializes calls, so that the second of two concurrent links replaces the first.
+        // Of two concurrent links, the second replaces the first.
         await lockDeployment(own)
         await LINKS.removeAll(own, userId === null ? { purpose: 'first-admin' } : { userId })
         await LINKS.insert(own, { hash, purpose, userId, expiresAtSeconds })
       }),
 
-    /**
-     * Ends the invitations to an account. Call it before the account gets rights that a holder of an invitation must
-     * not have.
-     */
+    /** Call before the account gets rights that a holder of an invitation must not have. */
     endInvitations: async (userId: string): Promise<void> => {
       await LINKS.removeAll(scope, { userId, purpose: 'invitation' })
     },
 
-    /** Ends an account's recovery links that expire after a time. */
+    /** Ends recovery links that expire after this time. */
     endRecoveries: async (userId: string, afterSeconds: number): Promise<void> => {
       await LINKS.removeAll(scope, { userId, purpose: 'recovery', expiresAtSeconds: sql`> ${afterSeconds}` })
     },
 
-    /** Returns a link without using it. Null if it is unknown, used or expired. */
+    /** Does not use the link. Null if it is unknown, used or expired. */
     find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(unidentifiedReads(scope), open(hash)),
 
-    /**
-     * Uses a link. Returns null under the same conditions as `find`. Only one of several concurrent calls gets the
-     * link.
-     */
+    /** Null under the same conditions as `find`. Of concurrent calls, only one gets the link. */
     spend: (hash: Uint8Array): Promise<UserLink | null> => LINKS.remove(scope, open(hash)),
   }
 }

@@ -5,17 +5,14 @@ import { bytes, hidden, integer, sql, text, typed } from '../columns.ts'
 import { survivingCrashes, type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
-/**
- * `second-factor`: the password was correct, but a code or a passkey is still required. Such a session grants no
- * access.
- */
+/** `second-factor`: the password was correct, but a code or a passkey is still required. Grants no access. */
 export type UserSessionState = 'second-factor' | 'active'
 
 const SESSIONS = defineTable('user_sessions', {
   id: text,
   userId: text,
   state: typed<UserSessionState>(),
-  /** The User-Agent header, truncated. */
+  /** Truncated User-Agent header. */
   userAgent: text,
   /** IP address at sign-in. */
   address: text,
@@ -23,25 +20,25 @@ const SESSIONS = defineTable('user_sessions', {
   /** Accurate to one minute. */
   lastSeenAtSeconds: integer,
   expiresAtSeconds: integer,
-  /** Time of the last check of the password or a passkey in this session. 0 if there was none. */
+  /** Last check of the password or a passkey in this session; 0 if there was none. */
   confirmedAtSeconds: integer,
   tokenHash: hidden(bytes),
 })
 
 export interface UserSession extends ItemOf<typeof SESSIONS> {}
 
-/** Maximum number of an account's sessions in each state. Every change of the account's person reads the active ones. */
+/** Per state. Every change of the account reads its active sessions. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100
 
 export const createUserSessionTable = (scope: TableScope) => ({
   /**
-   * Starts a session. Ends the browser's previous session, and the account's least recently used sessions beyond the
-   * maximum. An active session counts as confirmed by its sign-in.
+   * Ends the browser's previous session, and the account's least recently used sessions beyond the maximum. An active
+   * session counts as confirmed by its sign-in.
    */
   create: (input: {
     readonly userId: string
     readonly tokenHash: Uint8Array
-    /** Hash of the token in the browser's previous cookie, regardless of its owner. Null without a cookie. */
+    /** From the browser's previous cookie, regardless of its owner. Null without a cookie. */
     readonly replacedTokenHash: Uint8Array | null
     readonly state: UserSessionState
     readonly userAgent: string
@@ -66,14 +63,11 @@ export const createUserSessionTable = (scope: TableScope) => ({
       })
     }),
 
-  /**
-   * Finds a session by the token's hash alone, because the sender of a cookie is unknown. Returns null if it is unknown
-   * or expired.
-   */
+  /** Looks up only the token, because the sender of a cookie is unknown. Null if it is unknown or expired. */
   findByToken: (tokenHash: Uint8Array): Promise<UserSession | null> =>
     SESSIONS.find(unidentifiedReads(scope), { tokenHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
-  /** Returns valid sessions, newest first. */
+  /** Valid sessions, newest first. */
   listOf: async (userId: string): Promise<readonly UserSession[]> => {
     const valid = { userId, expiresAtSeconds: sql`> ${scope.nowSeconds()}`, state: 'active' } as const
     return (await SESSIONS.list(scope, valid, ['id'])).toSorted(
@@ -81,10 +75,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
     )
   },
 
-  /**
-   * Records a use of the session and its new expiration. Called once per minute; a power loss may lose the latest
-   * record.
-   */
+  /** Called once per minute. A power loss may lose the latest record. */
   touch: async (id: string, expiresAtSeconds: number): Promise<void> => {
     await SESSIONS.updateAll(
       survivingCrashes(scope),
@@ -94,16 +85,15 @@ export const createUserSessionTable = (scope: TableScope) => ({
   },
 
   /**
-   * Records that the person has confirmed their identity, and sets a new token: stolen copies of the previous cookie
-   * stop working. Returns false if the session has ended.
+   * Records that the person confirmed their identity, and sets a new token, so that stolen copies of the previous
+   * cookie stop working. Returns false if the session has ended.
    */
   confirm: async (id: string, tokenHash: Uint8Array): Promise<boolean> =>
     (await SESSIONS.updateAll(scope, { id }, { confirmedAtSeconds: scope.nowSeconds(), tokenHash })) === 1,
 
-  /** Ends one session of an account. Returns false if the account has no session with this id. */
   end: async (userId: string, id: string): Promise<boolean> => (await SESSIONS.removeAll(scope, { userId, id })) === 1,
 
-  /** Ends all sessions of an account except `exceptId`. Returns the number of ended sessions. */
+  /** Returns the number of ended sessions. */
   endAll: (userId: string, exceptId: string | null = null): Promise<number> =>
     SESSIONS.removeAll(scope, { userId, id: sql`<> ${exceptId ?? ''}` }),
 

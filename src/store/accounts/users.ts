@@ -1,5 +1,5 @@
-// Accounts of administrators and reviewers, with their credentials. They belong to the deployment: an account may be a
-// member of several organizations (memberships.ts).
+// Accounts of administrators and reviewers, with their credentials. Accounts belong to the deployment and can be
+// members of several organizations (memberships.ts).
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, flag, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -17,11 +17,11 @@ const COLUMNS = {
   /** False until an invitation is accepted. */
   hasPassword: computed(flag, '(CASE WHEN users.password_hash IS NULL THEN 0 ELSE 1 END)'),
   hasTotp: computed(flag, '(CASE WHEN users.totp_confirmed_at_seconds IS NULL THEN 0 ELSE 1 END)'),
-  /** The organization that created the account by adding a member. Null for the deployment's own accounts. */
+  /** Organization that created the account by adding a member. Null for the deployment's own accounts. */
   madeByOrganizationId: nullable(text),
   version: integer,
   createdAtSeconds: integer,
-  /** Time since when the account cannot sign in. Null if it is enabled. */
+  /** Null if the account is enabled. */
   disabledAtSeconds: nullable(integer),
 }
 
@@ -36,14 +36,14 @@ const USERS = defineTable('users', {
 
 export interface User extends ItemOf<typeof USERS> {}
 
-/** Credentials for a sign-in. Internal: never listed, logged or returned. */
+/** Never listed, logged or returned. */
 interface UserCredential {
   readonly user: User
-  /** argon2id in PHC format. Null if there is no password. */
+  /** argon2id in PHC format. */
   readonly passwordHash: string | null
-  /** Sealed. Null if there is none. Valid only if `user.hasTotp`. */
+  /** Sealed. Valid only if `user.hasTotp`. */
   readonly totpSecret: Uint8Array | null
-  /** The last used time step (RFC 6238, section 5.2: a code is accepted once). */
+  /** Last used time step: a code is accepted once (RFC 6238, section 5.2). */
   readonly totpLastStep: number
 }
 
@@ -68,7 +68,7 @@ export const createUserTable = (scope: TableScope) => {
     values: Parameters<typeof USERS.update>[2],
   ): Promise<User | null> => USERS.update(scope, which, { ...values, version: sql`version + 1` })
 
-  /** Serializes changes, so that a count of the admins in the same transaction is accurate. */
+  /** Serializes changes, so that a count of admins in the same transaction is accurate. */
   const changeInTurn = (id: string, values: Parameters<typeof USERS.update>[2]): Promise<User | null> =>
     scope.write(async (own) => {
       await lockDeployment(own)
@@ -105,14 +105,13 @@ export const createUserTable = (scope: TableScope) => {
 
     findByEmail: (email: string): Promise<User | null> => USERS.find(scope, { email: email.toLowerCase() }),
 
-    /** Returns the credentials for a sign-in. Null if no account has the email address. */
     findCredential: (by: { readonly email: string } | { readonly userId: string }): Promise<UserCredential | null> =>
       CREDENTIALS.find(scope, 'email' in by ? { email: by.email.toLowerCase() } : { id: by.userId }),
 
     /** Oldest first, including disabled accounts. */
     page: (page: PageRequest): Promise<Page<User>> => USERS.page(scope, {}, ['createdAtSeconds', 'id'], page),
 
-    /** Returns the number of enabled deployment admins. */
+    /** Excludes disabled admins. */
     countDeploymentAdmins: (): Promise<number> =>
       USERS.count(scope, { deploymentAdmin: true, disabledAtSeconds: null }),
 
@@ -125,47 +124,41 @@ export const createUserTable = (scope: TableScope) => {
       }),
     setDisabled: (id: string, disabled: boolean) =>
       changeInTurn(id, { disabledAtSeconds: disabled ? scope.nowSeconds() : null }),
-    /** Makes the account belong to the deployment instead of an organization. */
+    /** Transfers the account from its organization to the deployment. */
     adopt: (id: string) => change({ id }, { madeByOrganizationId: null }),
     setPassword: (id: string, passwordHash: string) => change({ id }, { passwordHash }),
 
-    /** Replaces the hash of the same password. Does nothing if the password has changed in the meantime. */
+    /** Replaces the hash of the same password, unless the password has changed. */
     exchangePassword: async (oldHash: string, newHash: string): Promise<void> => {
       await USERS.updateAll(scope, { passwordHash: oldHash }, { passwordHash: newHash })
     },
 
-    /**
-     * Returns the sealed secrets of all accounts, for re-sealing with another key. For the administration of the
-     * deployment.
-     */
+    /** Returns the sealed secrets of all accounts, for re-sealing with another key. */
     listTotpSecrets: async (): Promise<readonly { readonly userId: string; readonly sealed: Uint8Array }[]> =>
       (await CREDENTIALS.list(scope, { totpSecret: sql`IS NOT NULL` }, ['id'])).flatMap(({ user, totpSecret }) =>
         totpSecret === null ? [] : [{ userId: user.id, sealed: totpSecret }],
       ),
 
-    /** Replaces the sealed form of the same secret. Does nothing if the secret has changed in the meantime. */
+    /** Replaces the sealed form of the same secret, unless the secret has changed. */
     exchangeTotpSecret: async (id: string, from: Uint8Array, to: Uint8Array): Promise<void> => {
       await USERS.updateAll(scope, { id, totpSecret: from }, { totpSecret: to })
     },
 
     /**
-     * Stores a secret that is not yet valid. Call `confirmTotp` when a code proves that the owner has it. Returns null
-     * if one-time codes are in use. Keeps the version, so that a sign-in in progress is not rejected.
+     * Stores a secret that is valid only after `confirmTotp`. Returns null if one-time codes are in use. Keeps the
+     * version, so that a sign-in in progress is not rejected.
      */
     proposeTotp: (id: string, totpSecret: Uint8Array) =>
       USERS.update(scope, { id, totpConfirmedAtSeconds: null }, { ...NO_TOTP, totpSecret }),
-    /** Returns null if one-time codes are in use, or if the proposed secret differs from `totpSecret` (sealed). */
+    /** Returns null if one-time codes are in use, or if another secret was proposed. */
     confirmTotp: (id: string, totpSecret: Uint8Array) =>
       change({ id, totpSecret, totpConfirmedAtSeconds: null }, { totpConfirmedAtSeconds: scope.nowSeconds() }),
     removeTotp: (id: string) => change({ id }, NO_TOTP),
 
-    /**
-     * Marks a time step as used. Returns false if this or a later step was used before, so that each code works once.
-     */
+    /** Returns false if this or a later step was used before. */
     spendTotpStep: async (id: string, step: number): Promise<boolean> =>
       (await USERS.updateAll(scope, { id, totpLastStep: sql`< ${step}` }, { totpLastStep: step })) === 1,
 
-    /** Replaces all recovery codes; an empty list deletes them. */
     setRecoveryCodes: (userId: string, hashes: readonly Uint8Array[]): Promise<void> =>
       scope.write(async (own) => {
         await USERS.lock(own, { id: userId }, 'version')

@@ -1,5 +1,5 @@
-// The operations of a request on its idempotency key's claim over SQLite, if the answers are in the decision log
-// (invariant 3). Equivalent to the table in idempotency.ts; a test verifies this.
+// Claims of idempotency keys over SQLite, if the decision log contains the answers (invariant 3). Equivalent to
+// idempotency.ts, which a test verifies.
 
 import { databaseScope } from '../copy/table-scope.ts'
 import {
@@ -17,9 +17,9 @@ import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision
 const CARRIED_AT_ONCE = 1_000
 const NOT_HELD: Decision<boolean> = { append: null, result: false }
 
-/** @param findAnswer returns the answer stored for a key by another node; null if no other node left answers */
+/** @param findAnswer returns another node's stored answer for a key; null if no other node left answers */
 const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] | null) => {
-  /** Returns false if the claim is no longer held: released, or taken over by another request. */
+  /** Returns false if the claim was released or taken over. */
   const change = (
     claim: IdempotencyClaim,
     changed: (entry: ClaimEntry, nowSeconds: number) => ClaimEntry,
@@ -67,8 +67,8 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
             result: { outcome: 'in-flight', expiresAtSeconds: current.claimExpiresAtSeconds, earlier },
           }
         }
-        // Takeovers do not extend the lifetime beyond the claim's expiration, so that a key expires even if it is used
-        // repeatedly.
+        // Takeovers do not extend the lifetime beyond the claim's expiration, so that a repeatedly used key also
+        // expires.
         const keepUntilSeconds = Math.max(current.keepUntilSeconds, claimExpiresAtSeconds)
         return {
           append: { ...current, claimExpiresAtSeconds, keepUntilSeconds },
@@ -94,16 +94,16 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
 }
 
 export interface LoggedClaimsOptions extends ClaimLogDependencies {
-  /** The node name of this machine's decision log over PostgreSQL. Null if it had none. */
+  /** Node name of this machine's decision log over PostgreSQL, if any. */
   readonly node: string | null
 }
 
 export type LoggedClaims = ReturnType<typeof operationsOf>
 
 /**
- * Copies the claims that PostgreSQL or an earlier version stored in rows, because retries may still arrive after a move
- * to SQLite. A claim of another node is not in this node's decision log. Its key stays held until the row expires, and
- * the row contains the answer, if any.
+ * Copies claims that PostgreSQL or an earlier version stored in rows, because retries may still arrive after a move to
+ * SQLite. This node's decision log does not contain another node's claims: such a key stays held until the row expires,
+ * and the row contains the answer, if any.
  * @returns true if there are claims of other nodes
  */
 const carryOver = async (
@@ -124,7 +124,7 @@ const carryOver = async (
   return !rows.every(isOwn)
 }
 
-/** Loads all claims that have not expired. @throws StoreUnavailableError */
+/** Loads all unexpired claims. @throws StoreUnavailableError */
 export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<LoggedClaims> => {
   const log = createClaimLog(options)
   const table = createIdempotencyTable(databaseScope(options.database, options.clock))

@@ -1,21 +1,19 @@
-// A claim's entry in the log: a fixed size of 64 bytes, so that any entry of a group can be read by its number.
+// Entry of a claim in the log: 64 bytes, so that any entry of a group can be read by its number.
 import type { IdempotencyClaim } from '../idempotency.ts'
 
 export interface ClaimEntry {
-  /** 16-byte hash of the organization, its API key and the idempotency key. */
+  /** 16-byte hash of organization, API key and idempotency key. */
   readonly digest: Uint8Array
   /** 16-byte hash of the values that a retry must repeat. */
   readonly bodyHash: Uint8Array
   readonly uuid: string
   readonly claimExpiresAtSeconds: number
   readonly keepUntilSeconds: number
-  /** Nothing was signed under the uuid before this time (Unix seconds). */
+  /** Unix seconds before which nothing was signed under the uuid. */
   readonly uuidSinceSeconds: number
-  /** True if the claim was released: the key is free again. */
   readonly released: boolean
 }
 
-/** An entry with its position. */
 export interface PlacedEntry extends ClaimEntry {
   /** Distance to the superseded entry for the same key. 0 if there is none, or if it is too far away. */
   readonly replaces: number
@@ -34,8 +32,8 @@ const REPLACES_MAX = 0xff_ffff
 const SECONDS_MAX = 0xffff_ffff
 
 /**
- * Half of a SHA-256 hash: finding another caller's digest is infeasible. A caller who finds two keys of their own with
- * the same digest gets the first key's answer.
+ * Half of a SHA-256 hash: finding another caller's digest is infeasible. A caller who finds two own keys with the same
+ * digest gets the first key's answer.
  */
 export const digestOf = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempotencyKey'>): Uint8Array => {
   const digest = new Uint8Array(32)
@@ -49,7 +47,7 @@ export const sameHash = (left: Uint8Array, right: Uint8Array): boolean => {
   return true
 }
 
-/** Returns four bytes as an unsigned integer, big-endian. */
+/** Big-endian. */
 export const readUint32 = (bytes: Uint8Array, at: number): number =>
   ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
 
@@ -76,7 +74,7 @@ const uuidText = (bytes: Uint8Array): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** Encodes entries consecutively. Times are seconds, up to the year 2106. */
+/** Times are 32-bit seconds, up to the year 2106. */
 export const entryBytes = (entries: readonly PlacedEntry[]): Uint8Array => {
   const bytes = new Uint8Array(entries.length * ENTRY_BYTES)
   let offset = 0

@@ -1,9 +1,9 @@
-// The table of the claim log: one row per commit with its claims, numbered consecutively across all processes.
+// The table of the claim log: one row per commit, with claims that are numbered consecutively across all processes.
 
 import type { TableScope } from '../copy/table-scope.ts'
 import { sweepRows } from '../sweep.ts'
 
-/** A row: claims with consecutive numbers, each of ENTRY_BYTES. */
+/** Claims with consecutive numbers, each of ENTRY_BYTES. */
 export interface ClaimGroup {
   readonly firstNumber: number
   readonly claims: Uint8Array
@@ -22,17 +22,16 @@ const DURABILITY = { survives: 'process-crash' } as const
 
 export const createClaimGroupTable = (scope: TableScope) => ({
   /**
-   * Returns a number that changes when another connection of any process has committed. For transactions over SQLite.
-   * Source: https://sqlite.org/pragma.html#pragma_data_version
+   * Changes when another connection of any process has committed. Only for transactions over SQLite. Source:
+   * https://sqlite.org/pragma.html#pragma_data_version
    */
   readCommits: async (): Promise<number | null> =>
     (await scope.statements.query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
 
-  /** Returns groups that start at or after `number`, in order, at most `limit`. */
   listSince: async (number: number, limit: number): Promise<readonly ClaimGroup[]> =>
     (await scope.statements.query<GroupRow>(SINCE, [number, limit])).map(groupOf),
 
-  /** Returns the group that contains the claim with this number, unless it was deleted. */
+  /** Returns the group with this claim, unless it was deleted. */
   read: async (number: number): Promise<ClaimGroup | null> => {
     const [row] = await scope.statements.query<GroupRow>(AT, [number])
     return row === undefined ? null : groupOf(row)
@@ -45,7 +44,7 @@ export const createClaimGroupTable = (scope: TableScope) => ({
   /** Deletes a batch of expired groups. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write((transaction) => {
-      // Keep the newest group: otherwise, numbers would restart while other processes remember earlier numbers.
+      // Keeps the newest group: otherwise, numbers would restart while other processes remember earlier numbers.
       const condition = 'keep_until_seconds <= ? AND first_number < (SELECT MAX(first_number) FROM claim_groups)'
       return sweepRows(transaction, 'claim_groups', 'first_number', condition, scope.nowSeconds())
     }, DURABILITY),

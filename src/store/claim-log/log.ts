@@ -1,5 +1,5 @@
 // A log of claims over SQLite. Claims are appended, several requests per row, and found with a table in memory: one
-// indexed row per claim would cost several times more. The database's write lock orders the processes: each reads the
+// indexed row per claim would cost several times more. The database's write lock orders the processes; each reads the
 // other processes' entries before it decides.
 import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
@@ -31,7 +31,6 @@ interface PendingOperation {
   reject(error: unknown): void
 }
 
-/** An entry with its number. */
 interface Placed {
   readonly entry: ClaimEntry
   readonly number: number
@@ -47,18 +46,18 @@ const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number =>
   return index
 }
 
-/** Maximum number of operations per commit. Other writers can commit before the next group. */
+/** Maximum operations per commit. Other writers can commit before the next group. */
 const GROUP_MAX = 256
-/** Maximum number of waiting operations; further operations are rejected. */
+/** Further operations are rejected. */
 const WAITING_MAX = 10_000
-/** Number of groups read at once: a few megabytes. */
+/** A few megabytes. */
 const PAGE = 500
 /**
  * Interval of removing expired claims, equal to that of deleting expired rows. A clock error of a few seconds is
  * harmless.
  */
 const FORGET_MS = 60_000
-/** After a pause of this length, entries of other processes are read before the write lock is taken. */
+/** After a longer pause, entries of other processes are read before the write lock is taken. */
 const PAUSE_MS = 1_000
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -70,7 +69,7 @@ export interface ClaimLogDependencies {
 export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const positions = createPositions()
   const outside = createClaimGroupTable(databaseScope(database, clock))
-  /** Number of the next claim, as far as this process knows. */
+  /** Number of the next claim, as known to this process. */
   let next = 0
   /**
    * Result of `readCommits` when this process last knew all claims. Null after a failure, because it may have missed
@@ -90,7 +89,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     next = firstNumber + claims.length / ENTRY_BYTES
   }
 
-  /** Reads entries of other processes, or from before the start. */
+  /** Reads entries from other processes and before the start. */
   const catchUp = async (table: ClaimGroupTable): Promise<void> => {
     for (;;) {
       const groups = await table.listSince(next, PAGE)
@@ -103,7 +102,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     for (const number of positions.find(digest)) {
       const group = await table.read(number)
       const offset = group === null ? 0 : (number - group.firstNumber) * ENTRY_BYTES
-      // The group may have been deleted in the meantime because it expired.
+      // The group may have expired and been deleted.
       if (group === null || offset >= group.claims.length) continue
       const entry = readEntry(group.claims, offset)
       if (sameHash(entry.digest, digest)) return { entry, number }
@@ -114,7 +113,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const grant = async (table: ClaimGroupTable, operations: readonly PendingOperation[]) => {
     const commitsNow = await table.readCommits()
     if (commitsNow === null || commitsNow !== commits) await catchUp(table)
-    /** Entries of this group: the next operation for the same key must read them. */
+    /** Entries of this group, which the next operation for the same key must read. */
     const entries: PlacedEntry[] = []
     const nowSeconds = clock.unixSeconds()
     const results: unknown[] = []
@@ -151,7 +150,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       for (const [index, operation] of taken.entries()) operation.resolve(results[index])
     } catch (error) {
       commits = null
-      // If no operation was taken, reject all waiting operations.
+      // If no operation was taken, all waiting operations fail.
       const failed = taken.length > 0 ? taken : waiting.splice(0)
       backlog.remove(failed.length)
       for (const operation of failed) operation.reject(error)
@@ -175,14 +174,12 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       return next > 0
     },
 
-    /**
-     * Returns the claim with this digest, as known to this process, over either database. @throws StoreUnavailableError
-     */
+    /** Returns the claim as known to this process, over either database. @throws StoreUnavailableError */
     find: async (digest: Uint8Array): Promise<ClaimEntry | null> => (await read(outside, digest))?.entry ?? null,
 
     /**
-     * Passes the current claim to `decide` (null if its key is free), and appends the entry that it returns. `decide`
-     * must have no side effects.
+     * Passes the current claim to `decide` (null if its key is free), and appends the returned entry. `decide` must
+     * have no side effects.
      * @throws StoreUnavailableError; nothing was appended
      */
     ask: <Result>(
@@ -196,7 +193,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
         if (!working) void work()
       }),
 
-    /** Like Database.backlogMs: milliseconds until a new operation would be decided, or null. */
+    /** Like Database.backlogMs. */
     backlogMs: backlog.waitMs,
   }
 }

@@ -1,12 +1,11 @@
-// The claims of a deployment that moved from SQLite to PostgreSQL. Their log was copied, and retries of requests from
+// Claims of a deployment that moved from SQLite to PostgreSQL. Their log was copied, because retries of requests from
 // before the move may still arrive (invariant 3).
 import type { IdempotencyTable } from '../idempotency.ts'
 import { digestOf, sameHash } from './entry.ts'
 import { type ClaimLogDependencies, createClaimLog } from './log.ts'
 
 /**
- * Returns the table of claims. A claim of the log is inserted when its key is first used, because the log contains only
- * hashes of keys.
+ * Inserts a claim of the log when its key is first used, because the log contains only hashes of keys.
  * @throws StoreUnavailableError
  */
 export const withMovedClaims = async (

@@ -2,11 +2,11 @@
 // several times more than the claim itself. A position is a candidate; the entry in the log decides.
 import { readUint32 } from './entry.ts'
 
-/** A digest determines a slot, which stores some of the digest's bits. False matches are therefore rare. */
+/** A slot also stores some bits of the digest, so false matches are rare. */
 const FINGERPRINT_BITS = 11
 const DISTANCE_BITS = 32 - FINGERPRINT_BITS
 const DISTANCE_MASK = (1 << DISTANCE_BITS) - 1
-/** One megabyte: each generation adds one memory access to a search. */
+/** One megabyte. Each generation adds one memory access to a search. */
 const SMALLEST = 1 << 17
 const LARGEST = 1 << (DISTANCE_BITS - 1)
 const NONE: readonly number[] = []
@@ -15,8 +15,7 @@ const NONE: readonly number[] = []
 const [K0, K1, K2, K3] = crypto.getRandomValues(new Uint32Array(4)) as unknown as [number, number, number, number]
 
 /**
- * A sum of products with odd secret factors, finalized as in MurmurHash3, so that the low bits depend on all input
- * bits.
+ * Sum of products with odd secret factors, finalized as in MurmurHash3, so that the low bits depend on all input bits.
  */
 const slotOf = (digests: Uint8Array, offset: number): number => {
   let sum =
@@ -29,13 +28,11 @@ const slotOf = (digests: Uint8Array, offset: number): number => {
   return sum ^ (sum >>> 16)
 }
 
-/** Claims of one period. They expire together, so that slots are never emptied individually. */
+/** Claims of one period expire together, so that slots are never emptied individually. */
 interface Generation {
-  /** A claim's distance counts from the number before this one, so that it is never 0. */
+  /** Distances count from the number before this one, so that they are never 0. */
   readonly first: number
-  /**
-   * Twice the maximum number of claims. A slot is 0 if empty; otherwise it contains the fingerprint and the distance.
-   */
+  /** Twice the maximum number of claims. 0 if empty; otherwise fingerprint and distance. */
   readonly slots: Uint32Array
   readonly most: number
   count: number
@@ -71,10 +68,7 @@ export const createPositions = () => {
   }
 
   return {
-    /**
-     * Numbers must increase from call to call. `replaces` is the distance to the superseded claim with the same digest,
-     * or 0.
-     */
+    /** Numbers must increase. `replaces` is the distance to the superseded claim with the same digest, or 0. */
     add: (digests: Uint8Array, offset: number, number: number, keepUntilSeconds: number, replaces: number): void => {
       const generation = generationFor(number)
       const { slots, first } = generation
@@ -90,7 +84,7 @@ export const createPositions = () => {
       if (keepUntilSeconds > generation.keepUntilSeconds) generation.keepUntilSeconds = keepUntilSeconds
     },
 
-    /** Returns the numbers of claims that may have this digest, newest first. */
+    /** Returns the numbers of candidates, newest first. */
     find: (digest: Uint8Array): readonly number[] => {
       const start = slotOf(digest, 0)
       const fingerprint = readUint32(digest, 4) >>> DISTANCE_BITS
@@ -108,7 +102,6 @@ export const createPositions = () => {
       return found === null ? NONE : found.sort((left, right) => right - left)
     },
 
-    /** Drops expired claims. */
     forget: (nowSeconds: number): void => {
       generations = generations.filter(({ keepUntilSeconds }) => keepUntilSeconds > nowSeconds)
     },

@@ -1,7 +1,7 @@
-// Counts the rows of a SQLite database before and after a trial start of the service.
+// Counts rows of a SQLite database before and after a trial start of the service.
 import { Database as SqliteFile } from 'bun:sqlite'
 
-/** Tables that only people and operators change, so that a start does not change them. */
+/** Tables that only people and operators change. */
 const LASTING = [
   'api_keys',
   'attesters',
@@ -26,7 +26,6 @@ const LASTING = [
   'webhook_endpoints',
 ] as const
 
-/** Returns the number of rows of each of these tables that exists. */
 export const countLastingRows = (path: string): ReadonlyMap<string, number> => {
   const file = new SqliteFile(path, { readonly: true })
   try {

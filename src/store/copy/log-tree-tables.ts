@@ -1,4 +1,4 @@
-// Copies of the tables of the tree over the decision log, for backups and migrations. Provided by a module.
+// Copies of the decision log tree's tables, for backups and migrations. Provided by a module.
 import { serviceKey } from '../../lib/service-key.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { StoreTarget } from '../store-address.ts'
@@ -8,7 +8,7 @@ export interface LogTreeTables {
   copy(source: StoreTarget, target: Pick<Database, 'schemaWords' | 'dialect'>, transaction: Transaction): Promise<void>
   /** Copies the tree to a new SQLite file. @returns false if there is no tree */
   copyToFile(source: StoreTarget, path: string): Promise<boolean>
-  /** Deletes the head of the audit log, which may differ in time from a restored tree. */
+  /** Deletes the head of the audit log, which may be older or newer than a restored tree. */
   forgetAuditHead(target: StoreTarget): Promise<void>
 }
 

@@ -1,28 +1,25 @@
-// A store that `countersign migrate` has moved records this in its own table `deployment`. Opening it fails with an
-// error that names the new store. The row contains no password.
+// `countersign migrate` records a move in the store's table `deployment`. Opening a moved store fails with an error
+// that names the new store. The row contains no password.
 import type { Database, Statements } from '../database.ts'
 import { StoreUnusableError } from '../errors.ts'
 import { describeStore, type StoreTarget } from '../store-address.ts'
 
-/** The row's name in the table `deployment`. */
 export const MOVED_TO = 'moved_to'
 
 export const movedError = (place: string): StoreUnusableError =>
   new StoreUnusableError(
-    `this store was moved to ${place} and is no longer used: set COUNTERSIGN_STORE or COUNTERSIGN_STORE_FILE to the address of that one`,
+    `this store was moved to ${place} and is no longer used: set COUNTERSIGN_STORE or COUNTERSIGN_STORE_FILE to the new address`,
   )
 
-/** @throws StoreUnusableError if the store was moved */
 export const refuseMovedStore = async (statements: Statements): Promise<void> => {
   const [row] = await statements.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [MOVED_TO])
   if (row !== undefined) throw movedError(row.value)
 }
 
-/** Marks the store as moved. It can then only be opened with `evenMoved`. */
+/** The store can then only be opened with `evenMoved`. */
 export const markMoved = async (store: Database, to: StoreTarget): Promise<void> => {
   await store.execute('INSERT INTO deployment (name, value) VALUES (?, ?)', [MOVED_TO, describeStore(to)])
 }
 
-/** @returns false if the store was not marked as moved */
 export const unmarkMoved = async (store: Database): Promise<boolean> =>
   (await store.execute('DELETE FROM deployment WHERE name = ?', [MOVED_TO])) === 1

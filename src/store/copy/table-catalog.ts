@@ -1,6 +1,6 @@
-// Reads the list of tables from the database itself, in either dialect, so that code that copies all tables includes
-// tables of later migrations. Parents precede the tables that reference them. Source:
-// https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html.
+// Reads the list of tables from the database itself, so that copies include tables of later migrations. Tables follow
+// the tables that they reference. Source: https://sqlite.org/pragma.html#pragfunc,
+// https://www.postgresql.org/docs/current/catalogs.html.
 
 import type { Database, Statements } from '../database.ts'
 import { SHARED_INDEX_PREFIX } from '../decision-index/shared-tables.ts'
@@ -10,15 +10,14 @@ export interface CatalogTable {
   readonly name: string
   /** Sorted by name, because the order of creation may differ between databases. */
   readonly columns: readonly string[]
-  /** In the order of the key. */
   readonly key: readonly string[]
 }
 
-/** These two tables describe the schema and are not copied. */
+/** These tables describe the schema and are not copied. */
 export const MIGRATIONS_TABLE = 'schema_migrations'
 const READERS_TABLE = 'schema_readers'
 
-/** Prefix of the tables of the tree over the decision log. No other table has it. */
+/** Prefix of the decision log tree's tables. No other table has it. */
 export const LOG_TREE_PREFIX = 'decision_tree_'
 
 /** The shared decision index and the tree are derived from the logs, which are not copied here. */
@@ -71,7 +70,7 @@ const QUERIES = {
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-/** Orders each table after the tables that it references. Self-references are ignored. */
+/** Ignores self-references. */
 const inReferenceOrder = (tables: readonly CatalogTable[], references: readonly ReferenceRow[]): CatalogTable[] => {
   const waiting = new Map(tables.map((table) => [table.name, table]))
   const ordered: CatalogTable[] = []
@@ -80,7 +79,7 @@ const inReferenceOrder = (tables: readonly CatalogTable[], references: readonly 
       ({ name }) => !references.some(({ child, parent }) => child === name && parent !== name && waiting.has(parent)),
     )
     if (ready.length === 0) {
-      throw new StoreUnusableError(`tables reference each other in a circle: ${[...waiting.keys()].join(', ')}`)
+      throw new StoreUnusableError(`the references between tables form a cycle: ${[...waiting.keys()].join(', ')}`)
     }
     for (const table of ready) {
       waiting.delete(table.name)

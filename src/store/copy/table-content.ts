@@ -1,5 +1,5 @@
-// The rows of a table in key order, in batches, and their hash. Equal rows have equal hashes in both dialects, because
-// text and bytes sort equally in both.
+// Rows of a table in key order, and their hash. Equal rows have equal hashes in both dialects, because text and bytes
+// sort equally in both.
 import { createHash } from 'node:crypto'
 import type { SqlValue, Statements } from '../database.ts'
 import type { CatalogTable } from './table-catalog.ts'
@@ -8,18 +8,17 @@ export type TableRow = Readonly<Record<string, SqlValue>>
 
 export interface TableContent {
   readonly rows: number
-  /** SHA-256 in lowercase hexadecimal. */
   readonly sha256: string
 }
 
 /** A list chunk has up to a few hundred kilobytes; other rows have a few hundred bytes. */
 const BATCH_ROWS = 250
 
-/** Names come from the catalog, never from external input. They are quoted because they may be SQL keywords. */
+/** Names come from the catalog, never from external input. They are quoted, because they may be SQL keywords. */
 export const quoted = (name: string): string => `"${name}"`
 const listed = (names: readonly string[]): string => names.map(quoted).join(', ')
 
-/** Yields all rows in batches, with one statement per batch. As consistent as `statements`. */
+/** One statement per batch. As consistent as `statements`. */
 export const readRows = async function* (
   statements: Statements,
   table: CatalogTable,
@@ -51,7 +50,7 @@ const encode = (value: SqlValue): Uint8Array => {
   return Buffer.concat([Buffer.from(`${typeof value === 'string' ? 't' : 'b'}${bytes.length}:`), bytes])
 }
 
-/** Hashes and counts rows, which must be added in key order. */
+/** Rows must be added in key order. */
 export const createContentHash = ({ name, columns }: CatalogTable) => {
   const hash = createHash('sha256').update(JSON.stringify([name, columns]))
   let rows = 0

@@ -1,5 +1,5 @@
-// Copies the whole content of one database to a new database, in one transaction of the target and from one snapshot of
-// the source. Either all tables are copied and verified, or nothing is.
+// Copies one database to a new database, in one transaction of the target and from one snapshot of the source. Either
+// all tables are copied and verified, or none.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,6 @@ export interface CopiedTable extends TableContent {
 
 export interface CopyProgress {
   readonly table: string
-  /** Number of copied rows of this table. */
   readonly rows: number
   readonly tablesDone: number
   readonly tablesTotal: number
@@ -29,9 +28,9 @@ export interface CopyOptions {
   readonly alongside?: (transaction: Transaction) => Promise<void>
 }
 
-/** Maximum duration of a copy of a large deployment; below the timer limits of both databases. */
+/** Maximum duration of a copy; below the timer limits of both databases. */
 export const COPY_LIMIT_MS = 43_200_000
-/** Maximum number of parameters per statement, within the limits of both dialects. */
+/** Maximum parameters per statement, within the limits of both dialects. */
 const PARAMETERS_MAX = 2_000
 
 /** Opens a database with limits for long transactions. @throws StoreUnusableError, StoreUnavailableError */
@@ -45,25 +44,24 @@ const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
     lockLimitMs: 10_000,
   })
 
-/** Opens the source. A copy must not migrate it, so an older version is rejected. @throws the errors of `open` */
+/** A copy must not migrate its source, so an older version is rejected. @throws the errors of `open` */
 export const openCopySource = (source: StoreTarget): Promise<Database> => open(source, true)
 
-/** Opens a store that was moved, to undo the move. @throws the errors of `open` */
+/** Opens a moved store, to undo the move. @throws the errors of `open` */
 export const openMoved = (store: StoreTarget): Promise<Database> =>
   openMigratedDatabase({ target: store, clock: systemClock, asItIs: true, evenMoved: true })
 
-/** Opens and migrates the target. @throws the errors of `open` */
+/** Migrates the target. @throws the errors of `open` */
 export const openForCopying = (target: StoreTarget): Promise<Database> => open(target, false)
 
 const dialectOf = ({ dialect = 'sqlite' }: Database) => dialect
 
-/** Reads a consistent snapshot of a database while other transactions write. */
+/** Reads a consistent snapshot while other transactions write. */
 export const readSnapshot = <Result>(
   database: Database,
   work: (statements: Statements) => Promise<Result>,
 ): Promise<Result> =>
   database.transaction(async (transaction) => {
-    // In SQLite, a transaction already excludes other writers.
     if (dialectOf(database) === 'postgres') {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
     }
@@ -72,7 +70,6 @@ export const readSnapshot = <Result>(
 
 interface Schema {
   readonly tables: readonly CatalogTable[]
-  /** Number and hash of each migration. */
   readonly migrations: string
 }
 
@@ -137,10 +134,7 @@ const insertRows = async (transaction: Transaction, table: CatalogTable, rows: r
   }
 }
 
-/**
- * Copies a table's rows to an empty table of the same shape. @throws StoreUnusableError if the copy differs from the
- * source
- */
+/** Copies rows to an empty table of the same shape. @throws StoreUnusableError if the copy differs from the source */
 export const copyTable = async (
   from: Statements,
   transaction: Transaction,
@@ -158,7 +152,7 @@ export const copyTable = async (
   const sent = content.result()
   const arrived = await readContent(transaction, table)
   if (arrived.rows !== sent.rows || arrived.sha256 !== sent.sha256) {
-    throw new StoreUnusableError(`the table ${table.name} did not arrive as it was sent`)
+    throw new StoreUnusableError(`the copy of the table ${table.name} differs from the source`)
   }
   onRows(done)
   return { name: table.name, ...sent }
@@ -166,7 +160,7 @@ export const copyTable = async (
 
 /**
  * Copies all tables. Both databases must be migrated, and the target must be otherwise unused.
- * @returns the copied tables in the order of copying
+ * @returns the tables in the order of copying
  * @throws StoreUnusableError if the schemas differ, the target is in use, or the copy differs from the source
  */
 export const copyTables = async (
@@ -180,7 +174,7 @@ export const copyTables = async (
       const sourceSchema = await readSchema(from, source)
       const targetSchema = await readSchema(transaction, target)
       if (sourceSchema.migrations !== targetSchema.migrations || namesOf(sourceSchema) !== namesOf(targetSchema)) {
-        throw new StoreUnusableError('the two databases have different tables: bring both to the same version first')
+        throw new StoreUnusableError('the two databases have different tables: migrate both to the same version first')
       }
       const { tables } = targetSchema
       await requireFresh(transaction, tables, fresh.contents)

@@ -1,11 +1,10 @@
-// The scope in which a table's functions run: a separate transaction per write, or one open transaction for all.
+// Scope of a table's functions: a separate transaction per write, or one open transaction for all.
 import { LIST_ENTRIES_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Database, SqlParameter, Statements, Transaction, TransactionOptions } from '../database.ts'
 
-/** Limits that the operator sets. */
 export interface StoreLimits {
-  /** Maximum number of entries in all lists of one organization. */
+  /** Maximum entries in all lists of one organization. */
   readonly listEntriesMax: number
 }
 
@@ -16,22 +15,21 @@ export interface TableScope extends Statements {
   readonly statements: Statements
   /** Runs one statement in its own transaction, which costs less than `write`. Returns the number of changed rows. */
   execute(sql: string, parameters?: readonly SqlParameter[], options?: TransactionOptions): Promise<number>
-  /** Runs `work` in one transaction, with the transaction's scope. */
   write<Result>(work: (own: TransactionScope) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   nowSeconds(): number
 }
 
 export interface TransactionScope extends Transaction, Omit<TableScope, 'execute'> {}
 
-/** Returns the statements with reads on the reserved connection if there is one. */
+/** Reads on the reserved connection, if there is one. */
 export const reservedReads = ({ query, queryReserved = query }: Statements): Statements => ({ query: queryReserved })
 
-/** Returns the statements with reads that are limited for callers without a key. */
+/** Reads with the limit for callers without a key. */
 export const unidentifiedReads = ({ query, queryUnidentified = query }: Statements): Statements => ({
   query: queryUnidentified,
 })
 
-/** Returns a scope in which each write commits separately. */
+/** Each write commits separately. */
 export const databaseScope = (database: Database, clock: Clock, limits = LIMITS): TableScope => ({
   limits,
   statements: database,
@@ -45,7 +43,7 @@ export const databaseScope = (database: Database, clock: Clock, limits = LIMITS)
   nowSeconds: clock.unixSeconds,
 })
 
-/** Returns a scope in which writes are part of the transaction, and reads include them. */
+/** Writes are part of the transaction, and reads include them. */
 export const transactionScope = (transaction: Transaction, clock: Clock, limits = LIMITS): TransactionScope => {
   const scope: TransactionScope = {
     ...transaction,
@@ -63,7 +61,7 @@ const writing = (scope: TableScope, options: TransactionOptions): TableScope => 
   write: (work) => scope.write(work, options),
 })
 
-/** Returns the scope with writes that need not survive a power loss (see TransactionOptions). */
+/** Writes need not survive a power loss (see TransactionOptions). */
 export const survivingCrashes = (scope: TableScope): TableScope => writing(scope, { survives: 'process-crash' })
 
 /** Like `survivingCrashes`, with writes on the reserved connection. */

@@ -4,26 +4,19 @@ import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { createTallyTable } from './tally-table.ts'
 
-/** Increment it whenever the stored data or its format changes. */
+/** Increment whenever the stored data or its format changes. */
 const VERSION = '6'
 
 /**
- * Decisions per generation. A generation without indexes is small enough to be scanned in a few milliseconds. The
- * newest generation therefore needs no index, and writes stay sequential. Creating an index, which blocks searches, is
- * also short under load.
+ * Decisions per generation. A generation without indexes can be scanned in a few milliseconds, so the newest generation
+ * needs no index and writes stay sequential. Creating an index, which blocks searches, is also short.
  */
 export const GENERATION_ROWS = 200_000
 
-/**
- * Every index contains the other filter columns, so that non-matching rows are not read from the table. For example, a
- * rule that decided once in a project with a million decisions is found in the project's index alone.
- */
+/** Every index contains the other filter columns, so that non-matching rows are not read from the table. */
 const ASKED = 'at, number, project, policy, rule, chain, compliant, shadow'
 
-/**
- * Indexes of a complete generation, in the order of their creation: name and columns. The table itself is ordered by
- * time.
- */
+/** Indexes of a complete generation, in the order of their creation. The table itself is ordered by time. */
 export const GENERATION_INDEXES: ReadonlyArray<{ readonly name: string; readonly on: string }> = [
   { name: 'wallet', on: `(organization, wallet, ${ASKED})` },
   { name: 'uuid', on: '(uuid)' },
@@ -47,7 +40,7 @@ export const TALLIES = createTallyTable('tallies')
 
 const SCHEMA = [
   'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT',
-  // Repeated texts are stored once; rows refer to them by number.
+  // Repeated texts are stored once, and rows refer to them by number.
   'CREATE TABLE names (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT',
   'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
   `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
@@ -69,7 +62,6 @@ const removeFiles = (path: string): void => {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
 }
 
-/** Applies settings for both the writing and the reading connections. */
 export const setConnection = (database: Database): void => {
   database.run('PRAGMA temp_store = MEMORY')
   database.run('PRAGMA trusted_schema = OFF')
@@ -83,17 +75,16 @@ const openDatabase = (path: string): Database => {
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
   const database = new Database(path, { create: true, readwrite: true, strict: true })
-  // Must be set before the first write: a page size for sequential reading.
+  // A page size for sequential reading. Must be set before the first write.
   database.run('PRAGMA page_size = 8192')
   database.run('PRAGMA journal_mode = WAL')
-  // A power loss may lose the latest transactions as a whole, rows with positions. They are then read from the log
+  // A power loss may lose the latest transactions completely, rows with positions. They are then read from the log
   // again.
   database.run('PRAGMA synchronous = NORMAL')
   setConnection(database)
   return database
 }
 
-/** Reports whether the file is an index of this program's version. */
 export const hasVersion = (database: Database): boolean => {
   try {
     const row = database.query("SELECT value FROM meta WHERE name = 'version'").get() as { value: string } | null
@@ -123,7 +114,7 @@ const prepareDatabase = (path: string): Database => {
   return database
 }
 
-/** Opens the index, or creates an empty index. @param fresh true to delete an existing index */
+/** @param fresh true to delete an existing index */
 export const openIndexFile = (path: string, fresh = false): IndexFile => {
   if (fresh) removeFiles(path)
   const database = prepareDatabase(path)

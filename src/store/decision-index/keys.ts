@@ -1,9 +1,9 @@
-// Stores wallets and uuids as 64-bit numbers: 8 bytes per row instead of 40. If two share a number, the line in the log
-// distinguishes them: a collision costs one read and never causes a wrong answer.
+// Stores wallets and uuids as 64-bit numbers: 8 bytes per row instead of 40. The line in the log resolves collisions,
+// which cost one read and never cause a wrong answer.
 
-/** Returns the XXH64 hash of a wallet. XXH64 is a fixed algorithm, so stored hashes stay valid. */
+/** XXH64 is a fixed algorithm, so stored hashes stay valid. */
 export const walletKey = (wallet: string): bigint => BigInt.asIntN(64, Bun.hash.xxHash64(wallet))
 
-/** Returns the first half of a uuid's bits. */
+/** First half of the uuid's bits. */
 export const uuidKey = (uuid: string): bigint =>
   BigInt.asIntN(64, BigInt(`0x${uuid.slice(0, 8)}${uuid.slice(9, 13)}${uuid.slice(14, 18)}`))

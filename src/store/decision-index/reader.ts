@@ -1,5 +1,5 @@
 // Finds decisions generation by generation, newest first, with the most selective index. A long search stops and
-// returns a position to continue from, so that it does not delay the next search.
+// returns a position from which it can continue.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -28,7 +28,7 @@ interface PlaceRow {
 interface Conditions {
   readonly sql: string
   readonly parameters: (number | bigint)[]
-  /** An entry of GENERATION_INDEXES. Null uses the order of the table. */
+  /** Null uses the order of the table. */
   readonly index: keyof typeof POSITION | null
 }
 
@@ -37,21 +37,18 @@ const POSITION = { wallet: 1, uuid: 2, project: 3, rule: 4, denied: 5, shadow: 6
 
 export interface SearchBudget {
   readonly monotonicMs: () => number
-  /** Time limit in milliseconds, after which a search reads no further generation. */
+  /** Milliseconds after which a search reads no further generation. */
   readonly limitMs: number
 }
 
 export interface IndexReading extends Pick<IndexFile, 'database' | 'close'> {
-  /** Reports whether another file has replaced this file, because the index was rebuilt. */
+  /** Another file has replaced this file, because the index was rebuilt. */
   isStale(): boolean
 }
 
 const fileNumber = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null
 
-/**
- * Opens the index for reading, in addition to the single writing connection. Returns null if there is no readable
- * index.
- */
+/** Opens the index in addition to the single writing connection. Null if there is no readable index. */
 export const openIndexForReading = (path: string): IndexReading | null => {
   const number = fileNumber(path)
   if (number === null) return null
@@ -59,7 +56,6 @@ export const openIndexForReading = (path: string): IndexReading | null => {
   try {
     database = new Database(path, { readonly: true, strict: true })
   } catch {
-    // The index is being created or rebuilt.
     return null
   }
   if (!hasVersion(database) || fileNumber(path) !== number) {
@@ -81,7 +77,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     (database.query('SELECT id FROM names WHERE kind = ? AND text = ?').get(kind, text) as { id: number } | null)?.id ??
     null
 
-  /** Returns null if the index does not contain one of the names, so that nothing matches. */
+  /** Null if the index does not contain one of the names, so that nothing matches. */
   const conditionsOf = (filter: DecisionFilter): Conditions | null => {
     const parts: string[] = []
     const parameters: (number | bigint)[] = []
@@ -106,7 +102,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       parts.push('wallet = ?')
       parameters.push(walletKey(filter.wallet))
     }
-    // A literal instead of a parameter, because only a literal matches the condition of the partial index.
+    // A literal, because a parameter would not match the condition of the partial index.
     if (filter.verdict !== undefined) parts.push(`compliant = ${filter.verdict === 'compliant' ? 1 : 0}`)
     if (filter.sinceMs !== undefined) {
       parts.push('at >= ?')
@@ -197,10 +193,9 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       let unread: Generation | null = null
       for (const generation of generationsOf(filter, after)) {
         const last = found[limit]
-        // All decisions of this generation are older than the last result.
         if (last !== undefined && generation.highest_at < last.at) break
-        // Stop early only if the next page starts later than this one: generations overlap in time. Otherwise, the
-        // search would return to the same generations forever.
+        // Stop early only if the next page starts later than this page: generations overlap in time, so the search
+        // could otherwise return to the same generations forever.
         const goesOn = after === null || generation.highest_at < after.atMs
         if (goesOn && monotonicMs() - startedMs > limitMs) {
           unread = generation

@@ -1,4 +1,4 @@
-// Opens the shared index with separate connections and limits for searches and large batches.
+// Opens the shared index on its own connections, with limits for searches and large batches.
 import { systemClock } from '../../lib/time.ts'
 import { openPostgresDatabase } from '../postgres/postgres.ts'
 import type { PostgresTarget } from '../store-address.ts'
@@ -6,7 +6,6 @@ import { createSharedIndexReader, type SharedIndexReader } from './shared-reader
 import { prepareSharedIndex } from './shared-tables.ts'
 import { createSharedIndexWriter, type SharedIndexWriter } from './shared-writer.ts'
 
-/** The deployment's database. */
 export type SharedIndexTarget = PostgresTarget
 
 export interface SharedIndex {
@@ -15,12 +14,11 @@ export interface SharedIndex {
   close(): Promise<void>
 }
 
-/** Maximum duration of a query in milliseconds; below the caller's timeout. */
+/** Below the caller's timeout. */
 const STATEMENT_LIMIT_MS = 15_000
 const TRANSACTION_LIMIT_MS = 300_000
 const CONNECTIONS = 3
 
-/** @throws StoreUnusableError, StoreUnavailableError */
 export const openSharedIndex = async (target: SharedIndexTarget, node: string): Promise<SharedIndex> => {
   const database = await openPostgresDatabase({
     target: { ...target, poolSize: CONNECTIONS },

@@ -6,7 +6,6 @@ import { DEFAULT_RULE, type TallyQuestion, type TallyRow } from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition } from './types.ts'
 import { shadowName } from './writer.ts'
 
-/** A decision's position on one node. */
 export interface NodePlace extends DecisionPlace {
   readonly node: string
 }
@@ -35,9 +34,8 @@ interface PlaceRow {
   readonly withheld: number
 }
 
-/** Maximum number of counted rows. */
 const COUNT_MAX = 100_000
-/** Maximum number of rows read per uuid. Usually there is one, because only forged uuids share their first half. */
+/** Usually one row, because only forged uuids share their first half. */
 const SAME_UUID_MAX = 10
 
 const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, r.byte_length,
@@ -69,7 +67,7 @@ const conditionsOf = (filter: DecisionFilter): { sql: string; parameters: SqlPar
   add('r.rule = ?', filter.rule === null ? DEFAULT_RULE : filter.rule)
   add('r.chain = ?', filter.chain)
   add('r.shadow = ?', filter.shadow === undefined ? undefined : shadowName(filter.shadow))
-  // A literal instead of a parameter, because only a literal matches the condition of the partial index.
+  // A literal, because a parameter would not match the condition of the partial index.
   if (filter.verdict !== undefined) parts.push(`r.compliant = ${filter.verdict === 'compliant' ? 1 : 0}`)
   add('r.at >= ?', filter.sinceMs)
   add('r.at < ?', filter.untilMs)

@@ -1,14 +1,14 @@
-// The decision index that all nodes share, in the deployment's PostgreSQL. Its content is derived from the logs, so
-// migrations, backups and moves omit it. Tables of another version are dropped and refilled.
+// The decision index that all nodes share, in the deployment's PostgreSQL. Derived from the logs, so migrations,
+// backups and moves omit it. Tables of another version are dropped and refilled.
 import type { Database } from '../database.ts'
 import { createTallyTable } from './tally-table.ts'
 
-/** Prefix of the index's tables; no other table has it. */
+/** No other table has this prefix. */
 export const SHARED_INDEX_PREFIX = 'decision_index_'
 
 export const SHARED_TALLIES = createTallyTable(`${SHARED_INDEX_PREFIX}tallies`)
 
-/** Increment it whenever the stored data or its format changes. */
+/** Increment whenever the stored data or its format changes. */
 const VERSION = '4'
 
 const TABLES = ['rows', 'tallies', 'positions', 'withheld', 'nodes', 'meta'].map((name) => SHARED_INDEX_PREFIX + name)
@@ -25,7 +25,7 @@ const create = ({ schemaWords }: Database): readonly string[] => {
        PRIMARY KEY (node, slot)
      )${tableEnd}`,
     `CREATE TABLE decision_index_withheld (uuid ${integer} PRIMARY KEY NOT NULL)${tableEnd}`,
-    // The number is computed from the position in the log, so that repeated indexing of a line yields one row.
+    // The number is computed from the position in the log, so that indexing a line twice yields one row.
     `CREATE TABLE decision_index_rows (
        organization_id TEXT NOT NULL, at ${integer} NOT NULL, number ${integer} NOT NULL,
        project_id TEXT NOT NULL, policy_id TEXT NOT NULL, key_id TEXT NOT NULL, rule TEXT NOT NULL, chain TEXT NOT NULL,

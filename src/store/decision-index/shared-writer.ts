@@ -10,9 +10,9 @@ import { type CutSegment, type SlotPosition, shadowName } from './writer.ts'
 export interface SharedIndexWriter {
   append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): Promise<void>
   positions(): Promise<ReadonlyMap<string, { readonly segment: string; readonly offset: number }>>
-  /** Returns the number of decisions of all nodes. */
+  /** Counts decisions of all nodes. */
   count(): Promise<number>
-  /** Deletes the rows of this node. */
+  /** Deletes this node's rows. */
   clear(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ const COLUMNS = [
   'start_byte',
   'byte_length',
 ]
-/** Columns of a row that the tallies use. Only inserted and deleted rows count. */
+/** Columns for the tallies. Only inserted and deleted rows count. */
 const TALLIED = 'organization_id, at, policy_id, rule, key_id, compliant'
 interface TalliedRow {
   readonly organization_id: string

@@ -13,7 +13,6 @@ export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000
 /** A UTC day, the second interval of rules and keys. */
 export const TALLY_DAY_MS = 86_400_000
 
-/** The interval of a row: one step or one day. */
 export type TallyGroup = TallyBy | 'rule-day' | 'source-day'
 
 export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
@@ -22,7 +21,7 @@ export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
   source: 'source-day',
 }
 
-/** Represents the policy's default instead of a rule id. Rule ids cannot contain these characters. */
+/** Stands for the policy's default. Rule ids cannot contain these characters. */
 export const DEFAULT_RULE = '(default)'
 
 export interface TallyQuestion {
@@ -32,13 +31,12 @@ export interface TallyQuestion {
   /** Unix milliseconds, extended to whole intervals: the first contains `sinceMs`, the last starts before `untilMs`. */
   readonly sinceMs: number
   readonly untilMs: number
-  /** Counts starting with this interval are also returned separately. */
+  /** Start of the counts that are also returned separately. */
   readonly laterMs?: number | undefined
 }
 
-/** One group. Fields that are not part of the grouping are null. */
+/** Fields that are not part of the grouping are null. */
 export interface TallyRow {
-  /** Start of the interval. */
   readonly atMs: number | null
   readonly organizationId: string | null
   readonly keyId: string | null
@@ -47,12 +45,11 @@ export interface TallyRow {
   readonly rule: string | null
   readonly compliant: number
   readonly denied: number
-  /** The part of the counts starting with `laterMs`. 0 if it is omitted. */
+  /** Counts starting with `laterMs`. 0 if it is omitted. */
   readonly laterCompliant: number
   readonly laterDenied: number
 }
 
-/** Returns the start of the interval. */
 export const tallyStart = (by: TallyBy, atMs: number): number => atMs - (atMs % TALLY_STEPS_MS[by])
 
 export interface Tally {
@@ -61,7 +58,6 @@ export interface Tally {
   readonly atMs: number
   /** The policy for rules, the key for keys, otherwise empty. */
   readonly subject: string
-  /** Empty except for rules. */
   readonly rule: string
   compliant: number
   denied: number
@@ -101,7 +97,6 @@ const runsOf = (decisions: Iterable<Counted>): readonly Run[] => {
   return runs
 }
 
-/** Aggregates a batch into a few rows. */
 export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
   const tallies = new Map<string, Tally>()
   const add = (tally: Tally): void => {

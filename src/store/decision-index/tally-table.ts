@@ -1,4 +1,4 @@
-// The table of counted decisions and its queries, shared by the local and the shared index.
+// Table and queries of counted decisions, shared by the local and the shared index.
 import {
   DAY_GROUPS,
   DEFAULT_RULE,
@@ -12,10 +12,9 @@ import {
   tallyStart,
 } from './tallies.ts'
 
-/** Maximum number of groups in a result. More than the quarter-hours of 31 days. */
+/** Maximum groups in a result; more than the quarter-hours of 31 days. */
 const TALLIES_MAX = 3_000
 
-/** The columns of each grouping. */
 const COLUMNS: Readonly<Record<TallyBy, string>> = {
   time: 'at',
   rule: 'subject, rule',
@@ -25,7 +24,7 @@ const COLUMNS: Readonly<Record<TallyBy, string>> = {
 interface FoundTally {
   readonly at?: number
   readonly organization?: string
-  /** A policy or a key. */
+  /** Policy or key. */
   readonly subject?: string
   readonly rule?: string
   readonly compliant: number
@@ -46,7 +45,7 @@ const toTallyRow = (by: TallyBy, found: FoundTally): TallyRow => ({
   laterDenied: Number(found.later_denied),
 })
 
-/** Rows of one group between two times. `later` is 1 for rows starting with `laterMs`. */
+/** `later` is 1 for rows starting with `laterMs`. */
 interface Part {
   readonly group: TallyGroup
   readonly fromMs: number
@@ -72,7 +71,7 @@ const partsBetween = (by: TallyBy, fromMs: number, toMs: number, later: 0 | 1): 
 
 const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Part[] => {
   const fromMs = tallyStart(by, sinceMs)
-  // Only whole intervals are counted, so the end is rounded up.
+  // Only whole intervals are counted.
   const toMs = Math.ceil(untilMs / TALLY_STEPS_MS[by]) * TALLY_STEPS_MS[by]
   if (laterMs === undefined) return partsBetween(by, fromMs, toMs, 0)
   const middleMs = Math.min(Math.max(tallyStart(by, laterMs), fromMs), toMs)
@@ -82,10 +81,10 @@ const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Par
 export interface TallyTable {
   /** @param integer the database's type for 64-bit integers @param end end of the CREATE TABLE statement */
   create(integer: string, end: string): readonly string[]
-  /** SQL that adds counts to a row or inserts it. */
+  /** Adds counts to a row or inserts it. */
   readonly add: string
   addParameters(tally: Tally, node: string): (string | number)[]
-  /** Returns null if the time span is empty. */
+  /** Null if the time span is empty. */
   ask(question: TallyQuestion): TallyAsked | null
 }
 
@@ -123,7 +122,7 @@ export const createTallyTable = (table: string): TallyTable => ({
     const parts = partsOf(question)
     if (parts.length === 0) return null
     const columns = COLUMNS[by]
-    // A literal instead of a parameter, because only a literal matches the condition of the partial index.
+    // A literal, because a parameter would not match the condition of the partial index.
     const everyones = by === 'rule' ? '' : " AND rule = ''"
     const own = organizationId === null ? everyones : ' AND organization = ?'
     const selects = parts.map(

@@ -1,22 +1,21 @@
-// Queries to the decision index and its results. The index only locates lines in the log; displayed data is read from
-// the log.
+// Queries to the decision index and their results. The index only locates lines in the log, from which displayed data
+// is read.
 import type { LinePlace } from '../../decision-log/located.ts'
 import type { ShadowOutcome } from '../../domain/verdict.ts'
 
 export interface DecisionFilter {
-  /** Always one organization (invariant 6). */
   readonly organizationId: string
-  /** The end user's wallet in canonical form. */
+  /** Canonical form. */
   readonly wallet?: string
   readonly projectId?: string
   readonly policyId?: string
   readonly verdict?: 'compliant' | 'denied'
-  /** A rule's id. Null if the policy's default decided. */
+  /** Null if the policy's default decided. */
   readonly rule?: string | null
   readonly chain?: string
-  /** Decisions with this outcome of this shadow revision. */
+  /** Outcome of this shadow revision. */
   readonly shadow?: { readonly revisionId: string; readonly outcome: ShadowOutcome }
-  /** Unix milliseconds: `sinceMs` is inclusive, `untilMs` is exclusive. */
+  /** Unix milliseconds; `untilMs` is exclusive. */
   readonly sinceMs?: number
   readonly untilMs?: number
 }
@@ -30,13 +29,13 @@ export interface DecisionPosition {
 export interface DecisionPlace extends LinePlace {
   readonly atMs: number
   readonly number: number
-  /** True if the answer came after the deadline and was not sent. A retry may have received it. */
+  /** The answer came after the deadline and was not sent. A retry may have received it. */
   readonly withheld: boolean
 }
 
 export interface FoundPlaces {
   readonly places: readonly DecisionPlace[]
-  /** Start of the next page. Null after the last. */
+  /** Start of the next page, if any. */
   readonly next: DecisionPosition | null
   /** False if the search reached its time limit. It can continue from `next`. */
   readonly complete: boolean
@@ -44,11 +43,9 @@ export interface FoundPlaces {
 
 export interface DecisionCount {
   readonly count: number
-  /** False if there are more. */
   readonly exact: boolean
 }
 
-/** A decision to index. */
 export interface IndexedDecision {
   readonly kind: 'decision'
   readonly place: LinePlace
@@ -57,13 +54,12 @@ export interface IndexedDecision {
   readonly organizationId: string
   readonly projectId: string
   readonly policyId: string
-  /** Id of the API key that sent the request. */
+  /** API key that sent the request. */
   readonly keyId: string
   readonly rule: string | null
   readonly chain: string
   readonly wallet: string
   readonly compliant: boolean
-  /** Null if there was no shadow revision. */
   readonly shadow: { readonly revisionId: string; readonly outcome: ShadowOutcome } | null
 }
 

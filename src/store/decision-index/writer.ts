@@ -21,25 +21,23 @@ export interface CutSegment {
 export interface IndexWriter {
   append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): void
   /**
-   * Creates one missing index of a complete generation. Returns false if none is missing. Takes at most a few hundred
-   * milliseconds.
+   * Creates one missing index of a complete generation, within a few hundred milliseconds. Returns false if none is
+   * missing.
    */
   improve(): boolean
   positions(): ReadonlyMap<string, { readonly segment: string; readonly offset: number }>
-  /** Returns the number of decisions in the index. */
   count(): number
 }
 
 interface Generation {
   readonly id: number
-  /** SQL that inserts a row. */
   readonly insert: string
   rows: number
   lowestAt: number
   highestAt: number
 }
 
-/** Returns one name for a shadow revision and its outcome, so that a row stores both as one number. */
+/** Combines a shadow revision and its outcome, so that a row stores both as one number. */
 export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision['shadow']>): string =>
   `${revisionId} ${outcome}`
 
@@ -48,7 +46,7 @@ const insertOf = (generation: number): string =>
 
 export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
   const { database, statement } = file
-  /** Numbers by kind and text, with the latest text first: consecutive decisions often have the same names. */
+  /** Numbers by kind and text, with the latest text: consecutive decisions often have the same names. */
   const names = new Map<string, { readonly ids: Map<string, number>; text: string; id: number }>()
 
   const nameId = (kind: string, text: string): number => {

@@ -13,7 +13,7 @@ import { eraseEvidence } from './evidence-rows.ts'
 /**
  * Destroys the keys of the session's evidence and records this in the history, unless there is no evidence. The session
  * must be locked.
- * @returns the erased rows; their files can no longer be decrypted
+ * @returns the erased rows, whose files can no longer be decrypted
  */
 export const eraseSessionEvidence = async (
   transaction: Transaction,

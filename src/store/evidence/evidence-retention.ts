@@ -1,5 +1,5 @@
 // Retention of evidence in days, by the status of its session, and the selection of expired evidence. The sweep reads
-// rows of all organizations: it belongs to the administration of the deployment.
+// rows of all organizations, as administration of the deployment.
 
 import type { EvidenceTarget } from '../../domain/evidence.ts'
 import { hidden, integer, text } from '../columns.ts'
@@ -8,7 +8,7 @@ import type { SqlParameter, Statements } from '../database.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { EVIDENCE } from './evidence-rows.ts'
 
-/** Days after the end of the session. A session that waits for its decision keeps its evidence. */
+/** Days after the end of the session. A session that awaits its decision keeps its evidence. */
 const RETENTION = defineTable('evidence_retention', {
   organizationId: hidden(text),
   completedDays: integer,
@@ -32,9 +32,8 @@ const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id =
   AND event.session_id = sessions.id AND event.kind = 'status'`
 
 /**
- * Sessions with expired evidence: the days count from the session's last step or its completion. A session that was
- * sent back keeps its evidence for at least the time of a rejected session; a session that was ever
- * completed, for at least the time of a completed session, even if it was rejected later.
+ * The days count from the session's last step or its completion. A returned session keeps its evidence for at least the
+ * time of a rejected session; a session that was ever completed, for at least the time of a completed session.
  */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
@@ -55,7 +54,7 @@ const expiredParameters = (nowSeconds: number): readonly SqlParameter[] => {
   return [completedDays, rejectedDays, abandonedDays, rejectedDays, completedDays].flatMap((days) => [days, nowSeconds])
 }
 
-/** Reports whether the session's evidence has expired. The session must be locked. */
+/** The session must be locked. */
 export const isExpired = async (
   transaction: Statements,
   { organizationId, sessionId }: EvidenceTarget,
@@ -77,7 +76,7 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
   set: (organizationId: string, { completedDays, rejectedDays, abandonedDays }: Retention): Promise<void> =>
     RETENTION.put(scope, { organizationId }, { completedDays, rejectedDays, abandonedDays }),
 
-  /** Returns up to `limit` sessions with expired evidence. Erase it, then call again. */
+  /** Returns at most `limit` sessions. Erase their evidence, then call again. */
   listExpired: async (limit: number): Promise<readonly EvidenceTarget[]> => {
     const rows = await scope.statements.query<{ organization_id: string; id: string }>(
       `${EXPIRED} ORDER BY sessions.id LIMIT ?`,
@@ -86,7 +85,6 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
     return rows.map((row) => ({ organizationId: row.organization_id, sessionId: row.id }))
   },
 
-  /** Reports whether the file contains evidence that was not erased. */
   isFileInUse: async (storageName: string): Promise<boolean> =>
     (await EVIDENCE.everywhere.find(scope, { storageName, erasedAtSeconds: null })) !== null,
 })

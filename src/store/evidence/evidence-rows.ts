@@ -1,4 +1,4 @@
-// Reads, writes and erases single rows of evidence. Erasing destroys the key of the file but keeps the row, because the
+// Reads, writes and erases rows of evidence. Erasing destroys the key of the file but keeps the row, because the
 // history and readings refer to it.
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { columnsOf, hidden, integer, names, nullable, sql, text } from '../columns.ts'
@@ -19,17 +19,15 @@ export const EVIDENCE = defineTable('session_evidence', {
   erasedAtSeconds: hidden(nullable(integer)),
 })
 
-/** The session's evidence that was not erased. */
 export const KEPT_OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
 
-/** The same condition for the table's functions. */
 export const keptOf = ({ organizationId, sessionId }: EvidenceTarget) => ({
   organizationId,
   sessionId,
   erasedAtSeconds: null,
 })
 
-/** Destroys the keys of the matching rows and returns these rows. */
+/** Destroys the keys of the matching rows and returns the rows. */
 export const eraseEvidence = (
   transaction: Transaction,
   target: EvidenceTarget,
@@ -42,7 +40,6 @@ export const eraseEvidence = (
     { wrappedKey: sql`NULL`, sealedName: null, fieldNames: [], erasedAtSeconds: nowSeconds },
   )
 
-/** @throws OrganizationKeyExchangedError */
 export const insertEvidence = async (
   transaction: Transaction,
   { organizationId, sessionId }: EvidenceTarget,

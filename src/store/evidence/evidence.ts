@@ -18,7 +18,6 @@ import { eraseSessionEvidence } from './evidence-erasure.ts'
 import { isExpired } from './evidence-retention.ts'
 import { EVIDENCE, eraseEvidence, FIELDS_KIND, insertEvidence, keptOf } from './evidence-rows.ts'
 
-/** Includes the session's id. */
 const OF_SESSIONS = defineTable('session_evidence', { ...EVIDENCE.shape, sessionId: text })
 
 const READS = defineTable('evidence_reads', {
@@ -34,7 +33,6 @@ const READS = defineTable('evidence_reads', {
   readAtSeconds: integer,
 })
 
-/** The session after a change, and the files that can no longer be decrypted. */
 interface EvidenceChange {
   readonly state: SessionState
   readonly obsoleteFiles: readonly string[]
@@ -49,7 +47,7 @@ const announceChange = async (
 ): Promise<SessionState> => {
   await noteChange(transaction, session, note, nowSeconds)
   const state = await readState(transaction, session.organizationId, session.id)
-  if (state === null) throw new Error('the session vanished while it was locked')
+  if (state === null) throw new Error('the session was deleted while it was locked')
   await announceSession(transaction, state, nowSeconds)
   return state
 }
@@ -62,8 +60,8 @@ const clearErasure = (transaction: Transaction, { organizationId, sessionId }: E
   ])
 
 /**
- * Call it in the transaction that completes a session.
- * @throws EvidenceErasedError if the evidence of the decision was erased and nothing has been submitted since
+ * Call in the transaction that completes a session.
+ * @throws EvidenceErasedError if the evidence was erased and nothing was submitted since
  */
 export const requireEvidenceKept = async (
   transaction: Transaction,
@@ -78,7 +76,7 @@ export const requireEvidenceKept = async (
 
 /** Unless documented otherwise, functions return null if the organization has no such session. */
 export const createEvidenceTable = (scope: TableScope) => {
-  /** Locks the session. @throws BrowserUnknownError, SessionClosedError if the person may no longer change it */
+  /** @throws BrowserUnknownError, SessionClosedError if the person can no longer change the session */
   const lockOpen = async (transaction: Transaction, target: EvidenceTarget): Promise<Session | null> => {
     const nowSeconds = scope.nowSeconds()
     const session = await lockSession(transaction, target.organizationId, target.sessionId, nowSeconds)
@@ -88,11 +86,11 @@ export const createEvidenceTable = (scope: TableScope) => {
   }
 
   return {
-    /** Returns the session's evidence, oldest first; empty if there is no such session. */
+    /** Oldest first; empty if there is no such session. */
     list: (target: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
       EVIDENCE.list(scope, keptOf(target), ['createdAtSeconds', 'id']),
 
-    /** Returns the record of a kind for each of an organization's sessions that has one, by session. */
+    /** Returns the records of one kind, by session. */
     recordsOf: async (
       organizationId: string,
       sessionIds: readonly string[],
@@ -104,8 +102,8 @@ export const createEvidenceTable = (scope: TableScope) => {
     },
 
     /**
-     * Replaces the fields in row `replacedId` (null if there are none). Returns false if the current fields are in a
-     * different row, because of a concurrent change.
+     * Replaces the fields in row `replacedId` (null if there are none). Returns false if a concurrent change has
+     * replaced that row.
      * @throws SessionClosedError, PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     replaceFields: (
@@ -136,8 +134,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Replaces a note of one kind that the service itself stores with the evidence. It doesn't count as a change of the
-     * session.
+     * Replaces a note of one kind that the service itself stores with the evidence. Not a change of the session.
      * @returns files that can no longer be decrypted; null if there is no such session or its evidence was erased
      * @throws OrganizationKeyExchangedError
      */
@@ -198,8 +195,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Destroys all keys of the session's evidence, regardless of its status. Does nothing if there is no evidence.
-     * @param onlyExpired true to do nothing during the retention period, even if it was over before
+     * Destroys all keys of the session's evidence, regardless of its status.
+     * @param onlyExpired true to do nothing during the retention period
      */
     eraseAll: (
       target: EvidenceTarget,
@@ -224,10 +221,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return state === null ? null : { state, obsoleteFiles: rows.map((row) => row.storageName) }
       }),
 
-    /**
-     * Returns the row of one piece of evidence and records the access, both or neither. Returns null if the session has
-     * no such evidence.
-     */
+    /** Returns one piece of evidence and records the access atomically. Null if the session has no such evidence. */
     recordRead: (target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null> =>
       scope.write(async (own) => {
         const { organizationId, sessionId } = target
@@ -238,7 +232,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return record
       }),
 
-    /** Returns the recorded accesses, oldest first. They are kept when the evidence itself is erased. */
+    /** Oldest first. Accesses are kept when the evidence is erased. */
     listReads: ({ organizationId, sessionId }: EvidenceTarget) =>
       READS.list(scope, { organizationId, sessionId }, ['readAtSeconds', 'id']),
   }

@@ -1,5 +1,5 @@
-// Limits the entries of one organization's lists, because each process keeps all lists in memory. Shared lists have no
-// limit: the operator decides about them.
+// Limits the entries of an organization's lists, because each process keeps all lists in memory. Shared lists have no
+// limit.
 import { ListLimitError } from '../../domain/list-errors.ts'
 import type { TransactionScope } from '../copy/table-scope.ts'
 import { lockOrganization } from '../row-locks.ts'
@@ -10,7 +10,7 @@ const sumOf = async (own: TransactionScope, statement: string, organizationId: s
 }
 
 /**
- * Call it in the transaction that changes a list, before the change.
+ * Call in the transaction that changes a list, before the change.
  * @param added number of entries by which the list grows; negative if it shrinks
  * @throws ListLimitError
  */
@@ -29,7 +29,7 @@ export const requireRoomForEntries = async (
 }
 
 /**
- * Call it in the transaction that keeps a base until its approval, after the base is kept: approvals keep whole files.
+ * Call in the transaction that keeps a base until its approval, after the base is kept.
  * @throws ListLimitError
  */
 export const requireRoomForStaged = async (own: TransactionScope, baseId: string): Promise<void> => {

@@ -1,5 +1,5 @@
-// Looks up keys in a base. Reads each chunk once for all of its keys, and yields to the event loop between chunks,
-// because a base has up to a million keys and long notes.
+// Looks up keys in a base. Reads each chunk once, and yields to the event loop between chunks, because a base has up to
+// a million keys and long notes.
 import { hexOfKey } from '../../domain/address-key.ts'
 import type { ListNote } from '../../domain/list.ts'
 import { nextTurn } from '../../lib/time.ts'
@@ -7,7 +7,7 @@ import { among } from '../columns.ts'
 import type { Statements } from '../database.ts'
 import { type ChunkRow, findChunk, indexOfKey, noteReader } from './list-chunks.ts'
 
-/** Chunks whose keys are read per turn of the event loop: at most half a megabyte. */
+/** At most half a megabyte per turn of the event loop. */
 const CHUNKS_PER_TURN = 4
 
 interface ChunkStart {
@@ -15,7 +15,7 @@ interface ChunkStart {
   readonly firstKey: Uint8Array
 }
 
-/** Returns the last start at or before the key. The starts are in ascending order. */
+/** The last start at or before the key. `starts` must be in ascending order. */
 const startOf = (starts: readonly ChunkStart[], key: Uint8Array): ChunkStart | null => {
   let low = 0
   let high = starts.length
@@ -51,7 +51,6 @@ const groupByChunk = async (
 
 type ReadColumn = 'keys' | 'keys, notes'
 
-/** Yields each chunk that may contain some of the keys, with those keys. */
 async function* chunksWith<Row extends Partial<ChunkRow>>(
   statements: Statements,
   baseId: string,
@@ -79,7 +78,7 @@ async function* chunksWith<Row extends Partial<ChunkRow>>(
   }
 }
 
-/** Returns the hex digits of the keys that the base contains. Reads no notes. */
+/** Returns the keys in the base as hex digits. Reads no notes. */
 export const findKeys = async (
   statements: Statements,
   baseId: string | null,
@@ -93,7 +92,7 @@ export const findKeys = async (
   return found
 }
 
-/** Returns the notes of the keys that the base contains, by the hex digits of the key. */
+/** By the hex digits of the key. */
 export const findNotes = async (
   statements: Statements,
   baseId: string | null,

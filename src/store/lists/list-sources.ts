@@ -1,6 +1,6 @@
 // Sources of lists, their schedules and the results of the latest attempts. One process at a time reads a due source,
-// under a lease longer than a reading, so that a crashed reader is replaced. Each lease or change creates a new token;
-// a result with an outdated token is discarded.
+// under a lease longer than a read, so that a crashed reader is replaced. Each lease or change creates a new token; a
+// result with an outdated token is discarded.
 import { randomBase62 } from '../../domain/identifier.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import { recordChange } from '../changes.ts'
@@ -12,7 +12,6 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 const COLUMNS = {
   listId: text,
-  /** An absolute path or a URL. */
   location: text,
   format: typed<ListFormat>(),
   reach: typed<Reach>(),
@@ -21,21 +20,20 @@ const COLUMNS = {
   intervalSeconds: integer,
   dueAtSeconds: integer,
   attemptedAtSeconds: nullable(integer),
-  /** Reason of the last attempt's failure, in one line. Null if it succeeded. */
+  /** One line. Null if the last attempt succeeded. */
   failure: nullable(text),
-  /** Time when the content was last read completely and accepted. */
+  /** Last time the content was read completely and accepted. */
   confirmedAtSeconds: nullable(integer),
-  /** SHA-256 of the file at that time, in hexadecimal. */
+  /** SHA-256 of that file in hexadecimal. */
   fileSha256: nullable(text),
   fileBytes: nullable(integer),
   skippedCount: nullable(integer),
-  /** Created by the last lease or change. A reader passes it back with its result. */
+  /** Created by the last lease or change. Readers pass it back with their result. */
   token: text,
   leasedUntilSeconds: hidden(integer),
 }
 
 export const LIST_SOURCES = defineTable('list_sources', COLUMNS)
-/** Includes the list's name. */
 const NAMED = defineTable('list_sources', {
   ...COLUMNS,
   name: computed(text, '(SELECT lists.name FROM lists WHERE lists.id = list_sources.list_id)'),
@@ -47,10 +45,9 @@ const NOT_LEASED = { leasedUntilSeconds: 0 }
 
 const newToken = (): string => randomBase62(16)
 
-/** A leased source. */
 type TakenSource = Pick<ListSource, 'listId' | 'token'>
 
-/** Records that a source was read and accepted. Returns false if it has been changed or leased again. */
+/** Returns false if the source was changed or leased again. */
 export const confirmSource = async (
   own: TransactionScope,
   { listId, token }: TakenSource,
@@ -74,7 +71,7 @@ export const createListSourceTable = (scope: TableScope) => {
   const lease = (seconds: number) => ({ leasedUntilSeconds: scope.nowSeconds() + seconds, token: newToken() })
 
   return {
-    /** Makes the source maintain the list; it is due immediately. Confirmations of a previous source are dropped. */
+    /** Drops confirmations of a previous source. The new source is due immediately. */
     set: (
       listId: string,
       source: Pick<ListSource, 'location' | 'format' | 'reach' | 'skipsBadLines' | 'intervalSeconds'>,
@@ -90,7 +87,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return kept
       }),
 
-    /** Makes the list manually maintained, with its current content. Returns false if it has no source. */
+    /** Keeps the content and makes the list manually maintained. Returns false if it has no source. */
     remove: (listId: string): Promise<boolean> =>
       scope.write(async (own) => {
         await lockList(own, listId)
@@ -101,10 +98,9 @@ export const createListSourceTable = (scope: TableScope) => {
 
     find: (listId: string): Promise<ListSource | null> => LIST_SOURCES.find(scope, { listId }),
 
-    /** Returns the sources of all lists, for the administration of the deployment. */
+    /** For the administration of the deployment. */
     listAll: (): Promise<readonly ListSource[]> => LIST_SOURCES.list(scope, {}, ['listId']),
 
-    /** Returns the sources of an organization's own lists, with the lists' names. */
     listOf: async (organizationId: string): Promise<readonly (ListSource & { readonly name: string })[]> => {
       const ofOrganization = sql`IN (SELECT id FROM lists WHERE organization_id = ${organizationId})`
       const sources = await NAMED.list(scope, { listId: ofOrganization }, ['listId'])
@@ -112,8 +108,8 @@ export const createListSourceTable = (scope: TableScope) => {
     },
 
     /**
-     * Leases one due source of an organization (or of the deployment) without a leased source, or returns null. Slow
-     * sources of one organization thus delay only each other.
+     * Leases one due source. Skips owners with a leased source, so that an organization's slow sources delay only each
+     * other.
      */
     takeDue: async (leaseSeconds: number): Promise<ListSource | null> => {
       const now = scope.nowSeconds()
@@ -121,24 +117,21 @@ export const createListSourceTable = (scope: TableScope) => {
       const isFree = sql`(SELECT COALESCE(organization_id, '') FROM lists WHERE id = list_id) NOT IN (
           SELECT COALESCE(organization_id, '') FROM lists JOIN list_sources AS leased ON leased.list_id = lists.id
           WHERE leased.leased_until_seconds > ${now})`
-      // Usually no source is due; nothing is then written.
+      // Usually no source is due, and nothing is written.
       const [candidate] = await LIST_SOURCES.list(scope, due, { by: ['dueAtSeconds'], limit: 1 }, isFree)
       if (candidate === undefined) return null
       return LIST_SOURCES.update(scope, { listId: candidate.listId, ...due }, lease(leaseSeconds), isFree)
     },
 
-    /**
-     * Leases one list's source, even if it is not due, and invalidates a reading in progress. Returns null if it has no
-     * source.
-     */
+    /** Leases a list's source even if it is not due, which invalidates a read in progress. Null if it has no source. */
     take: (listId: string, leaseSeconds: number): Promise<ListSource | null> =>
       LIST_SOURCES.update(scope, { listId }, lease(leaseSeconds)),
 
-    /** Makes the source due immediately. Returns false if the list has no source. */
+    /** Returns false if the list has no source. */
     hasten: async (listId: string): Promise<boolean> =>
       (await LIST_SOURCES.updateAll(scope, { listId }, { dueAtSeconds: scope.nowSeconds() })) > 0,
 
-    /** Records that the file is unchanged. Returns false if the source has been changed or leased again. */
+    /** The file is unchanged. Returns false if the source was changed or leased again. */
     confirm: ({ listId, token }: TakenSource, nextDueAtSeconds: number): Promise<boolean> =>
       scope.write(async (own) => {
         const confirmed = await confirmSource(own, { listId, token }, { dueAtSeconds: nextDueAtSeconds })
@@ -146,7 +139,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return confirmed
       }),
 
-    /** Records a failure; the list keeps its content. Does nothing if the source has been changed or leased again. */
+    /** The list keeps its content. Does nothing if the source was changed or leased again. */
     fail: async ({ listId, token }: TakenSource, failure: string, nextDueAtSeconds: number): Promise<void> => {
       const attempt = { dueAtSeconds: nextDueAtSeconds, ...NOT_LEASED, attemptedAtSeconds: scope.nowSeconds(), failure }
       await LIST_SOURCES.updateAll(scope, { listId, token }, attempt)

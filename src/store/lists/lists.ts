@@ -1,6 +1,5 @@
 // Lists of addresses and their single entries. Whole lists are written in list-bases.ts; sources are in
-// list-sources.ts. An owner is an organization's id, or null for the deployment, whose lists are shared by all
-// organizations.
+// list-sources.ts. An owner is an organization's id, or null for the deployment's shared lists.
 import { hexOfKey } from '../../domain/address-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
@@ -34,25 +33,25 @@ const LISTS = defineTable(
   'lists',
   {
     id: text,
-    /** Null for a shared list of the deployment. */
+    /** Null for a shared list. */
     organizationId: nullable(text),
     name: text,
     description: text,
-    /** The base (list-bases.ts) with which it was last written as a whole. Null if it was only edited. */
+    /** Base with which the list was last written as a whole (list-bases.ts). Null if it was only edited. */
     baseId: nullable(text),
     entryCount: integer,
-    /** Increments with every change of its entries. */
+    /** Increments with every change of the entries. */
     version: integer,
     createdAtSeconds: integer,
     updatedAtSeconds: integer,
     screeningList: nullable(text),
     sourceFormat: computed(nullable(typed<ListFormat>()), ofSource('format')),
-    /** From its list of sanctioned people. Null unless that list is enabled. */
+    /** From the list of sanctioned people. Null unless screening against it is enabled. */
     enablingId: computed(
       nullable(text),
       '(SELECT screening_lists.enabling_id FROM screening_lists WHERE screening_lists.name = lists.screening_list)',
     ),
-    /** Time of the last confirmation. Null before the first, and for manually maintained lists. */
+    /** Null before the first confirmation, and for manual lists. */
     confirmedAtSeconds: computed(
       nullable(integer),
       `COALESCE(${ofSource('confirmed_at_seconds')}, lists.screening_confirmed_at_seconds)`,
@@ -60,12 +59,9 @@ const LISTS = defineTable(
   },
   ({ sourceFormat, screeningList, ...row }) => ({
     ...row,
-    /** Content of a list not maintained by people is confirmed from outside and has an age. */
+    /** Lists that people do not maintain are confirmed from outside and have an age. */
     keptBy: (sourceFormat !== null ? 'source' : screeningList !== null ? 'screening' : 'people') as ListKeeper,
-    /**
-     * True if the list contains wallets of sanctioned people: its source, or an enabled screening list, is a list of
-     * sanctioned people.
-     */
+    /** The source, or the enabled screening list, is a list of sanctioned people. */
     isOfSanctioned: sourceFormat === 'sdn-advanced' || row.enablingId !== null,
   }),
 ).announcing('list', ({ id }) => id)
@@ -85,22 +81,21 @@ interface NewList {
   readonly owner: string | null
   readonly name: string
   readonly description?: string
-  /** The list of sanctioned people whose wallets screening writes to this list. */
+  /** List of sanctioned people whose wallets screening writes to this list. */
   readonly screeningList?: string
 }
 
 export type EditResult =
-  /** `changed`: number of added and removed entries; a new memo alone doesn't count. */
+  /** `changed`: added and removed entries, without new memos. */
   | { readonly status: 'edited'; readonly list: AddressList; readonly changed: number }
   | { readonly status: 'unknown' }
   /** People do not maintain the list, so their changes would be lost. */
   | { readonly status: 'kept-by-source' | 'kept-by-screening' }
-  /** The list would have more than LIST_ENTRIES_MAX entries. */
   | { readonly status: 'full' }
-  /** More than LIST_EDITS_MAX single entries have changed. Write the list as a whole (list-bases.ts), then retry. */
+  /** Write the list as a whole (list-bases.ts), then retry. */
   | { readonly status: 'edits-full' }
 
-/** Reads rows in ascending order of key, a part per turn of the event loop. */
+/** Reads rows in ascending order of key, one part per turn of the event loop. */
 const readInParts = async <Row extends { readonly key: Uint8Array }>(
   limit: number,
   read: (after: Uint8Array, limit: number) => Promise<readonly Row[]>,
@@ -115,14 +110,13 @@ const readInParts = async <Row extends { readonly key: Uint8Array }>(
   }
 }
 
-/** Keys that one statement names. */
 const KEYS_AT_ONCE = 500
 
 const inParts = async <Item>(items: readonly Item[], size: number, work: (part: readonly Item[]) => Promise<void>) => {
   for (let at = 0; at < items.length; at += size) await work(items.slice(at, at + size))
 }
 
-/** Returns the earlier edits of these keys, by the hex digits of the key. */
+/** By the hex digits of the key. */
 const findEdits = async (statements: Statements, listId: string, keys: readonly Uint8Array[]) => {
   const found = new Map<string, ListEdit>()
   await inParts(keys, KEYS_AT_ONCE, async (part) => {
@@ -133,7 +127,7 @@ const findEdits = async (statements: Statements, listId: string, keys: readonly 
 }
 
 export const createListTable = (scope: TableScope) => {
-  /** Locks the list and reads it again, so that it is current. Returns null if there is none. */
+  /** Locks the list and reads its current row. */
   const lockOwn = async (own: TransactionScope, organizationId: string | null, name: string) => {
     const seen = await LISTS.find(own, { organizationId, name })
     if (seen === null || !(await lockList(own, seen.id))) return null
@@ -158,7 +152,7 @@ export const createListTable = (scope: TableScope) => {
     })
   }
 
-  /** Returns the entries with these keys, by the hex digits of the key. */
+  /** By the hex digits of the key. */
   const findEntries = async (
     list: AddressList,
     keys: readonly Uint8Array[],
@@ -179,7 +173,7 @@ export const createListTable = (scope: TableScope) => {
 
   return {
     /**
-     * Creates an empty, manually maintained list.
+     * Creates an empty, manual list.
      * @throws FieldInvalidError if the name is malformed, reserved, or used by a shared list
      * @throws ConstraintViolatedError if the owner already has a list with this name; OrganizationLimitError
      */
@@ -190,7 +184,7 @@ export const createListTable = (scope: TableScope) => {
         if (owner === null && DUTY_LIST_NAMES.includes(name)) {
           throw new FieldInvalidError('name', 'is the name of an organization’s own list')
         }
-        // The lock serializes the creation of a shared list and an organization's list with the same name.
+        // Serializes the creation of a shared list and an organization's list with the same name.
         await lockDeployment(transaction)
         const shared = await LISTS.find(transaction, { organizationId: null, name })
         if (owner !== null && shared !== null) throw new FieldInvalidError('name', 'is the name of a shared list')
@@ -207,13 +201,12 @@ export const createListTable = (scope: TableScope) => {
 
     /**
      * Returns the shared list with the wallets of a list of sanctioned people.
-     * @param creates true to create it if missing
-     * @returns null if there is none
+     * @param creates true to create a missing list
      */
     ofScreening: (screeningList: string, creates: boolean): Promise<AddressList | null> =>
       scope.write(async (transaction) => {
         const name = sharedListName(screeningList)
-        // `create` and screening_lists also take this lock, so that no manually maintained list has this name.
+        // `create` and screening_lists also take this lock, so that no manual list has this name.
         await lockDeployment(transaction)
         // Earlier versions created the list without `screening_list`.
         await transaction.execute(
@@ -232,13 +225,13 @@ export const createListTable = (scope: TableScope) => {
     list: (owner: string | null): Promise<readonly AddressList[]> =>
       LISTS.list(scope, { organizationId: owner }, ['name']),
 
-    /** Returns the lists of all owners, for the administration of the deployment and for serving. */
+    /** Lists of all owners, for the administration of the deployment and for serving. */
     listAll: (): Promise<readonly AddressList[]> => LISTS.everywhere.list(scope, {}, ['organizationId', 'name']),
 
     /** For serving: the id comes from the change feed. */
     findById: (id: string): Promise<AddressList | null> => LISTS.everywhere.find(scope, { id }),
 
-    /** Deletes the list and its entries. Returns false if there is none. Its chunks are deleted later. */
+    /** Its chunks are deleted later. Returns false if there is no such list. */
     remove: (owner: string | null, name: string): Promise<boolean> =>
       scope.write(async (transaction) => {
         const list = await lockOwn(transaction, owner, name)
@@ -265,7 +258,7 @@ export const createListTable = (scope: TableScope) => {
         if (list.keptBy !== 'people') return { status: `kept-by-${list.keptBy}` }
         const kept = await EDITS.count(transaction, { listId: list.id })
         if (kept + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
-        // Each key occurs once, because the changes are computed from the list before all edits.
+        // Each key occurs once, because changes are computed from the list before all edits.
         const distinct = new Map(edits.map((edit) => [hexOfKey(edit.key), edit]))
         const keys = [...distinct.values()].map(({ key }) => key)
         const previous = await findEdits(transaction, list.id, keys)
@@ -303,13 +296,12 @@ export const createListTable = (scope: TableScope) => {
 
     findEntries,
 
-    /** Returns a key's entry with its note. Null if the list does not contain the key. */
     findEntry: async (list: AddressList, key: Uint8Array): Promise<ListEntry | null> =>
       (await findEntries(list, [key])).get(hexOfKey(key)) ?? null,
 
     /**
-     * Returns single entries changed since the list was last written as a whole, in ascending order of key. Yields to
-     * the event loop: compare the list's version before and after.
+     * Returns entries changed since the list was last written as a whole, in ascending order of key. Yields to the
+     * event loop: compare the list's version before and after.
      */
     readEdits: (listId: string): Promise<readonly ListEdit[]> =>
       readInParts(512, (after, limit) => EDITS.list(scope, { listId, key: sql`> ${after}` }, { by: ['key'], limit })),

@@ -1,6 +1,6 @@
-// Hits of sessions and the decisions about them. A decision applies only to the compared content: the same subject and
-// entry with a different name, date or content is a new hit. A decided hit ends when its entry is removed: a later
-// listing is a new hit.
+// Hits of sessions and their decisions. A decision applies only to the compared content: the same subject and entry
+// with another name, date or content is a new hit. A decided hit ends when its entry is removed, so a later listing is
+// a new hit.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { type BoundHit, HIT_STATES, type HitState, NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
@@ -14,9 +14,8 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 export interface StoredHit extends BoundHit {
   readonly id: string
-  /** Name of the check that found the hit. */
   readonly check: string
-  /** Key of the settings with which it was last found. */
+  /** Key of the settings with which the hit was last found. */
   readonly settings: string
   readonly state: HitState
   readonly foundAtSeconds: number
@@ -56,7 +55,7 @@ const STATES = defineTable('screening_hits', {
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
-/** Returns hits, highest score first. */
+/** Highest score first. */
 const hitsOf = async (
   statements: Statements,
   organizationId: string,
@@ -89,17 +88,15 @@ const ENDED = defineTable('screening_ended_hits', {
 interface HitTarget {
   readonly organizationId: string
   readonly sessionId: string
-  /** Name of the check. */
   readonly check: string
 }
 
-/** Returns the fields of an open hit found with these settings. */
 const openedBy = ({ versionId, name, subject, basis, subjectBasis, score, why }: BoundHit, settings: string) =>
   ({ versionId, name, subject, basis, subjectBasis, score, why, settings, state: 'open' }) as const
 
 const UNDECIDED = { decidedAtSeconds: null, decidedBy: null, reason: null }
 
-/** Returns `owner` for `owner 2`, because the order of owners may change. */
+/** `owner` for `owner 2`, because the order of owners may change. */
 const roleOf = (subject: string): string => subject.split(' ', 1)[0] ?? ''
 
 type Matches = (stored: StoredHit, hit: BoundHit) => boolean
@@ -151,7 +148,6 @@ const isInDoubt = async (
   return changes.length > 0
 }
 
-/** Returns a check's outcome including its hits. */
 const outcomeWith = (outcome: string, hits: readonly Pick<StoredHit, 'state'>[]): string => {
   if (hits.some(({ state }) => state === 'confirmed')) return 'failed'
   return hits.some(({ state }) => state === 'open') ? 'look' : outcome
@@ -183,11 +179,11 @@ const endHit = async (
 }
 
 /**
- * Replaces the check's hits with the found hits. Call it in the transaction that stores a check.
- * A missing hit ends only because of the list: its subject was compared again, completely and with the same settings.
- * An open hit is then deleted, a decided hit is kept for the history. Otherwise, a decision stays, and a person decides
- * an open hit, so that nobody can end a hit by typing a different name. The same entry with an equal or higher score
- * replaces an open hit. A cleared hit reopens if its score rises. A hit on a different basis is a new hit.
+ * Replaces the check's hits. Call in the transaction that stores a check. A missing hit ends only because of the list:
+ * its subject was compared again, completely and with the same settings. An open hit is then deleted; a decided hit is
+ * kept for the history. Otherwise, decisions stay and a person decides open hits, so that nobody can end a hit by
+ * entering another name. The same entry with an equal or higher score replaces an open hit. A cleared hit reopens if
+ * its score rises. A hit on a different basis is a new hit.
  * @returns the number of opened hits, and the check's outcome including its hits
  */
 export const replaceHits = async (
@@ -246,9 +242,9 @@ export const replaceHits = async (
 }
 
 /**
- * Erases the matched names of a session's hits. Call it in the transaction that erases the session's evidence. The
- * list's version and the decision with its reason stay. An open hit stays open: an erasure must not decide a session on
- * which other organizations rely. Hits on wallets stay, because wallets are not evidence.
+ * Erases the matched names of a session's hits. Call in the transaction that erases the session's evidence. The list's
+ * version and the decision with its reason stay. An open hit stays open: an erasure must not decide a session on which
+ * other organizations rely. Hits on wallets stay, because wallets are not evidence.
  */
 export const eraseResemblances = async (
   transaction: Transaction,
@@ -269,7 +265,7 @@ export const eraseResemblances = async (
 }
 
 /**
- * Call it in the transaction that completes a session.
+ * Call in the transaction that completes a session.
  * @throws HitOpenError; HitConfirmedError unless an operator completes it
  */
 export const requireHitsDecided = async (
@@ -287,15 +283,15 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
   hits: (organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
     hitsOf(scope.statements, organizationId, sessionId),
 
-  /** Returns decided hits whose entries are gone, newest first. */
+  /** Newest first. */
   endedHits: (organizationId: string, sessionId: string): Promise<readonly EndedHit[]> =>
     ENDED.list(scope, { organizationId, sessionId }, { by: ['endedAtSeconds', 'id'], descending: true }),
 
-  /** Returns decisions about the hits of some sessions, in the order in which the hits were found. */
+  /** In the order in which the hits were found. */
   statesOf: (organizationId: string, sessionIds: readonly string[]): Promise<readonly ItemOf<typeof STATES>[]> =>
     STATES.list(scope, { organizationId, sessionId: among(sessionIds) }, ['foundAtSeconds']),
 
-  /** Returns the number of hits per state for some sessions. Sessions without hits are omitted. */
+  /** Counts hits per state. Omits sessions without hits. */
   countMany: async (
     organizationId: string,
     sessionIds: readonly string[],
@@ -317,7 +313,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     return counts
   },
 
-  /** @returns the hit after the decision and its previous state; null if the session has no such hit */
+  /** @returns the hit after the decision, and its previous state; null if the session has no such hit */
   decideHit: (
     target: { readonly organizationId: string; readonly sessionId: string; readonly hitId: string },
     decision: { readonly state: 'cleared' | 'confirmed'; readonly by: string; readonly reason: string },

@@ -14,21 +14,21 @@ import { defineTable } from '../table.ts'
 export interface ScreeningList {
   readonly name: string
   readonly format: string
-  /** Empty if it is only filled from files. */
+  /** Empty if the list is only filled from files. */
   readonly urls: readonly string[]
   readonly reach: Reach
   readonly intervalSeconds: number
-  /** Null until it is read for the first time. */
+  /** Null before the first read. */
   readonly version: ScreeningVersion | null
   readonly dueAtSeconds: number
   readonly attemptedAtSeconds: number | null
-  /** Reason of the last attempt's failure, in one line. Null if it succeeded. */
+  /** One line. Null if the last attempt succeeded. */
   readonly failure: string | null
-  /** Time when the content was last read and accepted, or found unchanged. */
+  /** Last time the content was read and accepted, or found unchanged. */
   readonly confirmedAtSeconds: number | null
-  /** ETag or modification time of each file, by its URL, for conditional requests. */
+  /** ETag or modification time by URL, for conditional requests. */
   readonly validators: Readonly<Record<string, string>>
-  /** Created by the last lease or change. A reader passes it back with its result. */
+  /** Created by the last lease or change. Readers pass it back with their result. */
   readonly token: string
   /** Changes when the list is disabled and enabled again. Empty if it was enabled before migration 36. */
   readonly enablingId: string
@@ -84,20 +84,19 @@ const LISTS = defineTable(
 
 const NOT_LEASED = { leasedUntilSeconds: 0 }
 
-/** A version's packed entries and their metadata. */
 interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
   readonly bytes: Uint8Array
 }
 
 const CHUNK_BYTES = 262_144
 
-/** Returns the id of the shared list with this list's wallets, or null. */
+/** Returns the id of the shared list with this list's wallets. */
 const findShared = async (transaction: Transaction, name: string): Promise<string | null> => {
   const [shared] = await transaction.query<{ id: string }>('SELECT id FROM lists WHERE screening_list = ?', [name])
   return shared?.id ?? null
 }
 
-/** Announces a change of the shared list, because its age and its maintainer come from this list. */
+/** The shared list's age and maintainer come from this list. */
 const announceShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
   const subjectId = await findShared(transaction, name)
   if (subjectId === null) return
@@ -110,7 +109,7 @@ const lockShared = async (transaction: Transaction, name: string): Promise<void>
   if (id !== null) await lockList(transaction, id)
 }
 
-/** Confirms the shared wallets after a confirmation of the list's version, if they are from this version. */
+/** Confirms the shared wallets if they are from the confirmed version. */
 const confirmShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
   await transaction.execute(
     `UPDATE lists SET screening_confirmed_at_seconds = ? WHERE screening_list = ?
@@ -120,10 +119,7 @@ const confirmShared = async (transaction: Transaction, name: string, nowSeconds:
   await announceShared(transaction, name, nowSeconds)
 }
 
-/**
- * Rejects a list whose wallets cannot have their own shared list.
- * @throws FieldInvalidError
- */
+/** @throws FieldInvalidError if the list's wallets cannot have their own shared list */
 const requireShareable = async (transaction: Transaction, name: string): Promise<void> => {
   const shared = sharedListName(name)
   if (!isListName(shared) || DUTY_LIST_NAMES.includes(shared)) {
@@ -138,11 +134,10 @@ const requireShareable = async (transaction: Transaction, name: string): Promise
   if (taken === undefined) return
   throw new FieldInvalidError(
     'list',
-    `would overwrite the shared list ${shared}: use another name, or remove that list`,
+    `would overwrite the shared list ${shared}: use another name, or remove the shared list`,
   )
 }
 
-/** Returns the values of a list that was read and accepted. */
 const confirmedAt = (now: number, dueAtSeconds: number) => ({
   dueAtSeconds,
   attemptedAtSeconds: now,
@@ -156,7 +151,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   find: (name: string): Promise<ScreeningList | null> => LISTS.find(scope, { name }),
 
-  /** Reports whether a list with this name had content before, or whether a shared list of its wallets exists. */
+  /** Reports whether a list with this name had content before, or a shared list of its wallets exists. */
   hasRemains: async (name: string): Promise<boolean> =>
     (
       await scope.statements.query(
@@ -167,7 +162,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
     ).length > 0,
 
   /**
-   * Creates the list, or changes its source; it is due immediately. Its content stays.
+   * Creates the list or changes its source, which is due immediately. Keeps the content.
    * @throws FieldInvalidError if its wallets cannot be shared under its name
    */
   set: (source: Pick<ScreeningList, 'name' | 'format' | 'urls' | 'reach' | 'intervalSeconds'>): Promise<void> =>
@@ -180,7 +175,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       await announceShared(own, name, scope.nowSeconds())
     }),
 
-  /** Stops screening against the list. Its versions and shared wallets stay. Returns false if there is no such list. */
+  /** Stops screening against the list. Keeps versions and shared wallets. Returns false if there is no such list. */
   remove: (name: string): Promise<boolean> =>
     scope.write(async (transaction) => {
       const removed = await LISTS.removeAll(transaction, { name })
@@ -188,7 +183,6 @@ export const createScreeningListTable = (scope: TableScope) => ({
       return removed > 0
     }),
 
-  /** Leases a due list that has a URL. Returns null if there is none. */
   takeDue: async (leaseSeconds: number): Promise<ScreeningList | null> => {
     const now = scope.nowSeconds()
     const due = { dueAtSeconds: sql`<= ${now}`, leasedUntilSeconds: sql`<= ${now}`, urls: sql`<> '[]'` }
@@ -200,8 +194,8 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   /**
    * Makes a version the list's content. Equal entries confirm the current version.
-   * @param token of the lease; null for a file, regardless of a reading in progress
-   * @returns null if the list has been removed, changed or leased again
+   * @param token of the lease; null for a file, regardless of a read in progress
+   * @returns null if the list was removed, changed or leased again
    */
   replace: (
     name: string,
@@ -237,7 +231,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       return isSame ? 'confirmed' : 'loaded'
     }),
 
-  /** Records that the publisher reports no change. */
+  /** The publisher reports no change. */
   confirm: ({ name, token }: Pick<ScreeningList, 'name' | 'token'>, nextDueAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
@@ -246,7 +240,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       if (confirmed > 0) await confirmShared(transaction, name, now)
     }),
 
-  /** Records a failure; the list keeps its content. */
+  /** The list keeps its content. */
   fail: async (
     { name, token }: Pick<ScreeningList, 'name' | 'token'>,
     failure: string,
@@ -256,7 +250,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
     await LISTS.updateAll(scope, { name, token }, attempt)
   },
 
-  /** Returns versions whose wallets are not in a shared list yet. */
+  /** Versions whose wallets are not in a shared list yet. */
   unshared: async (): Promise<readonly UnsharedVersion[]> =>
     (
       await scope.statements.query<RowOf<UnsharedVersion>>(
@@ -265,12 +259,11 @@ export const createScreeningListTable = (scope: TableScope) => ({
       )
     ).map((row) => fieldsOf(row)),
 
-  /** Records that the version has no wallets and needs no shared list. */
+  /** The version has no wallets and needs no shared list. */
   shareNothing: async ({ name, versionId }: UnsharedVersion): Promise<void> => {
     await LISTS.updateAll(scope, { name, versionId }, { sharedVersionId: sql`version_id` })
   },
 
-  /** Returns the packed entries of a version. Null if there is no such version. */
   readVersion: async (versionId: string): Promise<Uint8Array | null> => {
     const rows = await scope.statements.query<{ content: Uint8Array }>(
       'SELECT content FROM screening_chunks WHERE version_id = ? ORDER BY number',

@@ -1,5 +1,5 @@
-// An organization's settings for screening: the minimum score of a hit, the lists and screeners for wallets, and the
-// effect of a new hit on a verified session.
+// An organization's screening settings: minimum score of a hit, lists and screeners for wallets, and the effect of a
+// new hit on a verified session.
 import type { HitAction, ScreeningSettings, ScreeningSettingsOfAll } from '../../domain/screening-hit.ts'
 import { flag, integer, json, nullable, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -40,7 +40,6 @@ const SETTINGS = defineTable(
 )
 
 export const createScreeningSettingsTable = (scope: TableScope) => ({
-  /** Returns the defaults if the organization has no settings. */
   read: async (organizationId: string): Promise<ScreeningSettings> =>
     (await SETTINGS.find(scope, { organizationId }))?.settings ?? DEFAULTS,
 

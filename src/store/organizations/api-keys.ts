@@ -18,21 +18,21 @@ import { requireRoom } from './organization-limits.ts'
 
 export interface NewApiKey
   extends Pick<ApiKeyRecord, 'organizationId' | 'kind' | 'environment' | 'name' | 'expiresAtSeconds' | 'rateLimit'> {
-  /** Defaults to the scopes of the kind of key. */
+  /** Defaults to the scopes of the kind. */
   readonly scopes?: readonly ApiKeyScope[]
 }
 
 interface IssuedApiKey {
   readonly record: ApiKeyRecord
-  /** The key itself. It is not stored: show it once, only to the person who requested it. */
+  /** The key itself, which is not stored: show it once, only to the requesting person. */
   readonly text: string
 }
 
 type RegenerateResult =
-  /** `previous` is the old key with its new expiration. */
+  /** `previous`: the old key with its new expiration. */
   | (IssuedApiKey & { readonly status: 'regenerated'; readonly previous: ApiKeyRecord })
   | { readonly status: 'unknown' | 'revoked' }
-  /** The key already has a successor: regenerate the successor instead. */
+  /** Regenerate the successor instead. */
   | { readonly status: 'already-regenerated'; readonly replacedByKeyId: string }
 
 const COLUMNS = {
@@ -77,7 +77,6 @@ export const createApiKeyTable = (scope: TableScope) => ({
       return issue(own, input)
     }),
 
-  /** Returns a key of the organization. Null if it belongs to another organization. */
   find: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     KEYS.find(scope, { organizationId, keyId }),
 
@@ -85,11 +84,10 @@ export const createApiKeyTable = (scope: TableScope) => ({
   lock: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     KEYS.lock(scope, { organizationId, keyId }, 'name'),
 
-  /** Returns an organization's keys, oldest first, including revoked and expired keys. */
+  /** Oldest first, including revoked and expired keys. */
   page: (
     filter: Partial<Pick<ApiKeyRecord, 'kind'>> & {
       readonly organizationId: string
-      /** Excludes keys that have this scope. */
       readonly withoutScope?: ApiKeyScope | undefined
     },
     page: PageRequest,
@@ -100,15 +98,14 @@ export const createApiKeyTable = (scope: TableScope) => ({
   },
 
   /**
-   * Finds a key by its id alone, because its owner is not known in advance. For authentication and the administration
-   * of the deployment. The caller must compare the hash and check `apiKeyStatus`.
+   * Finds a key by its id alone, because its owner is unknown. For authentication and the administration of the
+   * deployment. The caller must compare the hash and check `apiKeyStatus`.
    */
   findForAuthentication: (keyId: string): Promise<ApiKeyCredential | null> =>
     CREDENTIALS.everywhere.find(scope, { keyId }),
 
   /**
-   * Returns the actor that received the key's text, as named in the audit log. Null if no entry names it. Reads all
-   * entries of the key's organization.
+   * Returns the recipient of the key's text, as named in the audit log, if any. Reads all entries of the organization.
    */
   findRecipient: async (keyId: string): Promise<string | null> => {
     const [row] = await scope.statements.query<{ actor: string }>(
@@ -125,7 +122,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
 
   /**
    * Creates a key with the old key's kind, name, limit and lifetime. The old key works for another `overlapSeconds`, or
-   * until its own expiration if that is earlier; 0 ends it immediately.
+   * until its own expiration if that is earlier. 0 ends it immediately.
    */
   regenerate: (organizationId: string, keyId: string, overlapSeconds: number): Promise<RegenerateResult> =>
     scope.write(async (own) => {
@@ -150,9 +147,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
       return { status: 'regenerated', ...issued, previous: previous ?? old }
     }),
 
-  /**
-   * Returns the revoked key, or null if the organization has no such key. Revoking it again keeps the original time.
-   */
+  /** Returns the revoked key, or null if there is no such key. Revoking it again keeps the original time. */
   revoke: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     scope.write(async (own) => {
       const key = await KEYS.lock(own, { organizationId, keyId }, 'name')

@@ -1,18 +1,17 @@
-// The deployment's attesters: their addresses and keystore files. The keys themselves are never stored here (invariant
-// 5).
+// Addresses and keystore files of the deployment's attesters. Keys are never stored here (invariant 5).
 import { newOrderedIdentifier } from '../../domain/identifier.ts'
 import { integer, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 export type AttesterKind = 'secp256k1' | 'ed25519'
-/** `active` signs. `retiring` is still loaded but no longer selected. `retired` is permanently not loaded. */
+/** `active` signs. `retiring` is loaded but no longer selected. `retired` is permanently not loaded. */
 export type AttesterStatus = 'active' | 'retiring' | 'retired'
 
 const ATTESTERS = defineTable('attesters', {
   id: text,
   kind: typed<AttesterKind>(),
-  /** EIP-55 checksummed EVM address or base58 public key, derived from the key. */
+  /** EIP-55 address or base58 public key. */
   address: text,
   /** File name in the keystore folder. */
   keystoreFile: text,
@@ -22,7 +21,7 @@ const ATTESTERS = defineTable('attesters', {
 
 export interface Attester extends ItemOf<typeof ATTESTERS> {}
 
-/** For the administration of the deployment: attesters belong to no organization. */
+/** Attesters belong to no organization. */
 export const createAttesterTable = (scope: TableScope) => ({
   /** Adds an active attester. @throws ConstraintViolatedError if the address already exists */
   add: (input: Pick<Attester, 'kind' | 'address' | 'keystoreFile'>): Promise<Attester> =>
@@ -38,7 +37,7 @@ export const createAttesterTable = (scope: TableScope) => ({
   /** Oldest first, including retired attesters. */
   list: (): Promise<readonly Attester[]> => ATTESTERS.list(scope, {}, ['createdAtSeconds', 'id']),
 
-  /** Returns null if there is no such attester, or if it is retired, which is final. */
+  /** Null if there is no such attester, or if it is retired, which is final. */
   setStatus: (id: string, status: AttesterStatus): Promise<Attester | null> =>
     ATTESTERS.update(scope, { id, status: sql`<> 'retired'` }, { status }),
 })

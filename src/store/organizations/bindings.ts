@@ -1,4 +1,4 @@
-// Maps contracts and programs to projects, by chain and canonical address. Two organizations may bind the same address,
+// Maps contracts and programs to projects, by chain and canonical address. Two organizations can bind the same address,
 // but each sees only its own binding. Source: decisions §4, "Project".
 import { newIdentifier } from '../../domain/identifier.ts'
 import { integer, nullable, text } from '../columns.ts'
@@ -7,7 +7,7 @@ import type { PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { requireRoom } from './organization-limits.ts'
 
-/** The subject of a binding's change, which is the look-up key of caches. */
+/** Subject of a binding's change: the lookup key of caches. */
 export const bindingSubject = (chainName: string, address: string): string => `${chainName}/${address}`
 
 const BINDINGS = defineTable('bindings', {
@@ -15,9 +15,9 @@ const BINDINGS = defineTable('bindings', {
   organizationId: text,
   projectId: text,
   chainName: text,
-  /** Canonical (see domain/address.ts), parsed by the caller. */
+  /** Canonical (domain/address.ts), parsed by the caller. */
   address: text,
-  /** A display name. Null if none was given. */
+  /** Display name. */
   label: nullable(text),
   createdAtSeconds: integer,
 }).announcing('binding', ({ chainName, address }) => bindingSubject(chainName, address))
@@ -40,18 +40,15 @@ export const createBindingTable = (scope: TableScope) => ({
   findByAddress: (organizationId: string, chainName: string, address: string) =>
     BINDINGS.find(scope, { organizationId, chainName, address }),
 
-  /** Oldest first, of one project or of all projects. */
+  /** Of one project or all projects, oldest first. */
   page: (
     filter: { readonly organizationId: string; readonly projectId?: string; readonly chainName?: string },
     page: PageRequest,
   ) => BINDINGS.page(scope, filter, ['createdAtSeconds', 'id'], page),
 
-  /**
-   * No decision depends on the label, so no change is announced. Returns false if the organization has no such binding.
-   */
+  /** No decision depends on the label, so no change is announced. Returns false if there is no such binding. */
   setLabel: async (organizationId: string, id: string, label: string | null) =>
     (await BINDINGS.updateAll(scope, { organizationId, id }, { label })) === 1,
 
-  /** Returns the removed binding. Null if the organization has no such binding. */
   remove: (organizationId: string, id: string) => BINDINGS.remove(scope, { organizationId, id }),
 })

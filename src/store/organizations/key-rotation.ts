@@ -1,11 +1,10 @@
 // Replaces organizations' keys and the secrets wrapped with them, while others read and write the same rows. Each
-// statement compares the old bytes, so that a row that has changed is left unchanged.
+// statement compares the old bytes, so that changed rows stay unchanged.
 
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { ORGANIZATION_KEYS, type WrappedOrganizationKey } from './organization-keys.ts'
 
-/** A secret wrapped with an organization's key. */
 type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
@@ -13,9 +12,7 @@ type WrappedSecret =
 
 /** Rows per transaction; limits the wait of other transactions. */
 const BATCH = 200
-/**
- * Size of a wrapped 32-byte key: nonce, ciphertext, tag. The value is longer while it also contains the previous key.
- */
+/** Size of a wrapped 32-byte key: nonce, ciphertext, tag. Longer values also contain the previous key. */
 const ONE_KEY_BYTES = 60
 const WEBHOOK_COLUMNS = [
   'sealed_secret',
@@ -55,8 +52,8 @@ const exchangeSecret = async (
 
 export const createKeyRotation = (scope: TableScope) => ({
   /**
-   * Returns organizations whose key is wrapped with another deployment key, or that have two keys. For the
-   * administration of the deployment.
+   * Organizations whose key is wrapped with another deployment key, or that have two keys. For the administration of
+   * the deployment.
    */
   organizationsToRotate: async (wrappedBy: string): Promise<readonly string[]> =>
     (
@@ -71,7 +68,6 @@ export const createKeyRotation = (scope: TableScope) => ({
   exchangeKey: async (organizationId: string, old: Uint8Array, { wrappedKey, wrappedBy }: WrappedOrganizationKey) =>
     (await ORGANIZATION_KEYS.updateAll(scope, { organizationId, wrappedKey: old }, { wrappedKey, wrappedBy })) === 1,
 
-  /** Yields all secrets wrapped with an organization's key, in batches. */
   async *secretBatches(organizationId: string): AsyncGenerator<readonly WrappedSecret[]> {
     for (const column of WEBHOOK_COLUMNS) {
       // A removed endpoint has an empty secret.
@@ -103,7 +99,7 @@ export const createKeyRotation = (scope: TableScope) => ({
     }
   },
 
-  /** Replaces each secret whose sealed bytes are unchanged. The others have changed in the meantime. */
+  /** Replaces secrets whose sealed bytes are unchanged. */
   exchangeSecrets: (
     organizationId: string,
     exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],

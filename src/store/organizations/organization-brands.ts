@@ -14,12 +14,11 @@ export interface Logo {
 export interface Brand {
   /** `#rrggbb`, lowercase. */
   readonly color: string | null
-  /** First 16 hexadecimal digits of the logo's SHA-256, so that it changes with the logo. */
+  /** First 16 hexadecimal digits of the logo's SHA-256, which changes with the logo. */
   readonly logoVersion: string | null
-  /** The https URL of the organization's privacy policy. */
   readonly privacyUrl: string | null
   readonly supportEmail: string | null
-  /** The organization's own text, in each language of the page. */
+  /** Text of the organization, in each language of the page. */
   readonly wordsEn: string | null
   readonly wordsDe: string | null
 }
@@ -48,7 +47,7 @@ const NO_BRAND: Brand = {
 const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 
 export const createOrganizationBrandTable = (scope: TableScope) => ({
-  /** All fields are null for an organization without branding: the page then has its default look. */
+  /** All fields are null for an organization without branding. */
   find: async (organizationId: string): Promise<Brand> => (await BRANDS.find(scope, { organizationId })) ?? NO_BRAND,
 
   findLogo: async (organizationId: string): Promise<Logo | null> => {

@@ -11,7 +11,7 @@ export const EVIDENCE_KEY_CLAIM = 'evidence_key_fingerprint'
 
 export const ORGANIZATION_KEYS = defineTable('organization_keys', {
   organizationId: hidden(text),
-  /** The wrapped key. During a rotation, both the old and the new key. */
+  /** During a rotation, both the old and the new key. */
   wrappedKey: bytes,
   /** Fingerprint of the wrapping key. */
   wrappedBy: text,
@@ -21,8 +21,8 @@ export const ORGANIZATION_KEYS = defineTable('organization_keys', {
 export interface WrappedOrganizationKey extends ItemOf<typeof ORGANIZATION_KEYS> {}
 
 /**
- * Call it in the transaction that stores data sealed with the organization's key: if the key was replaced in the
- * meantime, the data could never be opened.
+ * Call in the transaction that stores data sealed with the organization's key: if the key was replaced, the data could
+ * never be opened.
  * @throws OrganizationKeyExchangedError
  */
 export const requireKeyInUse = async (
@@ -45,8 +45,8 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
     scope.write((transaction) => requireKeyInUse(transaction, organizationId, sealedUnder)),
 
   /**
-   * Stores the key unless the organization has one, and returns the stored key. Returns null if new keys must be
-   * wrapped with another key of the deployment.
+   * Stores the key unless the organization has one. Returns the stored key, or null if new keys must be wrapped with
+   * another key of the deployment.
    */
   add: (organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null> =>
     scope.write(async (own) => {
@@ -59,8 +59,7 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
     }),
 
   /**
-   * Returns fingerprints of all keys in use: a service must not start with any other key. Empty before the first
-   * organization.
+   * Fingerprints of all keys in use: a service must not start with any other key. Empty before the first organization.
    */
   wrappers: async (): Promise<readonly string[]> =>
     (

@@ -1,5 +1,5 @@
 // Limits the number of API keys, policies, members and so on per organization, because they cost other organizations
-// memory, disk space or time. Other limits are at their own tables.
+// memory, disk space or time.
 import { CountersignError } from '../../domain/errors.ts'
 import { LISTS_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
 import { type Expression, sql } from '../columns.ts'
@@ -8,9 +8,9 @@ import { lockDeployment } from '../row-locks.ts'
 
 interface OrganizationLimit {
   readonly maximum: number
-  /** How to make room for another one. */
+  /** Action that makes room. */
   readonly remedy: string
-  /** Returns the counted rows, as they follow FROM. Those that have ended do not count. */
+  /** Counted rows, as they follow FROM. Ended rows do not count. */
   readonly rows: (organizationId: string, nowSeconds: number) => Expression
 }
 
@@ -18,20 +18,20 @@ const LIMITS = {
   /** Each change of a session writes a message for each endpoint in the transaction of the change. */
   'webhook endpoints': {
     maximum: 20,
-    remedy: 'remove one first',
+    remedy: 'remove an endpoint first',
     rows: (id) => sql`webhook_endpoints WHERE organization_id = ${id} AND removed_at_seconds IS NULL`,
   },
   /** A regenerated key and its successor count as one. */
   'API keys': {
     maximum: 1_000,
-    remedy: 'revoke one first',
+    remedy: 'revoke a key first',
     rows: (id, nowSeconds) => sql`api_keys WHERE organization_id = ${id} AND revoked_at_seconds IS NULL
       AND replaced_by_key_id IS NULL AND (expires_at_seconds IS NULL OR expires_at_seconds > ${nowSeconds})`,
   },
   /** The allow and deny lists can always be created. Each process keeps all lists in memory. */
   lists: {
     maximum: LISTS_PER_ORGANIZATION_MAX,
-    remedy: 'remove one first',
+    remedy: 'remove a list first',
     rows: (id) => sql`lists WHERE organization_id = ${id}`,
   },
   policies: {
@@ -53,17 +53,17 @@ const LIMITS = {
   },
   bindings: {
     maximum: 20_000,
-    remedy: 'remove one first',
+    remedy: 'remove a binding first',
     rows: (id) => sql`bindings WHERE organization_id = ${id}`,
   },
   members: {
     maximum: 1_000,
-    remedy: 'remove one first',
+    remedy: 'remove a member first',
     rows: (id) => sql`memberships WHERE organization_id = ${id}`,
   },
   'membership offers': {
     maximum: 1_000,
-    remedy: 'withdraw one first',
+    remedy: 'withdraw an offer first',
     rows: (id, nowSeconds) =>
       sql`membership_offers WHERE organization_id = ${id} AND expires_at_seconds > ${nowSeconds}`,
   },
@@ -76,7 +76,7 @@ const LIMITS = {
   /** Each contains a complete request. */
   'pending approvals': {
     maximum: 1_000,
-    remedy: 'approve or reject one first',
+    remedy: 'approve or reject an approval first',
     rows: (id, nowSeconds) =>
       sql`approvals WHERE organization_id = ${id} AND state = 'pending' AND expires_at_seconds > ${nowSeconds}`,
   },
@@ -86,7 +86,7 @@ export type LimitedKind = keyof typeof LIMITS
 
 export const ORGANIZATION_LIMITS: Readonly<Record<LimitedKind, OrganizationLimit>> = LIMITS
 
-/** The organization has the maximum number of things of a kind (409). */
+/** Status 409. */
 export class OrganizationLimitError extends CountersignError {
   readonly kind: LimitedKind
   readonly maximum: number
@@ -99,7 +99,7 @@ export class OrganizationLimitError extends CountersignError {
 }
 
 /**
- * Call it in the transaction that creates another thing of the kind. Such transactions run one after another.
+ * Call in the transaction that creates the object. Such transactions run one after another.
  * @throws OrganizationLimitError
  */
 export const requireRoom = async (own: TransactionScope, organizationId: string, kind: LimitedKind): Promise<void> => {

@@ -1,22 +1,17 @@
-// An organization's requirements for its administrators.
 import { flag, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { DEPLOYMENT, readValue } from '../deployment.ts'
 import { defineTable } from '../table.ts'
 
 interface OrganizationSettings {
-  /** True if another person must approve the activation of a policy's revision. */
+  /** Another person must approve the activation of a policy's revision. */
   readonly secondPerson: boolean
 }
 
-/**
- * Names of the deployment's settings in `deployment`: the second person for attester keys, and the second factor for
- * everybody.
- */
+/** Names of the deployment's settings in `deployment`: second person for attester keys, second factor for everybody. */
 const DEPLOYMENT_SECOND_PERSON = 'second_person_attesters'
 const DEPLOYMENT_SECOND_FACTOR = 'require_second_factor'
 
-/** The deployment and organizations that require a second factor from their members. */
 interface SecondFactorRules {
   readonly deployment: boolean
   readonly organizationIds: readonly string[]
@@ -33,7 +28,6 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
     secondPerson: (await SETTINGS.find(scope, { organizationId }))?.secondPerson ?? false,
   }),
 
-  /** Returns the ids of organizations that require a second person. */
   listSecondPerson: async (): Promise<readonly string[]> => {
     const settings = await SETTINGS.everywhere.list(scope, { secondPerson: true }, ['organizationId'])
     return settings.map(({ organizationId }) => organizationId)

@@ -9,12 +9,11 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 const ORGANIZATIONS = defineTable('organizations', {
   id: text,
-  /** Short name for the command line, unique in the deployment. */
+  /** Unique in the deployment. */
   slug: text,
   name: text,
-  /** The minimum level of a wallet's session to count as verified here. */
+  /** Minimum level at which a wallet's session counts as verified. */
   level: typed<Level>(),
-  /** Increments with every change of the organization. */
   version: integer,
   createdAtSeconds: integer,
 }).announcing(
@@ -31,9 +30,9 @@ const NEXT = sql`version + 1`
 
 /** Never has the form of an id, so that both can identify an organization. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
-const SLUG_RULE = 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen'
+const SLUG_RULE = 'must be 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen'
 
-/** For the administration of the deployment, by the command line and deployment admins. */
+/** For the administration of the deployment. */
 export const createOrganizationTable = (scope: TableScope) => ({
   /** @throws FieldInvalidError if the slug is malformed; ConstraintViolatedError if it is in use */
   create: (input: { readonly slug: string; readonly name: string; readonly level?: Level }): Promise<Organization> =>
@@ -49,25 +48,19 @@ export const createOrganizationTable = (scope: TableScope) => ({
       })
     }),
 
-  /**
-   * Wallets below a raised level are no longer verified after the commit. Returns null if there is no such
-   * organization.
-   */
+  /** After the commit, wallets below a raised level are no longer verified. */
   setLevel: (id: string, level: Level): Promise<Organization | null> =>
     ORGANIZATIONS.update(scope, { id }, { level, version: NEXT }),
 
-  /** Locks the organization until the end of the transaction. */
   lock: (id: string): Promise<number> => ORGANIZATIONS.updateAll(scope, { id }, { version: sql`version` }),
 
-  /** Returns null if there is no such organization. */
   rename: (id: string, name: string): Promise<Organization | null> =>
     ORGANIZATIONS.update(scope, { id }, { name, version: NEXT }),
 
-  /** Oldest first. `ids` limits the result to organizations that the reader may see. */
+  /** Oldest first. `ids` limits the result to visible organizations. */
   page: (ids: readonly string[] | null, page: PageRequest): Promise<Page<Organization>> =>
     ORGANIZATIONS.page(scope, { id: ids === null ? undefined : among(ids) }, ORDER, page),
 
-  /** Finds an organization by id or slug. Returns null if there is none. */
   find: (idOrSlug: string): Promise<Organization | null> =>
     ORGANIZATIONS.find(scope, {}, sql`(id = ${idOrSlug} OR slug = ${idOrSlug})`),
 

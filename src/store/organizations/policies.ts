@@ -1,4 +1,4 @@
-// Policies and their revisions. A revision is never changed or deleted, because stored decisions refer to it. Source:
+// Policies and their revisions. Revisions are never changed or deleted, because stored decisions refer to them. Source:
 // decisions §4, "Policy".
 import { createHash } from 'node:crypto'
 import { newIdentifier } from '../../domain/identifier.ts'
@@ -13,15 +13,14 @@ import { requireRoom } from './organization-limits.ts'
 const POLICIES = defineTable('policies', {
   id: text,
   organizationId: text,
-  /** Display name: `policy_name` in answers. */
+  /** `policy_name` in responses. */
   name: text,
-  /** The subject of the policy. It never changes, so all revisions have the same subject. */
+  /** Never changes, so all revisions have the same subject. */
   decides: typed<PolicySubject>(),
-  /** Null until a revision is activated; projects with the policy can then be attested. */
+  /** Null until a revision is activated. Projects with the policy can then be attested. */
   activeRevisionId: nullable(text),
-  /** The revision whose verdicts are recorded in addition to the active revision's. Null if there is none. */
+  /** Revision whose verdicts are recorded in addition to the active revision's. */
   shadowRevisionId: nullable(text),
-  /** Number of saved revisions. */
   revisionCount: integer,
   /** Increments when the name, the active or the shadow revision changes. */
   version: integer,
@@ -32,7 +31,7 @@ export interface Policy extends ItemOf<typeof POLICIES> {}
 
 export interface StoredRevision extends PolicyRevision {
   readonly organizationId: string
-  /** Number of attester keys that sign a v1 attestation, copied from the document when it was saved. */
+  /** Number of attester keys that sign a v1 attestation, copied from the document. */
   readonly quorum: number
   readonly createdAtSeconds: number
 }
@@ -48,7 +47,6 @@ const REVISION_HEADS = defineTable('policy_revisions', HEAD_COLUMNS)
 export interface RevisionHead extends ItemOf<typeof REVISION_HEADS> {}
 
 const NEXT = sql`version + 1`
-/** Condition that the policy has this revision. */
 const has = (revisionId: string) =>
   sql`EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ${revisionId} AND policy_id = policies.id)`
 
@@ -60,7 +58,6 @@ export const createPolicyTable = (scope: TableScope) => ({
   create: (input: {
     readonly organizationId: string
     readonly name: string
-    /** Defaults to `requests`. */
     readonly decides?: PolicySubject
   }): Promise<Policy> =>
     scope.write(async (own) => {
@@ -85,8 +82,7 @@ export const createPolicyTable = (scope: TableScope) => ({
     POLICIES.update(scope, { organizationId, id }, { name, version: NEXT }),
 
   /**
-   * Stores a document as the policy's next revision, without activating it. Returns null if the organization has no
-   * such policy. The caller must have compiled the document: the store does not parse documents.
+   * Stores a document as the policy's next revision, without activating it. The caller must have compiled the document.
    * @throws OrganizationLimitError
    */
   saveRevision: (
@@ -111,21 +107,17 @@ export const createPolicyTable = (scope: TableScope) => ({
       })
     }),
 
-  /**
-   * Activates a revision. Returns null if there is no such policy or revision. If the revision was the shadow, the
-   * shadow ends.
-   */
+  /** If the revision was the shadow, the shadow ends. Null if there is no such policy or revision. */
   activateRevision: (organizationId: string, id: string, revisionId: string): Promise<Policy | null> => {
     const shadowRevisionId = sql`CASE WHEN shadow_revision_id = ${revisionId} THEN NULL ELSE shadow_revision_id END`
     const values = { activeRevisionId: revisionId, version: NEXT, shadowRevisionId }
     return POLICIES.update(scope, { organizationId, id }, values, has(revisionId))
   },
 
-  /** Makes a revision the shadow of the active revision. Returns null if there is no such policy or revision. */
+  /** Null if there is no such policy or revision. */
   shadowRevision: (organizationId: string, id: string, revisionId: string): Promise<Policy | null> =>
     POLICIES.update(scope, { organizationId, id }, { shadowRevisionId: revisionId, version: NEXT }, has(revisionId)),
 
-  /** Ends the shadow. Returns null if there is no such policy. */
   endShadow: (organizationId: string, id: string): Promise<Policy | null> =>
     POLICIES.update(scope, { organizationId, id }, { shadowRevisionId: null, version: NEXT }),
 

@@ -1,4 +1,4 @@
-// Loads targets and revisions for the policy catalog, with one look-up each that always names the organization.
+// Loads targets and revisions for the policy catalog. Each lookup names the organization.
 import type { PolicyRevision } from '../../domain/target.ts'
 import type { PolicySource, TargetRecord } from '../../policy/types/source.ts'
 import type { Statements } from '../database.ts'
@@ -38,7 +38,7 @@ const toTarget = ({
   ...fieldsOf(row),
 })
 
-/** A project whose policy has no active revision counts as missing, because nothing can decide. */
+/** A project without an active revision counts as missing, because nothing can decide. */
 export const createPolicySource = (statements: Statements): PolicySource => {
   const findTarget = async (sql: string, parameters: readonly string[]): Promise<TargetRecord | null> => {
     const [row] = await statements.query<TargetRow>(sql, parameters)

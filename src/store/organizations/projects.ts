@@ -1,5 +1,4 @@
-// Projects: the objects for which an organization attests. The verification hash of a project is signed. Source:
-// decisions §4.
+// Projects, for which an organization attests. A project's verification hash is signed. Source: decisions §4.
 import { newIdentifier, newVerificationHash } from '../../domain/identifier.ts'
 import { computed, flag, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -7,7 +6,6 @@ import type { PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { requireRoom } from './organization-limits.ts'
 
-/** Default lifetime of attestations (decisions §2). */
 export const DEFAULT_LIFETIME_SECONDS = 300
 
 const PROJECTS = defineTable('projects', {
@@ -17,15 +15,13 @@ const PROJECTS = defineTable('projects', {
   /** Unique in the deployment; at most 64 bytes. */
   verificationHash: text,
   policyId: text,
-  /** Validity of its attestations in seconds: 10 to 3,600. */
+  /** Validity of attestations in seconds: 10 to 3,600. */
   lifetimeSeconds: integer,
-  /** False if its policy has no active revision; every request for the project is then rejected. */
   policyActive: computed(
     flag,
     `(SELECT CASE WHEN policies.active_revision_id IS NULL THEN 0 ELSE 1 END FROM policies
       WHERE policies.id = projects.policy_id)`,
   ),
-  /** Increments with every change of the project. */
   version: integer,
   createdAtSeconds: integer,
 }).announcing('project', ({ id }) => id)
@@ -38,14 +34,14 @@ const ORDER = ['createdAtSeconds', 'id'] as const
 export const createProjectTable = (scope: TableScope) => ({
   /**
    * @throws ConstraintViolatedError if the policy belongs to another organization, the lifetime is out of range, or the
-   * hash is already in use in the deployment; OrganizationLimitError
+   * hash is in use; OrganizationLimitError
    */
   create: (input: {
     readonly organizationId: string
     readonly name: string
     readonly policyId: string
     readonly lifetimeSeconds?: number
-    /** Defaults to a new hash. Set it only to keep a hash that existing contracts contain. */
+    /** Defaults to a new hash. Set only to keep a hash that existing contracts contain. */
     readonly verificationHash?: string
   }): Promise<Project> =>
     scope.write(async (own) => {
@@ -67,9 +63,7 @@ export const createProjectTable = (scope: TableScope) => ({
   page: (filter: { readonly organizationId: string; readonly policyId?: string }, page: PageRequest) =>
     PROJECTS.page(scope, filter, ORDER, page),
 
-  /**
-   * Omitted fields stay unchanged. Returns null if the organization has no such project. @throws the errors of `create`
-   */
+  /** Omitted fields stay unchanged. Null if there is no such project. @throws the errors of `create` */
   update: (
     organizationId: string,
     id: string,

@@ -1,5 +1,5 @@
-// The organizations whose verifications an organization trusts in addition to its own: all, some or none. Applied by
-// the statement that reads standings (wallet-standings.ts), so that one rule applies to every answer.
+// Organizations whose verifications an organization trusts in addition to its own: all, some or none. Applied by the
+// statement that reads standings (wallet-standings.ts), so that one rule applies to every answer.
 import { recordChange } from '../changes.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
@@ -7,10 +7,9 @@ import type { Organization } from './organizations.ts'
 
 export type TrustedOrganization = Pick<Organization, 'id' | 'slug' | 'name'>
 
-/** Organizations sorted by slug. Null means all of the deployment; empty means only the organization itself. */
+/** Sorted by slug. Null means all organizations; empty means only the organization itself. */
 export type TrustedOrganizations = readonly TrustedOrganization[] | null
 
-/** Maximum number of organizations in a list. */
 export const TRUSTED_MAX = 100
 
 export const createVerificationTrustTable = (scope: TableScope) => {
@@ -30,7 +29,7 @@ export const createVerificationTrustTable = (scope: TableScope) => {
     read: (organizationId: string): Promise<TrustedOrganizations> => read(organizationId, scope.statements),
 
     /**
-     * Sets the trusted organizations. After the commit, no other organization's verification counts.
+     * After the commit, no other organization's verification counts.
      * @param trusted ids, at most TRUSTED_MAX; null for all
      * @returns the stored value
      * @throws ConstraintViolatedError for an id of no organization

@@ -1,6 +1,6 @@
 // One connection to PostgreSQL with limits on both sides: the server ends slow statements, and the connection is
-// dropped if the server does not answer. It is a Bun.SQL pool of size one; a connection reopened by Bun is never used,
-// because it could split a transaction. Source: https://bun.com/docs/api/sql.
+// dropped if the server does not answer. It is a Bun.SQL pool of size one. A connection that Bun reopened is never
+// used, because it could split a transaction. Source: https://bun.com/docs/api/sql.
 import { SQL } from 'bun'
 import { errorCodeOf } from '../../lib/named-error.ts'
 import type { SqlParameter } from '../database.ts'
@@ -16,24 +16,22 @@ import {
 import { numberPlaceholders, toBinding, toRows } from './postgres-values.ts'
 
 export interface ConnectionLimits {
-  /** Maximum time to connect, in milliseconds. */
   readonly connectMs: number
-  /** Maximum duration of a statement, in milliseconds. */
+  /** Maximum duration of a statement. */
   readonly statementMs: number
-  /** Maximum wait of a statement for another transaction's lock, in milliseconds. */
+  /** Maximum wait for another transaction's lock. */
   readonly lockMs: number
-  /** Maximum pause between two statements of a transaction, in milliseconds. */
+  /** Maximum pause between two statements of a transaction. */
   readonly idleInTransactionMs: number
 }
 
 export interface PostgresConnection {
-  /** Returns false once the connection is lost or dropped. */
   readonly usable: () => boolean
-  /** Returns the rows and the number of changed rows. @throws the driver's errors, ConnectionLostError */
+  /** `count`: number of changed rows. @throws the driver's errors, ConnectionLostError */
   run<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<{ readonly rows: Row[]; readonly count: number }>
-  /** Runs statements without parameters and without a result. */
+  /** For statements without parameters and result. */
   command(sql: string): Promise<void>
-  /** Ends the connection immediately. Statements in progress are rejected. */
+  /** Ends the connection immediately and rejects statements in progress. */
   drop(): void
 }
 
@@ -50,10 +48,7 @@ const tlsOptions = ({ tls, authorityFile }: PostgresTarget): Pick<Bun.SQL.Postgr
   return authority === null ? {} : { tls: { ca: authority } }
 }
 
-/**
- * Returns the driver's options. Credentials are separate from the address, so that messages with the address don't
- * contain them.
- */
+/** Credentials are separate from the address, so that messages with the address don't contain them. */
 export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQL.Options => ({
   adapter: 'postgres',
   url: `postgres://localhost/?sslmode=${target.tls}`,
@@ -72,7 +67,7 @@ export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQ
 /** Converts errors of a failed connection that a retry cannot fix. */
 const whyNotConnected = (error: unknown): unknown => {
   if (errorCodeOf(error) === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') {
-    return new TlsMissingError('the server offers no TLS', { cause: error })
+    return new TlsMissingError('the server does not support TLS', { cause: error })
   }
   if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
   // Errors that are not from the driver come from reading the authority file or from the TLS library.
@@ -94,8 +89,8 @@ const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>
   ].join('; ')
 
 /**
- * Connects and configures the session for the store.
- * @throws the driver's errors; ConnectionLostError if it takes too long, or if the server is a standby
+ * Connects and configures the session.
+ * @throws the driver's errors; ConnectionLostError after a timeout, or if the server is a standby
  */
 export const openPostgresConnection = async (
   target: PostgresTarget,
@@ -116,7 +111,7 @@ export const openPostgresConnection = async (
     client.close({ timeout: 0 }).catch(() => undefined)
   }
 
-  /** Settles in time, either with the statement's result or by dropping the connection. */
+  /** Drops the connection at the timeout. */
   const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -153,7 +148,7 @@ export const openPostgresConnection = async (
       requireUsable()
       const { text, parameterCount } = numberPlaceholders(sql)
       if (parameterCount !== parameters.length) {
-        throw new StoreStatementError(`${parameterCount} parameters are needed, ${parameters.length} were given`)
+        throw new StoreStatementError(`the statement needs ${parameterCount} parameters, but got ${parameters.length}`)
       }
       const bindings = parameters.map(toBinding)
       const result: { readonly count: number } & Iterable<unknown> = await within(

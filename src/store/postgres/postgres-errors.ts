@@ -1,5 +1,5 @@
-// Maps PostgreSQL's error codes to errors of the store. Messages of the server may contain values, so they stay in the
-// cause. Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+// Maps PostgreSQL's error codes to errors of the store. Server messages may contain values, so they stay in the cause.
+// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
 import { SQL } from 'bun'
 import { NamedError } from '../../lib/named-error.ts'
 import {
@@ -29,42 +29,35 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '55P03', // lock_not_available
 ])
 
-/**
- * After these codes, only a new connection helps, for the reasons above. After 25P03 and 25P04, the server has closed
- * the connection.
- */
+/** Codes after which only a new connection helps. After 25P03 and 25P04, the server has closed the connection. */
 const ENDING_CODES: ReadonlySet<string> = new Set(['0A000', '25006', '25P03', '25P04', '26000'])
 
-/** The connection did not answer in time or was lost. */
 export class ConnectionLostError extends NamedError {}
 
-/** The server's certificate does not satisfy the address's TLS mode. */
 export class CertificateRefusedError extends ConnectionLostError {}
 
-/** The file named by sslrootcert is unreadable. */
 export class AuthorityUnreadableError extends ConnectionLostError {}
 
 /** The address requires TLS, but the server, or an attacker in between, reports that TLS is unavailable. */
 export class TlsMissingError extends ConnectionLostError {}
 
-/** Returns the SQLSTATE. Undefined if the error is not from the server. */
+/** Undefined if the error is not from the server. */
 export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : undefined
 
-/** Reports whether a transaction conflicted with another; it can succeed if repeated. */
+/** A transaction that conflicted with another can succeed if repeated. */
 export const isConflict = (error: unknown): boolean => {
   const state = sqlStateOf(error)
   return state === '40001' || state === '40P01'
 }
 
-/** Reports whether the connection is no longer usable. */
 export const endsConnection = (error: unknown): boolean => {
   const state = sqlStateOf(error)
   if (state === undefined) return error instanceof SQL.PostgresError || error instanceof ConnectionLostError
   return ENDING_CODES.has(state) || state.startsWith('57P') || state.startsWith('08')
 }
 
-/** Returns the store's error for a driver error. Other errors are returned unchanged. */
+/** Converts errors of the driver; returns other errors unchanged. */
 export const toStoreError = (error: unknown): unknown => {
   if (error instanceof ConnectionLostError) return new StoreUnavailableError(error)
   if (!(error instanceof SQL.PostgresError)) return error
@@ -78,28 +71,26 @@ export const toStoreError = (error: unknown): unknown => {
   return unavailable ? new StoreUnavailableError(error) : new StoreStatementError(error)
 }
 
-/**
- * Returns the error if a retry cannot fix it: a wrong password, a missing database, missing rights, certificates.
- * Otherwise null.
- */
+/** Errors that a retry cannot fix: wrong password, missing database, missing rights, certificates. */
 export const toUnusableError = (store: string, error: unknown): StoreUnusableError | null => {
   const state = sqlStateOf(error)
   if (state?.startsWith('28') === true) {
-    return new StoreUnusableError(`${store} refuses the user or the password of the setting store`, error)
+    return new StoreUnusableError(`${store} rejects the user or the password in the setting store`, error)
   }
   if (error instanceof CertificateRefusedError) {
-    return new StoreUnusableError(`${store} has a certificate that sslmode and sslrootcert do not accept`, error)
+    return new StoreUnusableError(`the certificate of ${store} does not satisfy sslmode and sslrootcert`, error)
   }
   if (error instanceof AuthorityUnreadableError) {
-    return new StoreUnusableError('the file that sslrootcert in the setting store names can’t be read', error)
+    return new StoreUnusableError('the file in sslrootcert of the setting store cannot be read', error)
   }
   if (error instanceof TlsMissingError) {
     return new StoreUnusableError(
-      `${store} offers no TLS, and nothing is sent to it in clear text: turn TLS on there, or write sslmode=disable into the setting store where the network itself is private`,
+      `${store} does not support TLS, which is required: enable TLS on the server or, in a private network, set sslmode=disable in the setting store`,
       error,
     )
   }
   if (state === '3D000') return new StoreUnusableError(`${store} does not exist: create the database first`, error)
-  if (state === '42501') return new StoreUnusableError(`${store} does not let its user make or change tables`, error)
+  if (state === '42501')
+    return new StoreUnusableError(`the user of ${store} has no permission to create or change tables`, error)
   return null
 }

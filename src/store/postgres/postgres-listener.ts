@@ -8,7 +8,7 @@ import { CHANGES_CHANNEL } from './postgres-words.ts'
 
 const RETRY_MS = 500
 
-/** After a loss, the driver resubscribes by itself. Only the first subscription must be retried here. */
+/** The driver resubscribes by itself after a loss. Only the first subscription must be retried. */
 export const watchPostgresChanges = (target: PostgresTarget, connectMs: number, wake: () => void): ChangeWatch => {
   let listening = false
   let stopped = false
@@ -28,7 +28,7 @@ export const watchPostgresChanges = (target: PostgresTarget, connectMs: number, 
         wake()
       })
       .catch(() => {
-        // Nothing is lost: without a subscription, the feed polls faster, and it reports read failures.
+        // Without a subscription, the feed polls faster and reports read failures.
         if (stopped) return
         retry = setTimeout(listen, RETRY_MS)
         retry.unref()

@@ -1,5 +1,5 @@
-// A limited number of connections, opened on demand, each lent to one caller at a time. Callers without a connection
-// wait in a queue that is limited in length and time. A lost connection is replaced immediately.
+// A limited number of connections, opened on demand and lent to one caller at a time. Further callers wait in a queue
+// that is limited in length and time. A lost connection is replaced immediately.
 import type { Clock } from '../../lib/time.ts'
 import { StoreUnavailableError } from '../errors.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
@@ -7,9 +7,9 @@ import type { PostgresConnection } from './postgres-connection.ts'
 export interface PoolOptions {
   readonly clock: Clock
   readonly size: number
-  /** Maximum number of waiting callers; further callers are rejected immediately. */
+  /** Further callers are rejected immediately. */
   readonly maximumQueued: number
-  /** Idle time after which a connection is closed, in milliseconds. */
+  /** Idle time after which a connection is closed. */
   readonly idleMs: number
   connect(): Promise<PostgresConnection>
   /** Reports whether a retry is pointless, for example after a wrong password. */
@@ -25,7 +25,7 @@ export interface PostgresPool {
    * the last error of `connect` if no connection could be opened
    */
   acquire(deadlineMs: number): Promise<PostgresConnection>
-  /** Returns a connection to the pool, usable or not. */
+  /** Accepts unusable connections, too. */
   release(connection: PostgresConnection): void
   /** Closes idle connections immediately, and lent connections when they are returned. */
   close(): void
@@ -43,7 +43,6 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
   const { clock, size, maximumQueued, idleMs, connect, isFinal, wait } = options
   const idle: { readonly connection: PostgresConnection; readonly sinceMs: number }[] = []
   const waiters = new Set<Waiter>()
-  /** Number of slots that are lent or connecting. */
   let taken = 0
   let closed = false
 
@@ -62,7 +61,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
       taken--
       return
     }
-    // The slot passes directly to the next waiter, without becoming free.
+    // The slot passes to the next waiter without becoming free.
     waiters.delete(next)
     next.take()
   }
@@ -79,7 +78,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
       const timer = setTimeout(
         () => {
           waiters.delete(waiter)
-          reject(new StoreUnavailableError(new Error('no connection was free in time')))
+          reject(new StoreUnavailableError(new Error('no connection became available in time')))
         },
         Math.max(0, deadlineMs - clock.monotonicMs()),
       )

@@ -1,20 +1,19 @@
-// Determines the reason why PostgreSQL is unreachable, for the operator. The driver only reports that connecting
-// failed, so this module tries the address itself.
+// Determines why PostgreSQL is unreachable, for the operator. The driver reports only that connecting failed, so this
+// module tries the address itself.
 import { errorCodeOf } from '../../lib/named-error.ts'
 import { StoreUnreachableError } from '../errors.ts'
 import { describeStore, type PostgresTarget } from '../store-address.ts'
 import { sqlStateOf } from './postgres-errors.ts'
 
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'nothing listens at this address',
   ENOTFOUND: 'unknown host name',
   DNS_ENOTFOUND: 'unknown host name',
   EHOSTUNREACH: 'there is no network route to the host',
   ENETUNREACH: 'there is no network route to the host',
-  ENOENT: 'there is no such socket',
+  ENOENT: 'the socket does not exist',
   EACCES: 'this user has no permission to use the socket',
 }
-/** SQLSTATEs of a reachable server. */
 const REFUSALS: Readonly<Record<string, string>> = {
   '57P03': 'the server is starting or stopping',
   '53300': 'the server has too many connections',
@@ -22,11 +21,11 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 const tryOnce = async ({ host, port }: PostgresTarget, limitMs: number): Promise<string> => {
   const answered = Promise.withResolvers<string>()
-  const timer = setTimeout(() => answered.resolve('the host does not answer'), limitMs)
+  const timer = setTimeout(() => answered.resolve('the host does not respond'), limitMs)
   const socket = {
     open: (connected: Bun.Socket) => {
       connected.end()
-      answered.resolve('something listens there, but did not let the service in in time')
+      answered.resolve('a server listens there, but did not accept the connection in time')
     },
     data: () => undefined,
   }
@@ -44,12 +43,11 @@ const tryOnce = async ({ host, port }: PostgresTarget, limitMs: number): Promise
   }
 }
 
-/** @param limitMs maximum duration of the attempt */
 export const explainUnreachable = async (
   target: PostgresTarget,
   error: unknown,
   limitMs: number,
 ): Promise<StoreUnreachableError> => {
   const why = REFUSALS[sqlStateOf(error) ?? ''] ?? (await tryOnce(target, limitMs))
-  return new StoreUnreachableError(`${describeStore(target)} can't be reached: ${why}`, error)
+  return new StoreUnreachableError(`${describeStore(target)} cannot be reached: ${why}`, error)
 }

@@ -14,9 +14,7 @@ export interface PostgresTransactionsDependencies {
   readonly lockLimitMs: number
   readonly transactionLimitMs: number
   readonly wait: (milliseconds: number) => Promise<void>
-  /** Marks the work of an open transaction. */
   readonly inside: AsyncLocalStorage<{ open: boolean }>
-  /** Runs the first statement on a connection of the pool. */
   readonly onFreshConnection: <Result>(
     pool: PostgresPool,
     deadlineMs: number,
@@ -24,11 +22,10 @@ export interface PostgresTransactionsDependencies {
   ) => Promise<{ readonly connection: PostgresConnection; readonly result: Result }>
 }
 
-/** Maximum number of attempts of a transaction after conflicts, or after connection losses before the commit. */
+/** Maximum attempts of a transaction after conflicts, or after connection losses before the commit. */
 const ATTEMPTS = 5
 const PAUSE_MS = 10
 
-/** Returns a function that runs a transaction on a connection of a pool. */
 export const createPostgresTransactions = (dependencies: PostgresTransactionsDependencies) => {
   const { clock, lockLimitMs, transactionLimitMs, wait, inside, onFreshConnection } = dependencies
 
@@ -62,9 +59,9 @@ export const createPostgresTransactions = (dependencies: PostgresTransactionsDep
     let late = false
     const timer = setTimeout(() => {
       late = true
-      // Drop the connection regardless of its state: the server rolls back the transaction of a lost connection.
+      // Drop the connection in any state: the server then rolls back the transaction.
       connection.drop()
-      limit.reject(new StoreUnavailableError(new Error('the transaction took too long')))
+      limit.reject(new StoreUnavailableError(new Error('the transaction timed out')))
     }, transactionLimitMs)
     try {
       const result = await Promise.race([inside.run(state, () => work(handle)), limit.promise])
@@ -80,7 +77,7 @@ export const createPostgresTransactions = (dependencies: PostgresTransactionsDep
     } catch (error) {
       state.open = false
       if (connection.usable()) await connection.command('ROLLBACK').catch(() => connection.drop())
-      // Throw the original error instead of an error derived from it, so that the work can be repeated.
+      // Throw the original error, so that the work can be repeated.
       throw !late && (isConflict(failure) || endsConnection(failure)) ? failure : error
     } finally {
       clearTimeout(timer)

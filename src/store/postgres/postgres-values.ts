@@ -1,5 +1,5 @@
-// Converts the store's placeholders and values for PostgreSQL: `?` becomes $1, $2 …; integers are bound and read as 64
-// bits, never rounded; bytes are plain Uint8Arrays.
+// Converts placeholders and values for PostgreSQL: `?` becomes $1, $2 …; integers are bound and read as 64 bits, never
+// rounded; bytes are plain Uint8Arrays.
 
 import { LRUCache } from 'lru-cache'
 import { isInt64 } from '../../lib/int64.ts'
@@ -15,7 +15,7 @@ export interface NumberedStatement {
 const STATEMENT_CACHE_SIZE = 512
 const numbered = new LRUCache<string, NumberedStatement>({ max: STATEMENT_CACHE_SIZE })
 
-/** No literal in the store's SQL contains a question mark (database.ts), so each question mark is a placeholder. */
+/** No literal in the store's SQL contains a question mark (database.ts). */
 export const numberPlaceholders = (sql: string): NumberedStatement => {
   const known = numbered.get(sql)
   if (known !== undefined) return known
@@ -34,12 +34,12 @@ export const toBinding = (parameter: SqlParameter, index: number): SqlParameter 
     return BigInt(parameter)
   }
   if (typeof parameter === 'bigint' && !isInt64(parameter)) {
-    throw new RangeError(`parameter ${index + 1} is beyond 64 bits`)
+    throw new RangeError(`parameter ${index + 1} exceeds 64 bits`)
   }
   return parameter
 }
 
-/** Returns the driver's rows as a plain array: safe integers become numbers, and Buffers become plain Uint8Arrays. */
+/** Safe integers become numbers, and Buffers become plain Uint8Arrays. */
 export const toRows = <Row>(rows: Iterable<unknown>): Row[] => {
   const plain = Array.from(rows) as Record<string, unknown>[]
   for (const row of plain) {

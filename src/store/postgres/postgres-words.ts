@@ -1,11 +1,11 @@
-// The parts of table definitions specific to PostgreSQL. Source:
-// https://www.postgresql.org/docs/current/sql-createtrigger.html, .../collation.html, .../explicit-locking.html.
+// Table definitions of PostgreSQL. Source: https://www.postgresql.org/docs/current/sql-createtrigger.html,
+// .../collation.html, .../explicit-locking.html.
 import type { SchemaWords } from '../database.ts'
 
-/** The NOTIFY channel that wakes the change feeds of all processes. */
+/** NOTIFY channel that wakes the change feeds of all processes. */
 export const CHANGES_CHANNEL = 'countersign_changes'
 
-/** The advisory lock of a migrating process. The number is arbitrary, but every version must use the same. */
+/** Advisory lock of a migrating process. Arbitrary, but equal in every version. */
 const MIGRATION_LOCK = 7_316_482_019_553_001n
 
 export const POSTGRES_WORDS: SchemaWords = {
@@ -13,6 +13,7 @@ export const POSTGRES_WORDS: SchemaWords = {
   bytes: 'BYTEA',
   tableEnd: '',
   // Text is compared by bytes, as in SQLite. The database's collation differs between machines, and an update of the
+  // operating system can change it and thereby invalidate an index.
   // operating system can change it and thereby invalidate an index.
   adapt: (statement) => statement.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"'),
   appendOnly: (table) => [

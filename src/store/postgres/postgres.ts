@@ -20,27 +20,26 @@ import { createWriteTurns } from './write-turns.ts'
 export interface PostgresOptions {
   readonly target: PostgresTarget
   readonly clock: Clock
-  /** Maximum wait of a call for a connection, and of a statement for another transaction's lock, in milliseconds. */
+  /** Maximum wait of a call for a connection, and of a statement for another transaction's lock. */
   readonly lockLimitMs?: number
-  /** Maximum duration of a statement, in milliseconds. */
+  /** Maximum duration of a statement. */
   readonly statementLimitMs?: number
-  /** Maximum duration of a transaction's work before it is rolled back, in milliseconds. */
+  /** Maximum duration of a transaction's work before it is rolled back. */
   readonly transactionLimitMs?: number
-  /** Maximum number of waiting transactions, and of waiting reads; further calls are rejected immediately. */
+  /** Maximum waiting transactions, and waiting reads. Further calls are rejected immediately. */
   readonly maximumQueued?: number
-  /** Maximum duration of a connection attempt, in milliseconds. */
+  /** Maximum duration of a connection attempt. */
   readonly connectLimitMs?: number
-  /** Resolves after the given number of milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
 const IDLE_CONNECTION_MS = 60_000
 const READ_SHARE = 0.4
-/** Connections for long reads, in addition to the pool. An organization uses one of them. */
+/** Connections for long reads, in addition to the pool. Each organization uses one of them. */
 const LONG_READERS = 2
 /** Connections for reads and writes that must not wait for requests, in addition to the pool. */
 const RESERVED = 1
-/** Limits of lookups for callers without a key, each per SQL text. The caller's network takes the place of an owner. */
+/** Limits of lookups for callers without a key, per SQL text. The caller's network takes the place of an owner. */
 export const UNIDENTIFIED = { running: 64, ownRunning: 4, ownWaiting: 60 } as const
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
@@ -108,8 +107,8 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   }
 
   /**
-   * Runs the first statement on a lent connection. If the server had already closed that connection, nothing has run,
-   * so another connection is used. Interrupted reads are also repeated.
+   * Runs the first statement on a lent connection. If the server had already closed the connection, nothing has run, so
+   * another connection is used. Interrupted reads are also repeated.
    */
   const onFreshConnection = async <Result>(
     pool: PostgresPool,
@@ -225,7 +224,6 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       requireUsable()
       closed = true
       for (const turns of [longReadTurns, ...unidentified.values()]) turns.stop()
-      // The callers handle the errors.
       await Promise.allSettled(underWay)
       for (const pool of pools) pool.close()
     },

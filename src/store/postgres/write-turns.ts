@@ -1,5 +1,5 @@
-// Admits writes to the connections of a PostgreSQL pool: organizations take turns, and claims of idempotency keys never
-// wait for other writes, because a signature waits for its claim.
+// Admits writes to a PostgreSQL pool: organizations take turns, and claims of idempotency keys never wait for other
+// writes, because a signature waits for its claim.
 import { type Caller, currentCaller } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/time.ts'
 import { createBacklogs } from '../backlog.ts'
@@ -7,25 +7,24 @@ import type { Database, TransactionOptions } from '../database.ts'
 import { createStoreTurns } from '../store-turns.ts'
 
 export interface WriteTurnsOptions {
-  /** Number of writing connections. */
   readonly writers: number
-  /** Maximum number of waiting writes per organization, unless a lower limit applies. */
+  /** Maximum waiting writes per organization, unless a lower limit applies. */
   readonly maximumQueued: number
   readonly waitMs: number
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
 export interface WriteTurns {
-  /** Runs a write when it is its turn. @throws see Database.transaction */
+  /** @throws see Database.transaction */
   run<Result>(write: () => Promise<Result>, options: TransactionOptions): Promise<Result>
   readonly backlogMs: Database['backlogMs']
 }
 
 /** Share of the connections that only claims use. */
 const CLAIM_SHARE = 1 / 3
-/** Maximum number of waiting writes per organization: about two seconds of work. */
+/** About two seconds of work. */
 const OWN_WAITING_MAX = 1_000
-/** Maximum number of waiting claims per organization. The second half is for requests that hold a claim. */
+/** The second half is for requests that hold a claim. */
 const OWN_CLAIMS_WAITING_MAX = 2_000
 
 /** A write that waits when its request ends is withdrawn. Later writes of the request are its cleanup. */

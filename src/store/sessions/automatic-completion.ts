@@ -1,5 +1,5 @@
-// The rule for completions by policies, external deciders and verification services: nothing speaks against the session
-// or anything that wallets link to it. Source: decisions §5, "Automatic completion".
+// Rule for completions by policies, external deciders and verification services: nothing speaks against the session or
+// anything that wallets link to it. Source: decisions §5, "Automatic completion".
 import { isUncompared } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
 import { LinkedChecksPendingError, LinkedSessionsError, RejectedBeforeError } from '../../domain/session-errors.ts'
@@ -11,7 +11,7 @@ import { requireCompared } from './session-checks.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { HAS_PENDING_CHECKS, HAS_UNSETTLED_HIT, IS_REVOKED, IS_UNSETTLED } from './session-sharing.ts'
 
-/** The last completion by an operator for each connected wallet of a session. Null if there is none. */
+/** Last completion by an operator for each connected wallet of a session, if any. */
 export const OPERATOR_COMPLETIONS = `SELECT (
     SELECT MAX(COALESCE(sessions.decided_sequence, 0)) FROM session_wallets theirs
     JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
@@ -75,7 +75,9 @@ const requireSettled = async (
     throw new LinkedSessionsError('a hit of another session of the person or their wallets is open or confirmed')
   }
   if (rows.some((row) => row.is_revoked === 1 && row.decided > settled)) {
-    throw new LinkedSessionsError('another session of the person or their wallets was revoked and not decided again')
+    throw new LinkedSessionsError(
+      'another session of the person or their wallets was revoked and has not been decided again',
+    )
   }
   const checks = await transaction.query<{ name: string; outcome: string }>(selectChecks(ids), [organizationId, ...ids])
   if (isUncompared(checks)) {
@@ -85,7 +87,7 @@ const requireSettled = async (
 }
 
 /**
- * Call it in the transaction that completes a session automatically, after requireHitsDecided. Linked are all addresses
+ * Call in the transaction that completes a session automatically, after requireHitsDecided. Linked are all addresses
  * that the session ever had, and all persons and sessions of the organization that share an address or a person with it
  * or with another linked session. Against the session speak:
  * - a name or a wallet of a submitted session that could not be compared;
@@ -98,7 +100,7 @@ const requireSettled = async (
 export const requireNothingAgainst = async (transaction: Transaction, session: Session): Promise<void> => {
   const { organizationId, environment } = session
   await requireCompared(transaction, session)
-  // A rejection or a completion of a linked session takes this lock, too, so it has either committed or waits.
+  // A rejection or completion of a linked session also takes this lock, so it has either committed or waits.
   await lockDeployment(transaction)
   const { addresses, persons, sessionIds } = await findLinkedSessions(transaction, session)
   const settled = await findSettled(transaction, session)

@@ -1,5 +1,5 @@
 // Finds everything that proofs of wallets link to a session: sessions with a common address or person, their addresses
-// and persons, and so on. It includes disconnected and locked wallets of the organization's sessions, and other
+// and persons, and so on. Includes disconnected and locked wallets of the organization's sessions, and other
 // organizations' shared sessions. Source: decisions §5, "Automatic completion".
 import type { Session } from '../../domain/session.ts'
 import { LinkedSessionsError } from '../../domain/session-errors.ts'
@@ -8,7 +8,7 @@ import { WALLETS_OF_SESSION } from './persons.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { IS_SHARED } from './session-sharing.ts'
 
-/** More sessions and addresses than any real person has. More would make the completion slow. */
+/** More than any real person has. More would make the completion slow. */
 const LINKED_MAX = 1_000
 
 interface LinkedRow {
@@ -22,7 +22,6 @@ interface LinkedRow {
 export interface LinkedSessions {
   readonly addresses: ReadonlySet<string>
   readonly persons: ReadonlySet<string>
-  /** Ids of the organization's other sessions. */
   readonly sessionIds: ReadonlySet<string>
 }
 
@@ -31,7 +30,6 @@ const COLUMNS = 'sessions.organization_id, sessions.id, sessions.person_id, sess
 const IS_OWN = "sessions.organization_id || '' = ?"
 const IS_VISIBLE = `(sessions.organization_id = ? OR (sessions.status = 'completed' AND ${IS_SHARED}))`
 
-/** Selects sessions of these addresses and persons, with their addresses. */
 export const selectLinked = (addresses: string, persons: string): string => `WITH linked AS (
     SELECT ${COLUMNS} FROM session_wallets held
     JOIN sessions ON sessions.organization_id = held.organization_id AND sessions.id = held.session_id
@@ -73,7 +71,6 @@ const querySessions = (
   ])
 }
 
-/** @throws LinkedSessionsError if there are too many */
 export const findLinkedSessions = async (transaction: Transaction, session: Session): Promise<LinkedSessions> => {
   const { organizationId, id, personId } = session
   const own = await transaction.query<{ address: string }>(WALLETS_OF_SESSION, [

@@ -1,4 +1,4 @@
-// The minimum age that an organization requires, for all levels or per level.
+// Minimum age that an organization requires, for all levels or per level.
 import type { Level } from '../../domain/level.ts'
 import { integer, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -7,7 +7,7 @@ import { defineTable } from '../table.ts'
 const AGES = defineTable('minimum_ages', { organizationId: text, level: typed<Level>(), years: integer })
 
 export interface MinimumAges {
-  /** For levels without their own minimum age. Null if there is none. */
+  /** For levels without their own minimum age. */
   readonly years: number | null
   readonly levels: ReadonlyMap<Level, number>
 }
@@ -40,10 +40,7 @@ export const createMinimumAgeTable = (scope: TableScope) => ({
   read: async (organizationId: string): Promise<MinimumAges> =>
     (await readIn(scope, organizationId)).get(organizationId) ?? { years: null, levels: new Map() },
 
-  /**
-   * Returns minimum ages by organization, without organizations that have none. @param organizationId null for all
-   * organizations
-   */
+  /** By organization, without organizations that have none. @param organizationId null for all organizations */
   readAll: (organizationId: string | null): Promise<ReadonlyMap<string, MinimumAges>> => readIn(scope, organizationId),
 
   /**

@@ -1,6 +1,6 @@
-// The persons that sessions identified. A person is recognized across organizations by a wallet proven in both, only
-// with recorded consent on both sides. Each organization gets its own id for the person (decisions §5, "userId";
-// threats row 3).
+// Persons that sessions identified. A person is recognized across organizations by a wallet proven in both, only with
+// recorded consent on both sides. Each organization gets its own id for the person (decisions §5, "userId"; threats row
+// 3).
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { CheckType, Session } from '../../domain/session.ts'
 import { integer, text } from '../columns.ts'
@@ -19,8 +19,8 @@ const PERSONS = defineTable('persons', {
 })
 
 /**
- * Returns an organization's id for a person: the first 16 bytes of an HMAC-SHA-256 with the deployment's key, as a UUID
- * v8 (RFC 9562 §5.8). It is stable, and without the key, ids of one person cannot be linked.
+ * Organization's id for a person: the first 16 bytes of an HMAC-SHA-256 with the deployment's key, as a UUID v8 (RFC
+ * 9562 §5.8). Stable, and unlinkable without the key.
  */
 export const pairwiseUserId = (userKey: Uint8Array, organizationId: string, personId: string): string => {
   const bytes = new Bun.CryptoHasher('sha256', userKey)
@@ -48,8 +48,8 @@ export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain =
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
 /**
- * Selects the persons of a wallet that an organization may know, from its own sessions and from shared sessions of other
- * organizations. Parameters are SQL expressions that don't refer to `sessions`.
+ * Selects the persons of a wallet that an organization may know, from its own sessions and from shared sessions of
+ * other organizations. Parameters are SQL expressions that don't refer to `sessions`.
  */
 export const personsOf = (address: string, environment: string, organizationId: string): string =>
   `SELECT sessions.person_id FROM session_wallets held
@@ -78,9 +78,8 @@ interface KnownPerson {
 }
 
 /**
- * Returns the persons of wallets of a session. Other organizations' shared sessions count if the session has consent
- * too.
- * @param wallets statement and parameters that select the wallets
+ * Other organizations' shared sessions count if the session also has consent.
+ * @param wallets statement and parameters that select the session's wallets
  */
 const findPersons = (
   transaction: Transaction,
@@ -99,7 +98,7 @@ const findPersons = (
   )
 }
 
-/** Returns the only person of the type of check. Null if there is none or more than one. */
+/** Null if there is none or more than one. */
 const onlyOf = (known: readonly KnownPerson[], checkType: CheckType): string | null => {
   const [first, ...others] = known.filter(({ check_type: type }) => type === checkType)
   return first === undefined || others.length > 0 ? null : first.person_id
@@ -117,7 +116,7 @@ const withUserId = async (transaction: Transaction, organizationId: string, pers
  */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, id, checkType, environment } = session
-  // The lock serializes concurrent completions, so that two sessions of one person do not create two persons.
+  // Serializes concurrent completions, so that two sessions of one person do not create two persons.
   await lockDeployment(transaction)
   const wallets = [CONNECTED_WALLETS, [organizationId, id]] as const
   const known = await findPersons(transaction, session, wallets, "sessions.status = 'completed'")
@@ -137,8 +136,8 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
 
 /**
  * Finds the persons of a session that is being rejected: its own person, and all persons of its wallets, including
- * wallets that were disconnected from their sessions. `assigned` is the only known person of the session's type of
- * check; null if there is none or more than one, or if the session has a person.
+ * disconnected wallets. `assigned` is the only known person of the session's type of check; null if there is none or
+ * more than one, or if the session has a person.
  */
 export const findRejectedPersons = async (transaction: Transaction, session: Session) => {
   const { organizationId, id, checkType, personId } = session

@@ -1,4 +1,4 @@
-// Browsers that may open a session of the verification page. They are bound in portal-links.ts.
+// Browsers that can open a session of the verification page. portal-links.ts binds them.
 import { BrowserUnknownError } from '../../domain/session-errors.ts'
 import type { ByBrowser, LinkSession } from '../../domain/wallet.ts'
 import type { Transaction } from '../database.ts'
@@ -7,8 +7,8 @@ import type { Transaction } from '../database.ts'
 export const UNUSED_SECONDS = 30 * 86_400
 
 /**
- * Releases browsers, so that they can no longer open their sessions. The row of a browser with an invalid link is
- * deleted; the row with a valid link stays, so that the link stays bound.
+ * Releases browsers, so that they can no longer open their sessions. Deletes rows with an invalid link; rows with a
+ * valid link stay, so that the link stays bound.
  * @param browsers the condition after WHERE
  * @returns the number of released browsers
  */
@@ -29,10 +29,7 @@ export const releaseBrowsers = async (
   return forgotten + kept
 }
 
-/**
- * Reports whether a browser may open the session. Locks the browser, so that it is not released before the transaction
- * ends.
- */
+/** Locks the browser, so that it is not released before the transaction ends. */
 export const isBrowser = async (
   transaction: Transaction,
   { sessionId, cookieHash }: Pick<LinkSession, 'sessionId'> & { readonly cookieHash: Uint8Array },
@@ -47,8 +44,8 @@ export const isBrowser = async (
 }
 
 /**
- * Call it in the transaction of a person's change, with the session locked: the browser may have been released since
- * the request.
+ * Call in the transaction of a person's change, with the session locked: the browser may have been released since the
+ * request.
  * @throws BrowserUnknownError
  */
 export const requireBrowser = async (

@@ -20,9 +20,8 @@ import { lockSessionAsItIs } from './session-rows.ts'
 import { endHandovers, endOthers, hasWallets, isInUse, wasProven } from './session-takeover.ts'
 
 /**
- * Maximum number of unused handover links per session, and of unanswered challenges per link. Beyond it, the oldest
- * become invalid. The limit is per link, because anyone who names the wallet gets a link and must not displace the
- * owner's challenges.
+ * Maximum unused handover links per session, and unanswered challenges per link. Beyond it, the oldest become invalid.
+ * Per link, because anyone who names the wallet gets a link and must not displace the owner's challenges.
  */
 const WAITING_MAX = 20
 /** Minimum time between two writes of a browser's last use. */
@@ -31,11 +30,10 @@ const TOUCH_SECONDS = 86_400
 const DURABILITY = { survives: 'process-crash' } as const
 
 interface FoundLink extends LinkSession {
-  /** Hash of the secret of the link's browser. Null if the link has not been opened. */
+  /** Hash of the browser's secret. Null if the link was not opened. */
   readonly cookieHash: Uint8Array | null
 }
 
-/** A browser that may open a session. */
 interface FoundBrowser extends LinkSession {
   readonly status: SessionStatus
 }
@@ -56,8 +54,8 @@ const CHALLENGES = defineTable(
 
 export const createPortalLinkTable = (scope: TableScope) => ({
   /**
-   * Finds a link by its hash alone, because its opener is unknown. Newer links of the session do not invalidate an
-   * opened link for its browser. Returns null if there is no such link.
+   * Looks up only the hash, because the opener is unknown. Newer links of the session do not invalidate an opened link
+   * for its browser.
    */
   find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
     const { query } = unidentifiedReads(scope)
@@ -133,7 +131,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return row === undefined ? null : { organizationId: row.organization_id, sessionId, status: row.status }
   },
 
-  /** Records a use of the browser, which restarts its 30 days. Written once a day. Returns true if it was written. */
+  /** Restarts the browser's 30 days. Written once a day. Returns true if it was written. */
   touchBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<boolean> => {
     const nowSeconds = scope.nowSeconds()
     const where = 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > ? AND bound_at_seconds <= ?'
@@ -183,7 +181,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_MAX, row.linkHash)
     }, DURABILITY),
 
-  /** Returns the challenge. Null if it is spent, expired, or belongs to another link. */
+  /** Null if the challenge is spent, expired, or belongs to another link. */
   findChallenge: (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> =>
     CHALLENGES.everywhere.find(scope, { nonce, linkHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
@@ -215,7 +213,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return true
     }, DURABILITY),
 
-  /** Deletes or releases a batch of expired rows. @returns the number of rows; repeat until it is 0 */
+  /** @returns the number of deleted or released rows; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

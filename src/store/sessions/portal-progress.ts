@@ -1,5 +1,4 @@
-// Data of the verification page about a session besides its evidence: the person's agreement and the requested
-// corrections. Both belong to the session but are not part of its public status.
+// A person's agreement and the requested corrections. Both belong to the session but are not part of its public status.
 import type { SessionStatus } from '../../domain/session.ts'
 import { PartNotRequestedError } from '../../domain/session-errors.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
@@ -13,7 +12,7 @@ import { AGREEMENTS, type Agreement, writeConsent } from './session-consent.ts'
 import { readGivenParts } from './session-requirements.ts'
 import { lockState } from './session-rows.ts'
 
-/** Corrections requested from a person whose session was sent back. */
+/** Corrections requested from the person of a returned session. */
 const CORRECTIONS = defineTable('session_corrections', {
   organizationId: hidden(text),
   sessionId: hidden(text),
@@ -22,7 +21,7 @@ const CORRECTIONS = defineTable('session_corrections', {
    * since.
    */
   parts: names,
-  /** The parts that were provided since the request. */
+  /** Parts that were provided since the request. */
   done: names,
   askedAtSeconds: hidden(integer),
 })
@@ -34,14 +33,14 @@ interface SessionKey {
   readonly sessionId: string
 }
 
-/** Stores the corrections in the transaction that sends a session back. Any other decision ends earlier corrections. */
+/** Call in the transaction that returns a session. Any other decision ends earlier corrections. */
 export const writeCorrections = async (
   transaction: Transaction,
   change: SessionKey & { readonly to: SessionStatus; readonly corrections?: readonly string[] },
   nowSeconds: number,
 ): Promise<void> => {
   const { organizationId, sessionId, to, corrections = [] } = change
-  // A new submission changes nothing: the corrections apply until the next decision.
+  // A new submission changes nothing: corrections apply until the next decision.
   if (to === 'submitted') return
   await CORRECTIONS.removeAll(transaction, { organizationId, sessionId })
   if (to !== 'retry' || corrections.length === 0) return
@@ -50,8 +49,8 @@ export const writeCorrections = async (
 }
 
 /**
- * Call it in the transaction that changes parts of an open session, before the change, with the session locked. If
- * certain parts were requested, the person may provide these and missing parts. A missing part counts as requested once
+ * Call in the transaction that changes parts of an open session, before the change, with the session locked. If certain
+ * parts were requested, the person can provide these and missing parts. A missing part counts as requested once
  * provided, so that the person can correct it until the submission.
  * @param given true if the change provides the parts; false if it only removes parts
  * @throws PartNotRequestedError
@@ -91,11 +90,10 @@ export const createPortalProgressTable = (scope: TableScope) => ({
       if (session !== locked.session) await announceSession(own, { ...locked, session }, nowSeconds)
     }),
 
-  /** Returns null before the person has agreed. */
   findAgreement: (organizationId: string, sessionId: string): Promise<Agreement | null> =>
     AGREEMENTS.find(scope, { organizationId, sessionId }),
 
-  /** Returns null if no particular part was requested. */
+  /** Null if no particular part was requested. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
     CORRECTIONS.find(scope, { organizationId, sessionId }),
 })

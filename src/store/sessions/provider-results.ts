@@ -1,5 +1,5 @@
-// Ids of accepted messages of external deciders, so that each message has an effect only once. An id is kept far longer
-// than its message's timestamp is accepted, so that a repeated message is always recognized.
+// Ids of accepted messages of external deciders, so that each message has an effect only once. Ids are kept far longer
+// than timestamps are accepted, so that a repeated message is always recognized.
 
 import type { Session, SessionState, StatusChange } from '../../domain/session.ts'
 import { ChecksPendingError, LinkedChecksPendingError, TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -20,7 +20,6 @@ const RESULTS = defineTable('provider_results', {
 })
 
 export const createProviderResultTable = (scope: TableScope) => ({
-  /** Returns false if the message was already received. */
   spend: (result: Omit<ItemOf<typeof RESULTS>, 'receivedAtSeconds'>): Promise<boolean> =>
     RESULTS.insertNew(scope, { ...result, receivedAtSeconds: scope.nowSeconds() }),
 
@@ -31,7 +30,7 @@ export const createProviderResultTable = (scope: TableScope) => ({
 
 type Message = Parameters<Tables['providerResults']['spend']>[0]
 
-/** Throws ChecksPendingError if the data with which the session was compared has changed. */
+/** Throws ChecksPendingError if the session's compared data has changed. */
 export type RequireCurrent = (tables: Tables, session: Session) => Promise<void>
 
 /** A repeated message changes nothing. A message about a session that is no longer submitted is rejected. */
@@ -52,11 +51,11 @@ export const spendAndDecide = (
       return tables.sessions.changeStatus(change)
     })
   return {
-    /** Reports whether `changeStatus` found that the message was already received. */
+    /** The message was already received. */
     isRepeated: () => isRepeated,
     /**
-     * @throws TransitionRefusedError if an operator has already decided the session or sent it back;
-     * ChecksPendingError if its checks are repeated first; LinkedChecksPendingError
+     * @throws TransitionRefusedError if an operator has already decided or returned the session; ChecksPendingError if
+     * its checks are repeated first; LinkedChecksPendingError
      */
     changeStatus: async (change: StatusChange): Promise<SessionState | null> => {
       try {

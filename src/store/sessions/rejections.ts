@@ -1,6 +1,6 @@
-// Rejections by address and person, of any type of check. Rows never change; persons are added when another organization
-// shares a session with a rejected wallet. A later completion with the wallet lifts the rejection until it is revoked.
-// Source: decisions §5, "Session states".
+// Rejections by address and person, of any type of check. Rows never change; persons are added when another
+// organization shares a session with a rejected wallet. A later completion with the wallet lifts the rejection until it
+// is revoked. Source: decisions §5, "Session states".
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { isOperatorActor, SCREENING_ACTOR, type Session } from '../../domain/session.ts'
@@ -12,20 +12,20 @@ import { findRejectedPersons, personsOf, WALLETS_OF_SESSION } from './persons.ts
 import { IS_SHARED } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
-  /** An address, or the id of a person. */
+  /** Address, or id of a person. */
   subject: text,
   organizationId: text,
   environment: typed<ApiKeyEnvironment>(),
   sessionId: text,
-  /** Only an operator's completion lifts it for automatic deciders: an operator or screening rejected. */
+  /** An operator or screening rejected: for automatic deciders, only an operator's completion lifts the rejection. */
   needsOperator: flag,
   /** Assigned at the commit (numberDecision). */
   decidedSequence: integer,
 })
 
 /**
- * Condition over `session_rejections` as `rejected`: the rejection concerns the wallet or one of its persons. Parameters
- * are SQL expressions that don't refer to `sessions`.
+ * Condition over `session_rejections` as `rejected`: the rejection concerns the wallet or one of its persons.
+ * Parameters are SQL expressions that don't refer to `sessions`.
  */
 export const concerns = (address: string, environment: string, organizationId: string): string =>
   `rejected.subject IN (SELECT ${address} UNION ALL ${personsOf(address, environment, organizationId)})
@@ -38,7 +38,6 @@ interface WalletOfOrganization {
 
 /** `session_rejections` as `rejected`, for one wallet of an organization. */
 export const REJECTIONS_OF_WALLET = `session_rejections rejected WHERE ${concerns('?', '?', '?')}`
-/** Parameters of REJECTIONS_OF_WALLET. */
 export const ofWallet = ({ organizationId, environment }: WalletOfOrganization, address: WalletAddress) => [
   address,
   address,
@@ -48,7 +47,6 @@ export const ofWallet = ({ organizationId, environment }: WalletOfOrganization, 
   environment,
 ]
 
-/** Persons of the rejection of a session, before its addresses are added. */
 const PERSONS_OF_REJECTION = 'SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?'
 
 /** For statements over `sessions` as `s`, with any wallet or person. */
@@ -72,10 +70,7 @@ const ADD_ADDRESSES = `INSERT INTO session_rejections
     WHERE sessions.person_id IN (${PERSONS_OF_REJECTION}) AND sessions.organization_id = ?
   ) AS addresses`
 
-/**
- * Records the rejection in its transaction, before it is announced and numbered. Returns the person to assign to the
- * session; null for none.
- */
+/** Call before the rejection is announced and numbered. Returns the person to assign to the session, if any. */
 export const recordRejection = async (transaction: Transaction, session: Session, actor: string) => {
   const { organizationId, id: sessionId, environment } = session
   // Concurrent completions wait: none assigns a person or completes a wallet that the rejection misses.
@@ -105,8 +100,8 @@ const ADD_PERSON = `INSERT INTO session_rejections
 
 /**
  * Adds the person of a shared session to other organizations' earlier rejections of its wallets, as if the session had
- * been shared before them. Call it in the transaction that completes a session or records its consent, after its rows
- * are written.
+ * been shared before them. Call in the transaction that completes a session or records its consent, after its rows are
+ * written.
  */
 export const addToRejections = async (
   transaction: Transaction,
@@ -118,11 +113,11 @@ export const addToRejections = async (
   await transaction.execute(ADD_PERSON, [organizationId, id])
 }
 
-/** The last rejection of a wallet or its persons, of any type of check. */
+/** Last rejection of a wallet or its persons, of any type of check. */
 export const LAST_REJECTION = `SELECT rejected.session_id AS id, rejected.decided_sequence AS decided
   FROM ${REJECTIONS_OF_WALLET} ORDER BY decided DESC, id DESC LIMIT 1`
 
-/** The session and the number of its decision. Null if there is no rejection. */
+/** The session and the number of its decision. */
 export const findLastRejection = async (
   statements: Statements,
   owner: WalletOfOrganization,

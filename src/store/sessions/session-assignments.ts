@@ -1,5 +1,4 @@
-// The reviewers of sessions. If two reviewers take the same session, the reviewer with the outdated version is
-// rejected.
+// Reviewers of sessions. If two reviewers take the same session, the reviewer with the outdated version is rejected.
 
 import { among, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -8,9 +7,9 @@ import { defineTable, type ItemOf } from '../table.ts'
 const ASSIGNMENTS = defineTable('session_assignments', {
   organizationId: hidden(text),
   sessionId: text,
-  /** The reviewer's account. Null if the session has no reviewer. */
+  /** Null if the session has no reviewer. */
   userId: nullable(text),
-  /** Increments with every change. 0 for a session that was never assigned. */
+  /** 0 for a session that was never assigned. */
   version: integer,
   assignedAtSeconds: nullable(integer),
 })
@@ -28,14 +27,14 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
   find: async (organizationId: string, sessionId: string): Promise<SessionAssignment> =>
     (await ASSIGNMENTS.find(scope, { organizationId, sessionId })) ?? nobody(sessionId),
 
-  /** Returns assignments by session id. Sessions without an assignment are omitted. */
+  /** By session id. Omits sessions without an assignment. */
   findMany: async (organizationId: string, sessionIds: readonly string[]) => {
     const rows = await ASSIGNMENTS.list(scope, { organizationId, sessionId: among(sessionIds) }, ['sessionId'])
     return new Map(rows.map((row) => [row.sessionId, row]))
   },
 
   /**
-   * Returns null if the session was assigned again since `expectedVersion` was read.
+   * Null if the session was assigned again since `expectedVersion` was read.
    * @throws ConstraintViolatedError if the organization has no such session
    */
   assign: (input: {

@@ -10,7 +10,7 @@ import type { Transaction } from '../database.ts'
 import { defineTable } from '../table.ts'
 import { queueMessages } from '../webhooks/webhook-queue.ts'
 
-/** The subject of a change with topic `session`. */
+/** Subject of a change with topic `session`. */
 export interface SessionSubject {
   readonly sessionId: string
   readonly sequence: number
@@ -20,7 +20,7 @@ export interface SessionSubject {
   readonly addresses: readonly WalletAddress[]
 }
 
-/** The separators are unambiguous: no part contains a space or a comma. */
+/** No part contains a space or a comma. */
 export const encodeSessionSubject = (subject: SessionSubject): string =>
   `${subject.sessionId} ${subject.sequence} ${subject.environment} ${subject.personId ?? '-'} ${subject.addresses.join(',')}`
 
@@ -43,7 +43,6 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
   address: typed<WalletAddress>(),
 })
 
-/** All addresses that the rejection of a session concerns. */
 const REJECTED_ADDRESSES = `SELECT subject AS address FROM session_rejections WHERE organization_id = ? AND session_id = ?
   AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = session_rejections.subject)`
 
@@ -101,7 +100,6 @@ export const numberDecision = (
   )
 }
 
-/** An empty list is stored as null. */
 const overridden: Column<readonly string[]> = {
   use: 'stored',
   named: 'overridden_parts',
@@ -132,15 +130,15 @@ export const addEvent = async (
   await queueMessages(transaction, session, event)
 }
 
-/** Call it before a change that a person can repeat indefinitely. @throws SessionChangesLimitError */
+/** Call before a change that a person can repeat indefinitely. @throws SessionChangesLimitError */
 export const requireFewChanges = ({ sequence }: Session): void => {
   if (sequence >= SESSION_CHANGES_MAX) throw new SessionChangesLimitError()
 }
 
-/** The event of a change other than a status change. */
+/** Event of a change other than a status change. */
 export type SessionNote = Pick<SessionEvent, 'kind' | 'actor' | 'privateComment'>
 
-/** Adds the event of such a change with the session's next sequence number. Returns the session with that number. */
+/** Adds the event with the session's next sequence number. Returns the session with that number. */
 export const noteChange = async (
   transaction: Transaction,
   session: Session,

@@ -19,7 +19,6 @@ interface NewCheck {
   readonly outcome: string
   readonly detail: Readonly<Record<string, unknown>>
   readonly version: string
-  /** Omitted for checks without hits. */
   readonly hits?: readonly BoundHit[]
   /** Keyed hashes of all compared data of the session. */
   readonly subjectBases?: readonly string[]
@@ -31,9 +30,7 @@ interface StoredCheck extends Omit<NewCheck, 'hits' | 'subjectBases' | 'settings
   readonly checkedAtSeconds: number
 }
 
-/**
- * Returns parameters that match the names of a part's checks. Names of parts are fixed and contain no LIKE wildcards.
- */
+/** Parameters that match the names of a part's checks. Names of parts are fixed and contain no LIKE wildcards. */
 const ofPart = (part: string): readonly [string, string] => [part, `${part}.%`]
 
 const QUEUE = defineTable('session_check_queue', {
@@ -41,7 +38,7 @@ const QUEUE = defineTable('session_check_queue', {
   sessionId: text,
   sequence: integer,
   attempts: integer,
-  /** True if all checks are stored. */
+  /** All checks are stored. */
   isMade: flag,
   dueAtSeconds: hidden(integer),
 })
@@ -63,7 +60,7 @@ const DURABILITY = { survives: 'process-crash' } as const
 const isPending = async (statements: Statements, organizationId: string, sessionId: string): Promise<boolean> =>
   (await QUEUE.find(statements, { organizationId, sessionId, isMade: false })) !== null
 
-/** Call it in the transaction that submits a session, or that lacks its checks. Deletes its earlier checks. */
+/** Call in the transaction that submits a session, or that lacks its checks. Deletes earlier checks. */
 export const queueChecks = async (
   transaction: Transaction,
   { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,
@@ -75,7 +72,7 @@ export const queueChecks = async (
 }
 
 /**
- * Call it in the transaction that completes a session, before its hits are read.
+ * Call in the transaction that completes a session, before its hits are read.
  * @throws ChecksPendingError
  */
 export const requireChecksMade = async (
@@ -86,7 +83,7 @@ export const requireChecksMade = async (
 }
 
 /**
- * Call it in the transaction that completes a session automatically.
+ * Call in the transaction that completes a session automatically.
  * @throws UncomparedError
  */
 export const requireCompared = async (
@@ -101,11 +98,10 @@ interface SessionChecks {
   readonly checks: readonly NewCheck[]
 }
 
-/** A check as stored. */
 interface OutcomeRow {
   readonly sessionId: string
   readonly check: NewCheck
-  /** The check's outcome including its hits. */
+  /** Outcome including the hits. */
   readonly outcome: string
 }
 
@@ -157,7 +153,8 @@ const writeChecks = async (
   )
   const haveHits = new Set(known.map((row) => row.session_id))
   const written: OutcomeRow[] = []
-  // Write the hits first, which locks the session in the same order as a decision about it. Open hits of a check that
+  // Write the hits first, which locks the session in the same order as a decision about it. Open hits of an omitted
+  // check stay, because only a setting omits a check.
   // is no longer made stay, because only a setting omits a check.
   for (const { sessionId, checks } of made) {
     for (const check of checks) {
@@ -204,19 +201,17 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   list: (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
     CHECKS.list(scope, { organizationId, sessionId }, ['name']),
 
-  /** Reports whether its checks are pending. */
   isPending: (organizationId: string, sessionId: string): Promise<boolean> =>
     isPending(scope.statements, organizationId, sessionId),
 
-  /** Returns the given sessions of one organization that have pending checks. */
   queued: async (organizationId: string, sessionIds: readonly string[]): Promise<ReadonlySet<string>> => {
     const queued = await QUEUE.list(scope, { organizationId, sessionId: among(sessionIds) }, ['sessionId'])
     return new Set(queued.map(({ sessionId }) => sessionId))
   },
 
   /**
-   * Claims the longest waiting due session of each organization, with organizations in random order. Each session is due
-   * again after `claimSeconds`, in case the caller crashes. For the deployment.
+   * Claims the longest waiting due session of each organization, with organizations in random order. Each session is
+   * due again after `claimSeconds`, in case the caller crashes. For the deployment.
    * @param except ids of organizations
    */
   claim: async (
@@ -245,7 +240,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     })
   },
 
-  /** Queues a submitted session for another comparison with lists, unless it is queued already. */
+  /** Queues a submitted session for another comparison with lists, unless it is already queued. */
   queueRepeat: ({ organizationId, sessionId }: Omit<QueuedSession, 'sequence'>): Promise<void> =>
     scope.write(async (transaction) => {
       const session = await lockSessionAsItIs(transaction, organizationId, sessionId)
@@ -254,7 +249,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       await QUEUE.insertNew(transaction, { organizationId, sessionId, ...queued })
     }, DURABILITY),
 
-  /** Makes sessions due again that an earlier process claimed. Call it before claiming, if no other process claims. */
+  /** Makes sessions due again that an earlier process claimed. Call before claiming, if no other process claims. */
   releaseClaims: (): Promise<number> => {
     const nowSeconds = scope.nowSeconds()
     // A session whose checks have failed waits for its next attempt.

@@ -1,4 +1,4 @@
-// The person's consent that other organizations may rely on the session's result (threats row 3). The agreement is the
+// A person's consent that other organizations may rely on the session's result (threats row 3). The agreement is the
 // person's latest answer; the session has the consent of its last submission, or none once it is withdrawn.
 import type { Session } from '../../domain/session.ts'
 import { flag, hidden, integer, text } from '../columns.ts'
@@ -7,13 +7,12 @@ import { defineTable, type ItemOf } from '../table.ts'
 import { addToRejections } from './rejections.ts'
 import { noteChange } from './session-changes.ts'
 
-/** The person's agreement before providing any data. */
 export const AGREEMENTS = defineTable('portal_agreements', {
   organizationId: hidden(text),
   sessionId: hidden(text),
   /** Identifies the displayed text and its language. */
   version: text,
-  /** True if other organizations may rely on the result. */
+  /** Other organizations may rely on the result. */
   shares: flag,
   agreedAtSeconds: integer,
 })
@@ -44,8 +43,8 @@ export const writeConsent = async (
 }
 
 /**
- * Call it in the transaction that submits a session: its consent becomes the person's latest answer. A session without
- * an agreement, such as a sandbox session, keeps its consent.
+ * Call in the transaction that submits a session: its consent becomes the person's latest answer. A session without an
+ * agreement, such as a sandbox session, keeps its consent.
  */
 export const applyAgreement = async (
   transaction: Transaction,

@@ -7,9 +7,8 @@ const VERIFIED_MAX = 10_000
 
 interface WaitingSessions {
   readonly count: number
-  /** False if there are more. */
   readonly exact: boolean
-  /** Time at which the longest waiting session was submitted, in Unix seconds. Null if none is waiting. */
+  /** Submission of the longest waiting session, if any, in Unix seconds. */
   readonly oldestAtSeconds: number | null
 }
 
@@ -38,7 +37,7 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return { count: Math.min(count, WAITING_MAX), exact: count <= WAITING_MAX, oldestAtSeconds: row?.oldest ?? null }
   },
 
-  /** Counts completed sessions with an undecided hit. */
+  /** Completed sessions with an undecided hit. */
   withOpenHits: async (organizationId: string): Promise<OpenHits> => {
     const rows = await queryLong(
       `SELECT DISTINCT h.session_id FROM screening_hits h
@@ -49,7 +48,7 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return { count: Math.min(rows.length, WAITING_MAX), exact: rows.length <= WAITING_MAX }
   },
 
-  /** Counts persons and businesses with a completed live session, each once. */
+  /** Persons and businesses with a completed live session, each once. */
   verified: async (organizationId: string): Promise<VerifiedUsers> => {
     const rows = await queryLong<{ check_type: string; users: number; sessions: number }>(
       `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,

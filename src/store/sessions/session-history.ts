@@ -1,4 +1,4 @@
-// The events of a session and its state after each change, so that any process can report all changes in order.
+// Events of a session and its state after each change, so that any process can report all changes in order.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState, SessionStatus } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -35,7 +35,7 @@ const replay = ({ session, wallets }: SessionState, events: readonly SessionEven
     })
 }
 
-/** The usual wait is the median of this many sessions per outcome. With fewer than the minimum, it is unknown. */
+/** The usual wait is the median of this many sessions per outcome. */
 const WAITS_READ = 100
 const WAITS_MIN = 5
 
@@ -50,14 +50,11 @@ interface DecidedByPeople {
 }
 
 export const createSessionHistory = (scope: TableScope) => ({
-  /** Returns all events of a session, oldest first. */
+  /** Oldest first. */
   listEvents: (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
     readEvents(scope.statements, organizationId, sessionId),
 
-  /**
-   * Returns the time of the last submission by session id, in Unix seconds. Sessions that were never submitted are
-   * omitted.
-   */
+  /** Last submissions by session id, in Unix seconds. Omits sessions that were never submitted. */
   findSubmittedTimes: async (
     organizationId: string,
     sessionIds: readonly string[],
@@ -73,8 +70,8 @@ export const createSessionHistory = (scope: TableScope) => ({
   },
 
   /**
-   * Returns the recent wait for a decision in seconds: the median over the newest decided sessions, since their first
-   * submission. Null if there are fewer than WAITS_MIN.
+   * Recent wait for a decision in seconds: the median over the newest decided sessions, since their first submission.
+   * Null if there are fewer than WAITS_MIN.
    */
   findUsualWait: async (organizationId: string, environment: ApiKeyEnvironment): Promise<number | null> => {
     const rows = await scope.statements.query<{ readonly waited: number }>(
@@ -92,8 +89,8 @@ export const createSessionHistory = (scope: TableScope) => ({
   },
 
   /**
-   * Returns sessions that people or an external service decided within a period, from the newest `limit` completed and
-   * `limit` rejected sessions. Newest first.
+   * Sessions that people or an external service decided within a period, from the newest `limit` completed and `limit`
+   * rejected sessions. Newest first.
    */
   findDecidedByPeople: async (
     organizationId: string,
@@ -119,9 +116,7 @@ export const createSessionHistory = (scope: TableScope) => ({
     return found
   },
 
-  /**
-   * Returns the session after each change beyond a sequence, oldest first. Empty if there is none, or no such session.
-   */
+  /** Returns the session after each change beyond a sequence, oldest first. Empty if there is no such session. */
   findSince: async (
     organizationId: string,
     sessionId: string,

@@ -21,7 +21,7 @@ const NONCES = defineTable(
   ({ address, chainId, ...row }): ProofRequest => ({ ...row, wallet: walletOn(address, chainId) }),
 )
 
-/** Maximum number of unsigned messages per session. Beyond it, the oldest become invalid. */
+/** Maximum unsigned messages per session. Beyond it, the oldest become invalid. */
 const NONCES_PER_SESSION_MAX = 50
 
 export const createSessionNonceTable = (given: TableScope) => {
@@ -37,7 +37,7 @@ export const createSessionNonceTable = (given: TableScope) => {
         await keepNewest(own, 'session_nonces', 'nonce', row, NONCES_PER_SESSION_MAX)
       }),
 
-    /** Returns the stored request. Null if the nonce is spent, expired, or belongs to another session. */
+    /** Null if the nonce is spent, expired, or belongs to another session. */
     find: (organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null> =>
       NONCES.find(scope, { organizationId, sessionId, nonce, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 

@@ -1,5 +1,5 @@
-// The country from which a session was last submitted, according to the geography file. The IP address itself is not
-// stored. The country is erased with the evidence.
+// Country from which a session was last submitted, according to the geography file. The IP address is not stored. The
+// country is erased with the evidence.
 
 import { integer, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
@@ -14,16 +14,14 @@ const ORIGINS = defineTable('session_origins', {
   seenAtSeconds: integer,
 })
 
-/** Call it in the transaction that erases a session's evidence. */
+/** Call in the transaction that erases a session's evidence. */
 export const eraseOrigin = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
   ORIGINS.removeAll(transaction, { organizationId, sessionId })
 
 export const createSessionOriginTable = (scope: TableScope) => ({
-  /** Returns the country (ISO 3166-1 alpha-2). Null if unknown. */
   find: async (organizationId: string, sessionId: string): Promise<string | null> =>
     (await ORIGINS.find(scope, { organizationId, sessionId }))?.country ?? null,
 
-  /** Replaces the stored country. @param country null if unknown */
   note: (organizationId: string, sessionId: string, country: string | null): Promise<void> =>
     survivingCrashes(scope).write(async (own) => {
       await eraseOrigin(own, organizationId, sessionId)

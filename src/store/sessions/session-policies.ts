@@ -1,4 +1,4 @@
-// The policies that decide organizations' sessions, and their decisions. A decision is stored in the transaction that
+// Policies that decide organizations' sessions, and their decisions. A decision is stored in the transaction that
 // applies it, with the sequence number of the evaluated session, so that the same session is decided only once.
 import { integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -9,7 +9,6 @@ export type PolicyOutcome = 'completed' | 'rejected' | 'review'
 export interface EvaluatedRevision {
   readonly revisionId: string
   readonly outcome: PolicyOutcome
-  /** Null if no rule decided. */
   readonly rule: string | null
   /** Reason for a review that no rule requests. */
   readonly problem: string | null
@@ -20,9 +19,7 @@ export interface SessionPolicyDecision {
   readonly sessionId: string
   readonly sequence: number
   readonly policyId: string
-  /** Null if no revision was active. */
   readonly decided: (EvaluatedRevision & { readonly code: string | null }) | null
-  /** Null if there was no shadow revision. */
   readonly shadow: EvaluatedRevision | null
   readonly decidedAtSeconds: number
 }
@@ -31,7 +28,7 @@ export interface SessionPolicyDecision {
 interface SessionShadowCounts {
   readonly same: number
   readonly different: number
-  /** Undetermined: a fact was missing, or a rule failed. */
+  /** A fact was missing, or a rule failed. */
   readonly failed: number
   readonly byOutcome: Readonly<Record<PolicyOutcome, number>>
 }
@@ -72,12 +69,12 @@ const DECISIONS = defineTable(
 const SHADOWS_LISTED = 100
 
 export const createSessionPolicyTable = (scope: TableScope) => ({
-  /** Returns the id of the policy that decides the organization's sessions. Null if people decide. */
+  /** Null if people decide. */
   find: async (organizationId: string): Promise<string | null> =>
     (await POLICIES.find(scope, { organizationId }))?.policyId ?? null,
 
   /**
-   * The caller must lock the organization, as for activateRevision, so that the two are serialized.
+   * The caller must lock the organization, as for activateRevision.
    * @param policyId null if people decide
    */
   set: (organizationId: string, policyId: string | null): Promise<void> =>
@@ -86,7 +83,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
       if (policyId !== null) await POLICIES.insert(own, { organizationId, policyId })
     }),
 
-  /** Returns false, without storing anything, if the session was already decided at this sequence number. */
+  /** Returns false if the session was already decided at this sequence number. */
   record: (decision: Omit<SessionPolicyDecision, 'decidedAtSeconds'>): Promise<boolean> => {
     const { organizationId, sessionId, sequence, policyId, decided, shadow } = decision
     return DECISIONS.insertNew(scope, {
@@ -108,7 +105,6 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
   list: (organizationId: string, sessionId: string): Promise<readonly SessionPolicyDecision[]> =>
     DECISIONS.list(scope, { organizationId, sessionId }, { by: ['sequence'], descending: true }),
 
-  /** Returns the outcomes of a shadow revision. */
   countShadow: async (
     organizationId: string,
     revisionId: string,
@@ -140,7 +136,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     }
   },
 
-  /** Returns the newest sessions for which a shadow revision had a different outcome than the effective decision. */
+  /** The newest sessions whose shadow outcome differs from the effective decision. */
   listShadowed: (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> =>
     DECISIONS.list(
       scope,

@@ -1,4 +1,4 @@
-// Registers a session: creates a new session, or reuses the caller's session for the wallet. Source: decisions §5,
+// Registers a session: creates a new session, or reuses the caller's session for the wallet (decisions §5, "Reuse").
 // "Reuse".
 import type { Level } from '../../domain/level.ts'
 import type { Registered, Registration } from '../../domain/session.ts'
@@ -12,7 +12,7 @@ import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from '
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
 import { requireFewSessions } from './session-wallets.ts'
 
-/** kill -9 loses no acknowledged session; a power loss may lose the latest. Written per request. */
+/** Written per request. A power loss may lose the latest sessions. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 /**
@@ -35,7 +35,7 @@ export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
 
 interface DecisionRow {
   readonly id: string
-  /** Like WalletSession.decidedSequence. 0 if decided by a program without these numbers. */
+  /** Like WalletSession.decidedSequence. 0 if decided by a version without these numbers. */
   readonly decided: number
 }
 
@@ -53,7 +53,7 @@ const readLevel = async (transaction: Transaction, organizationId: string): Prom
   const [row] = await transaction.query<{ level: Level }>('SELECT level FROM organizations WHERE id = ?', [
     organizationId,
   ])
-  if (row === undefined) throw new Error('the organization is gone')
+  if (row === undefined) throw new Error('the organization was deleted')
   return row.level
 }
 
@@ -80,7 +80,8 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   if (row === undefined) return null
   if (row.status !== 'completed') return toSession(row)
   const rejected = await findLastRejection(transaction, input, walletAddress)
-  // A later rejection takes precedence: the completed session no longer verifies anything, and the person has to try
+  // A later rejection takes precedence: the completed session no longer verifies anything, and the person must try
+  // again.
   // again.
   if (rejected === null || isDecidedAfter(row, rejected)) return toSession(row)
   const open = await find(NO_LEVEL)
@@ -151,7 +152,7 @@ const create = async (
 /** After three decisions during one request, an error is preferable to a wrong answer. */
 const REUSE_ATTEMPTS = 3
 
-/** Finds the session to reuse and locks it. If it was decided in between, the search is repeated. */
+/** Finds the session to reuse and locks it. Repeats the search if the session was decided in between. */
 const lockReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
   for (let attempt = 0; attempt < REUSE_ATTEMPTS; attempt++) {
     const found = await findReusable(transaction, input, level)
@@ -216,7 +217,7 @@ export const createRegistration = (scope: TableScope) => ({
       const level = await readLevel(transaction, input.organizationId)
       const reusable = await lockReusable(transaction, input, level)
       if (reusable !== null) {
-        // An earlier try of this request created it and was interrupted before the answer.
+        // An earlier try of this request created it and was interrupted before the response.
         const created = reusable.id === input.sessionId
         return { created, session: await renew(transaction, reusable, input, level, nowSeconds) }
       }
@@ -225,11 +226,11 @@ export const createRegistration = (scope: TableScope) => ({
       // Another request registered the same wallet between the two statements.
       const own = await lockOwn(transaction, input)
       const other = own ?? (await lockReusable(transaction, input, level))
-      if (other === null) throw new StoreUnavailableError(new Error('the session could neither be made nor found'))
+      if (other === null) throw new StoreUnavailableError(new Error('the session could be neither created nor found'))
       return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
     }, DURABILITY),
 
-  /** Adds a link. Returns false if there is no such session. */
+  /** Returns false if there is no such session. */
   addLink: (organizationId: string, sessionId: string, token: NewToken): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

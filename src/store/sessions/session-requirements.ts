@@ -1,4 +1,4 @@
-// The requirements for completing a session: its wallets and the evidence of its level (domain/requirements.ts), all
+// Requirements for completing a session: its wallets and the evidence of its level (domain/requirements.ts), all
 // submitted, so that the checks have covered it.
 import { missingParts, type SessionPart } from '../../domain/requirements.ts'
 import { isSessionOpen, type Session } from '../../domain/session.ts'
@@ -13,7 +13,7 @@ const GIVEN = `SELECT CASE kind WHEN '${FIELDS_KIND}' THEN field_names ELSE kind
     WHERE ${KEPT_OF_SESSION}
   UNION ALL SELECT 'wallets' FROM session_wallets WHERE organization_id = ? AND session_id = ?`
 
-/** Returns the parts of a session: filled fields, kinds of documents, and `wallets` if one is connected. */
+/** Parts of a session: filled fields, kinds of documents, and `wallets` if one is connected. */
 export const readGivenParts = async (
   statements: Statements,
   { organizationId, id }: Target,
@@ -23,22 +23,20 @@ export const readGivenParts = async (
   return new Set(rows.flatMap(({ parts }) => splitNames(parts)))
 }
 
-/** Returns the required parts that a session lacks. */
+/** Required parts that a session lacks. */
 export const findMissingParts = async (
   statements: Statements,
   session: Target & Pick<Session, 'checkType' | 'level'>,
 ): Promise<readonly SessionPart[]> => missingParts(session, await readGivenParts(statements, session))
 
 interface ChangeRow {
-  /** Sequence numbers of the last submission and of the last changes. */
   readonly submitted: number | null
   readonly evidence: number | null
   readonly wallets: number | null
   readonly submitted_at: number | null
-  /** The last queuing of the checks without a submission. */
+  /** Last time the checks were queued without a submission. */
   readonly queued: number | null
   readonly queued_at: number | null
-  /** Number of connected wallets. */
   readonly connected: number
 }
 
@@ -57,7 +55,6 @@ const LAST_CHANGES = `SELECT
     checks_queued_sequence AS queued, checks_queued_at_seconds AS queued_at
   FROM sessions s WHERE s.organization_id = ? AND s.id = ?`
 
-/** Relation between the checks and the content of a session that waits for its person. */
 type ChecksState = 'current' | 'outdated' | 'unsubmitted'
 
 const readChecksState = async (
@@ -78,7 +75,7 @@ const readChecksState = async (
 }
 
 /**
- * Call it in the transaction that completes a session. Changes after a submission must be submitted. The wallets of a
+ * Call in the transaction that completes a session. Changes after a submission must be submitted. The wallets of a
  * session that was never submitted need checks instead: an operator completes it, and `queueMissingChecks` queues them.
  * @throws ChangesUnsubmittedError, ChecksPendingError
  */
@@ -92,9 +89,7 @@ export const requireCurrentChecks = async (
   if (state === 'outdated') throw new ChecksPendingError()
 }
 
-/**
- * Marks the checks of the session as queued if they are outdated. @returns true if they were; queue them in that case
- */
+/** Marks outdated checks as queued. @returns true if they were outdated; the caller then queues them */
 export const markQueued = async (
   transaction: Transaction,
   session: Target & Pick<Session, 'status' | 'sequence'>,

@@ -38,7 +38,7 @@ const COLUMN_NAMES = [
   'completed_at_seconds',
 ] as const satisfies readonly (keyof SessionRow)[]
 
-/** Returns one `?` per item, for `IN (…)`. */
+/** For `IN (…)`. */
 export const placeholdersFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
 
 /** For statements over `sessions` alone. */
@@ -72,7 +72,6 @@ const toWallet = (row: WalletRow): SessionWallet[] =>
         },
       ]
 
-/** Returns null if the organization has no such session. */
 export const readState = async (
   statements: Statements,
   organizationId: string,
@@ -83,7 +82,7 @@ export const readState = async (
   return first === undefined ? null : { session: toSession(first), wallets: rows.flatMap(toWallet) }
 }
 
-/** Returns wallets by session. Sessions without wallets are omitted. */
+/** By session. Omits sessions without wallets. */
 export const readWallets = async (
   statements: Statements,
   organizationId: string,
@@ -101,8 +100,8 @@ export const readWallets = async (
 }
 
 /**
- * Like lockSession, for changes by neither the person nor the decider: the time of the last step, from which the
- * retention of unsubmitted evidence counts, does not change.
+ * Like lockSession, for changes by neither the person nor the decider: does not change the time of the last step, from
+ * which the retention of unsubmitted evidence counts.
  */
 export const lockSessionAsItIs = async (
   transaction: Statements,

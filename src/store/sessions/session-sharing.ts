@@ -1,30 +1,28 @@
-// The completed sessions on which other organizations may rely, and the announcement to caches if that changes without
-// a change of the session. Source: threats row 3.
+// Completed sessions on which other organizations may rely, and the announcement to caches if that changes without a
+// change of the session (threats row 3).
 import type { Transaction } from '../database.ts'
 import { announceSession } from './session-changes.ts'
 import { placeholdersFor, readState } from './session-rows.ts'
 
-/** For statements over `sessions`, as are the next conditions. */
+/** For statements over `sessions`, like the following conditions. */
 export const HAS_UNSETTLED_HIT = `EXISTS (SELECT 1 FROM screening_hits hit WHERE hit.organization_id = sessions.organization_id
     AND hit.session_id = sessions.id AND hit.state IN ('open', 'confirmed'))`
 
-/** The session was revoked and not decided again. */
 export const IS_REVOKED = "(sessions.decided_sequence IS NOT NULL AND sessions.status NOT IN ('completed', 'rejected'))"
 export const HAS_PENDING_CHECKS = `EXISTS (SELECT 1 FROM session_check_queue queued
     WHERE queued.organization_id = sessions.organization_id AND queued.session_id = sessions.id AND queued.is_made = 0)`
 
 /**
- * For statements over `sessions`: a hit is open or confirmed, checks are pending, or the session was revoked and not
- * decided again. Such a session isn't shared, and its organization doesn't rely on others' results for its wallets.
+ * A hit is open or confirmed, checks are pending, or the session was revoked and not decided again. Such a session
+ * isn't shared, and its organization doesn't rely on others' results for its wallets.
  */
 export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT} OR ${IS_REVOKED} OR ${HAS_PENDING_CHECKS})`
 
-/** For statements over `sessions`: the person agreed, and nothing is unsettled. */
+/** The person agreed, and nothing is unsettled. */
 export const IS_SHARED = `sessions.consented_at_seconds IS NOT NULL AND NOT ${IS_UNSETTLED}`
 
 /**
- * Call it when a session's hits or pending checks have changed. Caches drop their entries of its wallets and its
- * person.
+ * Call when a session's hits or pending checks have changed. Caches drop their entries of its wallets and its person.
  */
 export const announceSharing = async (
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// The only place that writes a session's status. One transaction contains the transition, its event, the person that it
+// The only writer of a session's status. One transaction contains the transition, its event, the person that it
 // identifies and its row in the change feed. Source: decisions §5, "Session states".
 
 import {
@@ -53,7 +53,7 @@ const writeStatus = async (
 ): Promise<Session> => {
   const completed = change.to === 'completed'
   const publicComment = change.publicComment ?? null
-  // A known person stays. Omitting the person's columns then avoids updating their indexes.
+  // A known person stays. Omitting the person's columns avoids updating their indexes.
   const isUnknown = session.personId === null
   const rejected = change.to === 'rejected' ? await recordRejection(transaction, session, change.actor) : null
   const identified = isUnknown && completed ? await identifyPerson(transaction, session, nowSeconds) : rejected
@@ -95,9 +95,8 @@ const writeStatus = async (
 }
 
 /**
- * Checks that nothing prevents the completion of the session. The sandbox forces outcomes of sessions that have nothing
- * to check, but open hits and pending checks prevent their completion too. An operator may complete sessions that
- * automatic deciders may not.
+ * Checks that nothing prevents the completion. The sandbox forces outcomes of sessions without checks, but open hits
+ * and pending checks also prevent their completion. An operator can complete sessions that automatic deciders cannot.
  * @returns the missing required parts that are overridden
  */
 const checkCompletion = async (
@@ -119,8 +118,7 @@ const checkCompletion = async (
 }
 
 /**
- * Moves a session to another status and returns its new state. Returns null if the organization has no such session.
- * Changes nothing if it throws.
+ * Returns the session's new state. Null if the organization has no such session. Changes nothing if it throws.
  * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError,
  * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError; for an automatic decision also
  * HitConfirmedError, UncomparedError, RejectedBeforeError, LinkedSessionsError
@@ -146,7 +144,7 @@ export const createStatusWriter =
       const state = { session: await writeStatus(transaction, session, change, overridden, nowSeconds), wallets }
       await writeCorrections(transaction, change, nowSeconds)
       await announceSession(transaction, state, nowSeconds)
-      // A revocation is numbered too, so that it is known which completions came after it.
+      // A revocation is also numbered, so that later completions can be identified.
       const isDecision = DECISIONS.has(change.to) || locked.session.status === 'completed'
       if (isDecision) await numberDecision(transaction, state.session)
       return state
@@ -154,7 +152,7 @@ export const createStatusWriter =
 
 /**
  * Queues the checks of a session that waits for its person, if they were not made for its current wallets and evidence.
- * Afterwards, a completion that was refused with ChecksPendingError can be repeated.
+ * A completion that was refused with ChecksPendingError can then be repeated.
  */
 export const createCheckQueuer =
   (scope: TableScope) =>

@@ -15,7 +15,7 @@ const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND sess
     WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
   LIMIT 1`
 
-/** Returns whether the session was opened, or anything was submitted. The session must be locked. */
+/** The session was opened, or something was submitted. The session must be locked. */
 export const isInUse = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,
@@ -35,7 +35,7 @@ export const hasWallets = async (
   return (await transaction.query(connected, [organizationId, sessionId])).length > 0
 }
 
-/** Returns whether a wallet was ever connected. If not, nobody has proved anything. The session must be locked. */
+/** Reports whether a wallet was ever connected; if not, nobody has proved anything. The session must be locked. */
 export const wasProven = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,
@@ -47,7 +47,7 @@ export const wasProven = async (
 export const endHandovers = (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<number> =>
   transaction.execute(`DELETE FROM portal_handovers WHERE ${OF_SESSION}`, [organizationId, sessionId])
 
-/** Evidence of a session that was ever completed or rejected. With it, the decision can be explained. */
+/** Evidence of a session that was ever completed or rejected. It explains the decision. */
 const DECIDED_EVIDENCE = `SELECT 1 FROM session_evidence WHERE ${KEPT_OF_SESSION}
   AND EXISTS (SELECT 1 FROM session_events WHERE session_events.organization_id = session_evidence.organization_id
     AND session_events.session_id = session_evidence.session_id AND session_events.kind = 'status'
@@ -55,10 +55,10 @@ const DECIDED_EVIDENCE = `SELECT 1 FROM session_evidence WHERE ${KEPT_OF_SESSION
 
 /**
  * Takes the session from all other browsers, unless this would erase evidence of an earlier decision, which only the
- * organization may erase. The session must be locked.
- * @param locked the locked session; null if there is none
- * @param erasure reason for the session's history why the new browser does not get the agreement and the evidence of an
- * open session; null if it gets them. Pass a reason only if no wallet is connected
+ * organization can erase. The session must be locked.
+ * @param locked the locked session, if any
+ * @param erasure reason, for the session's history, why the new browser does not get the agreement and the evidence of
+ * an open session; null if it gets them. Pass a reason only if no wallet is connected
  * @returns false if nothing was changed
  */
 export const endOthers = async (

@@ -1,11 +1,11 @@
-// A session's links. Only hashes are stored, so no link can be shown twice: each registration, even of a reused
-// session, creates a new link. The newest links stay valid side by side.
+// Links of a session. Only hashes are stored, so no link can be shown twice: each registration, even of a reused
+// session, creates a new link. The newest links are all valid.
 import type { SessionState } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { readState } from './session-rows.ts'
 
-/** Maximum number of a session's valid links: enough for every place where a customer may have put one. */
+/** Enough for every place where a customer may have put a link. */
 export const TOKENS_PER_SESSION_MAX = 10
 
 interface TokenSession {
@@ -16,13 +16,12 @@ interface TokenSession {
 export interface NewToken {
   readonly hash: Uint8Array
   /**
-   * True if a proof of one of the session's wallets is required to open a session in use. False for a link that is sent
-   * to the session's own person; true for a link that anyone who names a wallet gets.
+   * A proof of one of the session's wallets is required to open a session in use. False for a link that is sent to the
+   * session's own person; true for a link that anyone who names a wallet gets.
    */
   readonly requiresProof: boolean
 }
 
-/** Adds a link to a new session without links. */
 export const addFirstToken = (
   transaction: Transaction,
   session: TokenSession,
@@ -39,7 +38,7 @@ const ADD = `INSERT INTO session_tokens (hash, organization_id, session_id, ordi
   SELECT ?, ?, ?, COALESCE(MAX(ordinal), 0) + 1, ?, ? FROM session_tokens WHERE organization_id = ? AND session_id = ?
   RETURNING ordinal`
 
-/** Adds a link and deletes the oldest beyond TOKENS_PER_SESSION_MAX. The session's row must be locked. */
+/** Deletes the oldest links beyond TOKENS_PER_SESSION_MAX. The session's row must be locked. */
 export const addToken = async (
   transaction: Transaction,
   { organizationId, id }: TokenSession,
@@ -64,7 +63,7 @@ export const addToken = async (
 }
 
 export const createTokenReader = (scope: TableScope) => ({
-  /** Finds a session by the link's hash alone, because the visitor is unknown. Returns null if there is none. */
+  /** Looks up only the link's hash, because the visitor is unknown. */
   findByToken: async (hash: Uint8Array): Promise<SessionState | null> => {
     const [row] = await scope.statements.query<{ organization_id: string; session_id: string }>(
       'SELECT organization_id, session_id FROM session_tokens WHERE hash = ?',

@@ -1,5 +1,5 @@
 // Keyed hashes of submitted data. They reveal only that the same document, portrait or person was submitted under
-// another identity of the organization. They are erased with the evidence.
+// another identity of the organization. Erased with the evidence.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session } from '../../domain/session.ts'
 import { bytes, sql, text } from '../columns.ts'
@@ -25,21 +25,21 @@ interface TraceRow extends Trace {
   readonly session_id: string
 }
 
-/** Maximum number of sessions to show, and of candidates that share some bits before all bits are compared. */
+/** Maximum number of shown sessions, and of candidates that share some bits before all bits are compared. */
 const FOUND_MAX = { value: 20, kind: 2_000 } as const
 const DURABILITY = { survives: 'process-crash' } as const
 
 const TRACES = defineTable('session_traces', { organizationId: text, sessionId: text, kind: text, value: text })
 const KEYS = defineTable('trace_keys', { organizationId: text, sealedKey: bytes })
 
-/** Call it in the transaction that erases a session's evidence. */
+/** Call in the transaction that erases a session's evidence. */
 export const eraseTraces = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
   TRACES.removeAll(transaction, { organizationId, sessionId })
 
 /**
- * Selects sessions of other persons: not identified as the same person, and without the same wallets. Also sessions of
- * the same person that an operator or screening rejected. Sorted by an expression, because for the order of the primary key, SQLite
- * would scan all traces of the organization.
+ * Selects sessions of other persons: not identified as the same person, and without the same wallets. Also selects
+ * sessions of the same person that an operator or screening rejected. Sorted by an expression, because for the order of
+ * the primary key, SQLite would scan all traces of the organization.
  * @param wanted number of kinds or values in the query
  */
 export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
@@ -78,23 +78,23 @@ export const createSessionTraceTable = (scope: TableScope) => {
   }
 
   return {
-    /** Returns the sealed key of the organization's traces. Null if there is none yet. */
+    /** Sealed. Null before the first trace. */
     findKey: (organizationId: string) => readKey(organizationId),
 
-    /** Stores the key unless there is one, and returns the stored key. @throws OrganizationKeyExchangedError */
+    /** Returns the stored key, which another process may have stored first. @throws OrganizationKeyExchangedError */
     addKey: (organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array> =>
       scope.write(async (transaction) => {
         await requireKeyInUse(transaction, organizationId, sealedUnder)
         await KEYS.insertNew(transaction, { organizationId, sealedKey: sealed })
         const kept = await readKey(organizationId, transaction)
-        if (kept === null) throw new Error('the key of traces vanished inside its own transaction')
+        if (kept === null) throw new Error('the key of traces was deleted inside its own transaction')
         return kept
       }),
 
-    /** Replaces a session's traces whose kinds start with `group`. Adds none if its evidence was erased. */
+    /** Replaces traces whose kinds start with `group`. Adds none if the evidence was erased. */
     replace: (organizationId: string, sessionId: string, group: string, traces: readonly Trace[]): Promise<void> =>
       scope.write(async (transaction) => {
-        // Erasing the evidence locks the session too.
+        // Erasing the evidence also locks the session.
         await lockSessionAsItIs(transaction, organizationId, sessionId)
         await TRACES.removeAll(transaction, { organizationId, sessionId, kind: sql`LIKE ${`${group}%`}` })
         if ((await EVIDENCE.find(transaction, keptOf({ organizationId, sessionId }))) === null) return
@@ -103,11 +103,11 @@ export const createSessionTraceTable = (scope: TableScope) => {
         }
       }, DURABILITY),
 
-    /** Returns the newest sessions of other persons that share one of these values of a kind. */
+    /** Newest sessions of other persons that share one of these values of a kind. */
     findValues: (session: Parameters<typeof ofOthers>[0], kind: string, values: readonly string[]) =>
       ofOthers(session, 'value', values, [kind]),
 
-    /** Returns the newest sessions of other persons that have one of these kinds, with any value. */
+    /** Newest sessions of other persons that have one of these kinds, with any value. */
     findKinds: (session: Parameters<typeof ofOthers>[0], kinds: readonly string[]) =>
       ofOthers(session, 'kind', kinds, []),
   }

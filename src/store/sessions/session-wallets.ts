@@ -1,5 +1,5 @@
-// Connects a wallet. One transaction uses the nonce, counts and stores the wallet, and announces the change. Concurrent
-// requests therefore cannot replay a proof or add a 21st wallet (threats rows 5 and 6).
+// Connects a wallet. One transaction uses the nonce, counts and stores the wallet, and announces the change, so
+// concurrent requests cannot replay a proof or add a 21st wallet (threats rows 5 and 6).
 import type { WalletAddress } from '../../domain/address.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
@@ -31,9 +31,7 @@ import { acceptParts } from './portal-progress.ts'
 import { announceSession, noteChange, REMOVED_WALLETS, requireFewChanges } from './session-changes.ts'
 import { lockState, readWallets } from './session-rows.ts'
 
-/**
- * kill -9 loses no acknowledged wallet; a power loss may lose the last moments. The person is waiting for the answer.
- */
+/** A power loss may lose the last moments. The person is waiting for the response. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const spendNonce = async (
@@ -102,7 +100,8 @@ const insertWallet = async (
 }
 
 /**
- * Call it in the transaction that creates a session for a wallet or connects the wallet. The session itself does not count.
+ * Call in the transaction that creates a session for a wallet or connects the wallet. The session itself does not
+ * count.
  * @throws WalletSessionsError
  */
 export const requireFewSessions = async (
@@ -130,11 +129,11 @@ export interface WalletProof {
 }
 
 export const createSessionWalletTable = (scope: TableScope) => ({
-  /** Returns connected wallets of an organization's sessions, by session. Sessions without wallets are omitted. */
+  /** By session. Omits sessions without wallets. */
   ofSessions: (organizationId: string, sessionIds: readonly string[]) =>
     readWallets(scope.statements, organizationId, sessionIds),
 
-  /** Returns the proofs by wallet id. */
+  /** By wallet id. */
   listProofs: async (organizationId: string, sessionId: string): Promise<ReadonlyMap<string, WalletProof>> => {
     const rows = await scope.statements.query<RowOf<WalletProof>>(
       `SELECT wallet_proofs.wallet_id, wallet_proofs.kind, wallet_proofs.message, wallet_proofs.signature,
@@ -150,8 +149,8 @@ export const createSessionWalletTable = (scope: TableScope) => ({
    * Stores a wallet with a verified proof; a connected wallet stays unchanged. Returns the state afterwards. Null if
    * the organization has no such session. If it throws, nothing was stored and the nonce is unused.
    * @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError, SessionClosedError,
-   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError,
-   * SessionChangesLimitError, WalletSessionsError
+   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError, SessionChangesLimitError,
+   * WalletSessionsError
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
@@ -185,7 +184,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
     }, DURABILITY),
 
   /**
-   * Removes a wallet from an open session. Returns null if there is no such session or wallet.
+   * Null if there is no such session or wallet.
    * @throws BrowserUnknownError, SessionClosedError, PartNotRequestedError
    */
   remove: (input: WalletRemoval): Promise<SessionState | null> =>

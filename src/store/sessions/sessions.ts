@@ -1,5 +1,5 @@
 // Registers, reads and changes sessions; the other files of this folder contain the parts. Each function takes the
-// organization, except the portal's look-up by link.
+// organization, except the portal's lookup by link.
 
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
@@ -24,15 +24,15 @@ interface SessionFilter {
   readonly status?: SessionStatus
   readonly checkType?: CheckType
   readonly environment?: ApiKeyEnvironment
-  /** Null for sessions that are not assigned. */
+  /** Null for unassigned sessions. */
   readonly assignedTo?: string | null
   readonly createdBeforeSeconds?: number
   readonly id?: string
-  /** A connected wallet, or the only wallet that may connect. */
+  /** A connected wallet, or the only wallet that can connect. */
   readonly wallet?: WalletAddress
   readonly oldestFirst?: boolean
   readonly level?: Level
-  /** Sessions with a hit in this state; `none` for sessions without hits. */
+  /** `none`: sessions without hits. */
   readonly hits?: HitState | 'none'
 }
 
@@ -40,18 +40,16 @@ export const createSessionTable = (scope: TableScope) => ({
   ...createRegistration(scope),
   ...createTokenReader(scope),
   ...createSessionHistory(scope),
-  /** The only function that changes a status (session-status.ts). */
+  /** The only function that changes a status. */
   changeStatus: createStatusWriter(scope),
   queueMissingChecks: createCheckQueuer(scope),
 
-  /** Returns null if the organization has no such session. */
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
 
-  /** Returns the missing required parts of a session. */
   findMissing: (session: Session): Promise<readonly SessionPart[]> => findMissingParts(scope.statements, session),
 
-  /** Returns a session as `find` does, and locks it: changes of the session wait until the transaction ends. */
+  /** Like `find`, but locks the session until the transaction ends. */
   lock: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
       await lockSessionAsItIs(transaction, organizationId, sessionId)
@@ -110,13 +108,13 @@ export const createSessionTable = (scope: TableScope) => ({
   },
 
   /**
-   * Records that the person agreed to share the result with other organizations, and to which text (threats row 3). The
-   * first consent stays. Returns null if the organization has no such session.
+   * Records the person's consent to share the result with other organizations, and its text (threats row 3). The first
+   * consent stays.
    */
   recordConsent: (input: {
     readonly organizationId: string
     readonly sessionId: string
-    /** Version of the text that was shown. */
+    /** Version of the displayed text. */
     readonly version: string
     readonly actor: string
   }): Promise<SessionState | null> =>
@@ -132,7 +130,7 @@ export const createSessionTable = (scope: TableScope) => ({
         await announceSession(transaction, state, nowSeconds)
         return state
       },
-      // Later changes follow in the same log: a power loss that loses this change loses those too.
+      // Later changes follow in the same log: a power loss that loses this change also loses those.
       { survives: 'process-crash' },
     ),
 })

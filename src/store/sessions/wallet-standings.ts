@@ -23,16 +23,16 @@ interface StandingRow {
   readonly unsettled: number
 }
 
-/** More sessions than any real wallet has. A wallet with thousands of sessions must not cost thousands of rows. */
+/** More than any real wallet has. A wallet with thousands of sessions must not cost thousands of rows. */
 const SESSIONS_MAX = 64
 /**
- * Number of rows with a decision to keep per type of check and proven chain. A session that is locked to the wallet and
- * has the wallet connected has two rows.
+ * Number of decided rows to keep per type of check and proven chain. A session that is locked to the wallet and has the
+ * wallet connected has two rows.
  */
 const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
 
-/** Null if an older program, which did not write these numbers, made the decision while this one was running. */
+/** Null if an older version, which did not write these numbers, made the decision while this version was running. */
 const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0) END
   AS decided`
 
@@ -41,8 +41,7 @@ const COLUMNS = `sessions.check_type, sessions.status, sessions.level, sessions.
 const WITHOUT_WALLET = `sessions.id, 1 AS own, ${COLUMNS}, 0 AS connected, NULL AS proven_chain`
 
 /**
- * Whether the requesting organization relies on the session's organization. One parameter: the requesting
- * organization's id.
+ * The requesting organization relies on the session's organization. One parameter: the requesting organization's id.
  */
 const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id = ? AND (asking.trusts = 'all'
           OR EXISTS (SELECT 1 FROM trusted_organizations trusted WHERE trusted.organization_id = asking.id
@@ -86,7 +85,7 @@ const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
- * The newest sessions. They always include the last rejection, and an unsettled session if there is one; then the last
+ * The newest sessions. Always includes the last rejection, and an unsettled session if there is one; then the last
  * decided sessions of each type of check, status and chain.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
@@ -115,7 +114,7 @@ export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, s
   ORDER BY MIN(session_wallets.connected_at_seconds), session_wallets.chain, session_wallets.address_text
   LIMIT ${PERSON_WALLETS_MAX}`
 
-/** Compares text as the databases do: by character codes, without a locale. */
+/** Like the databases: by character codes, without a locale. */
 const compare = (left: string | number, right: string | number): number => (left < right ? -1 : left > right ? 1 : 0)
 
 const bySessionOrder = (left: StandingRow, right: StandingRow): number =>
@@ -130,7 +129,7 @@ const byWalletOrder = (left: WalletRow, right: WalletRow): number =>
   compare(left.chain, right.chain) ||
   compare(left.address, right.address)
 
-/** Returns each wallet once, at its first connection in the given order. */
+/** Each wallet once, at its first connection in the given order. */
 const distinctWallets = (rows: readonly WalletRow[]): readonly VerifiedWallet[] => {
   const ordered = rows.length < 2 ? rows : [...rows].sort(byWalletOrder)
   const kept: VerifiedWallet[] = []
@@ -154,7 +153,6 @@ const toWalletSession = (row: StandingRow): WalletSession => ({
   isUnsettled: row.unsettled === 1,
 })
 
-/** Parameters of both statements of a wallet's sessions. */
 export const standingParameters = (query: StandingQuery, address: WalletAddress) => {
   const { organizationId, environment, level } = query
   const wallet = [address, environment, organizationId]

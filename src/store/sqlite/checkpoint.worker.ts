@@ -1,13 +1,13 @@
-// The checkpoint thread: moves committed pages from the write-ahead log to the database file, so that the thread that
-// answers requests never waits for the disk. Has its own connection, and ends only on an order, never by force. Source:
+// The checkpoint thread: moves committed pages from the write-ahead log to the database file, so that the main thread
+// never waits for the disk. Has its own connection, and ends only on request, never by force. Source:
 // https://sqlite.org/wal.html#ckpt, https://sqlite.org/pragma.html#pragma_wal_checkpoint.
 import { Database, SQLiteError } from 'bun:sqlite'
 import type { CheckpointOrder } from './checkpoints.ts'
 import { LOG_KEPT_BYTES, RESTART_PAGES } from './write-ahead-log.ts'
 
-/** How often to count commits. */
+/** Interval of counting commits. */
 const LOOK_INTERVAL_MS = 100
-/** A checkpoint runs after this many commits, or with fewer commits, after the time below. */
+/** Number of commits after which a checkpoint runs; with fewer commits, it runs after the time below. */
 const COMMITS_MAX = 200
 const LONGEST_WAIT_MS = 5_000
 /** Maximum time for which a WAL reset blocks writers of other threads and processes. */
@@ -29,7 +29,7 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   database.run('PRAGMA synchronous = NORMAL')
   // The first commit after a WAL reset truncates the file.
   database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
-  // Starts at 0, because commits made before this thread started must be checkpointed too.
+  // Commits made before this thread started must also be checkpointed.
   let seen = 0
   let lastMs = performance.now()
 
@@ -53,6 +53,7 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     try {
       const { pages, areAllMoved } = checkpoint('PASSIVE')
       // While writers continue, the log always contains a little more than was checkpointed, and would grow forever. If
+      // it is long, checkpoint the rest, which is short, while writers wait.
       // it is long, checkpoint the rest while writers wait. The rest is short, because most was moved just before.
       const isLogDone =
         pages >= RESTART_PAGES ? checkpoint('RESTART').areAllMoved : areAllMoved && Atomics.load(commits, 0) === now

@@ -1,6 +1,5 @@
-// Runs the checkpoint thread, so that the thread that answers requests does not wait for the disk. Without it, some
-// commits wait for the disk on behalf of hundreds of earlier commits (https://sqlite.org/wal.html, "Automatic
-// Checkpoint").
+// Runs the checkpoint thread. Without it, some commits wait for the disk on behalf of hundreds of earlier commits
+// (https://sqlite.org/wal.html, "Automatic Checkpoint").
 
 import { threadEntry } from '../../program/entries.ts'
 
@@ -8,19 +7,18 @@ export type CheckpointOrder =
   | {
       readonly type: 'start'
       readonly path: string
-      /** Shared counter that increments with each commit. */
+      /** Shared counter of commits. */
       readonly commits: Int32Array
     }
   | { readonly type: 'stop' }
 
 export interface Checkpoints {
-  /** Call after each commit. */
   committed(): void
   /** Resolves when the thread has closed its connection and ended. */
   stop(): Promise<void>
 }
 
-/** @param onLost called if the thread has ended unexpectedly: the caller must then run checkpoints in another way */
+/** @param onLost called if the thread ended unexpectedly: the caller must then run checkpoints in another way */
 export const startCheckpoints = (path: string, onLost: () => void): Checkpoints => {
   const commits = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   // The explicit type is needed because this file is also compiled with browser types.
@@ -31,7 +29,7 @@ export const startCheckpoints = (path: string, onLost: () => void): Checkpoints 
     if (!stopping) onLost()
     ended.resolve()
   })
-  // A `close` event follows and is handled. The text of this event would reveal source code.
+  // A `close` event follows and is handled. The message of this event would reveal source code.
   worker.addEventListener('error', (event) => event.preventDefault())
   const send = (order: CheckpointOrder): void => worker.postMessage(order)
   send({ type: 'start', path, commits })

@@ -1,5 +1,5 @@
 // Allows only one service per data folder: two would write to each other's decision log and sign without each other's
-// records. It is the operating system's lock on an open database, so it ends with the process in any case.
+// records. Uses the operating system's lock on an open database, which ends with the process in any case.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { fileProblem } from '../../lib/file-problem.ts'
@@ -15,7 +15,7 @@ const openLock = (path: string): SqliteFile => {
   const file = new SqliteFile(path, { create: true })
   try {
     file.run('PRAGMA busy_timeout = 0')
-    // Nothing is ever stored here. With a journal on disk, the lock would fail if the disk is full.
+    // Nothing is stored here. With a journal on disk, the lock would fail if the disk is full.
     file.run('PRAGMA journal_mode = MEMORY')
     file.run('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -26,20 +26,20 @@ const openLock = (path: string): SqliteFile => {
 }
 
 /**
- * @param held the message if another process holds the lock
+ * @param held message if another process holds the lock
  * @throws StoreUnusableError if another process holds the lock, or locking fails
  */
 export const lockFolder = (
   path: string,
   folder: string,
-  held = `another service runs on ${folder}: stop it, or set another --data-dir`,
+  held = `another service uses ${folder}: stop it, or set another --data-dir`,
 ): FolderLock => {
   try {
     const file = openLock(path)
     return { release: () => file.close() }
   } catch (error) {
     throw new StoreUnusableError(
-      isBusy(error) ? held : `${path} can't be locked: ${fileProblem(error) ?? String(error)}`,
+      isBusy(error) ? held : `could not lock ${path}: ${fileProblem(error) ?? String(error)}`,
       error,
     )
   }

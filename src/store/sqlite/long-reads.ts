@@ -1,5 +1,5 @@
 // Runs reads that may examine many rows in a separate thread, so that a listing does not delay an attestation. The
-// thread starts with the first such read.
+// first such read starts the thread.
 import { threadEntry } from '../../program/entries.ts'
 import type { SqlParameter } from '../database.ts'
 
@@ -13,7 +13,6 @@ export type LongReadOrder =
     }
   | { readonly type: 'stop' }
 
-/** `rows` is null if the read failed. */
 export interface LongReadReply {
   readonly id: number
   readonly rows: readonly unknown[] | null
@@ -53,7 +52,7 @@ export const createLongReads = (path: string): LongReads => {
       for (const id of [...waiting.keys()]) resolveRead({ id, rows: null })
       ended.resolve()
     })
-    // A `close` event follows and is handled. The text of this event would reveal source code.
+    // A `close` event follows and is handled. The message of this event would reveal source code.
     worker.addEventListener('error', (event) => event.preventDefault())
     const send = (order: LongReadOrder): void => worker.postMessage(order)
     send({ type: 'start', path })

@@ -1,5 +1,4 @@
-// The thread for long reads: executes reads one after the other on its own connection. Ends only on an order, never by
-// force.
+// The thread for long reads: executes reads sequentially on its own connection. Ends only on request, never by force.
 import type { LongReadOrder, LongReadReply } from './long-reads.ts'
 import { openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
 

@@ -14,9 +14,8 @@ const BUSY_TIMEOUT_MS = 1
 const STATEMENT_CACHE_SIZE = 256
 
 /**
- * Size of the writer's page cache. While only one process writes, no other connection invalidates it, and a small
- * transaction in a large file touches dozens of scattered pages. SQLite's default is an eighth of it. Memory is
- * allocated page by page.
+ * Eight times SQLite's default. While only one process writes, no other connection invalidates the cache, and a small
+ * transaction in a large file touches dozens of scattered pages. Memory is allocated page by page.
  */
 const WRITER_CACHE_KIBIBYTES = 16_384
 
@@ -35,14 +34,13 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
   SQLITE_CONSTRAINT_DATATYPE: 'type',
 }
 
-/** The low byte of an extended result code is the primary code. */
 const primaryCode = (error: SQLiteError): number => error.errno & 0xff
 
-/** Returns true if another connection holds the lock, so that a retry can help. */
+/** Another connection holds the lock, so a retry can help. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (primaryCode(error) === BUSY || primaryCode(error) === LOCKED)
 
-/** Converts SQLite's errors to the store's own errors. Returns other errors unchanged. */
+/** Converts SQLite's errors; returns other errors unchanged. */
 export const toStoreError = (error: unknown): unknown => {
   if (!(error instanceof SQLiteError)) return error
   const code = primaryCode(error)
@@ -51,10 +49,9 @@ export const toStoreError = (error: unknown): unknown => {
 }
 
 export interface SqliteConnection {
-  /** True while a transaction is open. False after SQLite rolled it back by itself. */
+  /** False after SQLite rolled a transaction back by itself. */
   readonly inTransaction: boolean
   all<Row>(sql: string, parameters?: readonly SqlParameter[]): Row[]
-  /** Returns the number of changed rows. */
   run(sql: string, parameters?: readonly SqlParameter[]): number
   close(): void
 }
@@ -66,7 +63,7 @@ const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   return parameter === (parameter | 0) ? parameter : BigInt(parameter)
 }
 
-/** Converts bigints, the type of all integers read, to numbers if they fit. */
+/** All integers are read as bigints. */
 const narrowIntegers = <Row>(rows: Row[]): Row[] => {
   for (const row of rows as Record<string, unknown>[]) {
     for (const column in row) {
@@ -78,8 +75,8 @@ const narrowIntegers = <Row>(rows: Row[]): Row[] => {
 }
 
 /**
- * Opens an existing file. `readOnly` rejects writes. The connection itself is not read-only, because recovering the
- * write-ahead log after a crash requires writing.
+ * `readOnly` rejects writes. The connection itself is not read-only, because recovering the write-ahead log after a
+ * crash requires writing.
  * @throws SQLiteError, also if the file is locked
  */
 export const openSqliteConnection = (path: string, readOnly: boolean): SqliteConnection => {
@@ -99,18 +96,19 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     // Readers never wait for the writer, and the writer never waits for readers.
     database.run('PRAGMA journal_mode = WAL')
-    // Off by default in SQLite. The schema relies on foreign keys to separate tenants.
+    // Off by default. The schema relies on foreign keys to separate tenants.
     database.run('PRAGMA foreign_keys = ON')
     // Prevents a manipulated file from calling functions with side effects in a view or trigger.
     database.run('PRAGMA trusted_schema = OFF')
-    // Intermediate results are never written to a file outside the data folder.
+    // Intermediate results are never written outside the data folder.
     database.run('PRAGMA temp_store = MEMORY')
-    // Deleted or overwritten data, for example an erased key, is zeroed in its page if this costs no additional write.
+    // Zeroes deleted or overwritten data, for example an erased key, in its page if this costs no additional write.
     database.run('PRAGMA secure_delete = FAST')
     database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
-    // On macOS, a plain fsync does not reach the disk. Elsewhere this does nothing.
+    // On macOS, a plain fsync does not reach the disk. Elsewhere, this does nothing.
     database.run('PRAGMA fullfsync = ON')
-    // Do not map the file into memory: mapped pages are released at the first read after each commit. With hundreds of
+    // The file is not mapped into memory: mapped pages are released at the first read after each commit. With hundreds
+    // of megabytes, that blocked the thread for up to a second on a busy virtual machine.
     // megabytes, that blocked the thread for up to a second on a busy virtual machine.
     if (readOnly) database.run('PRAGMA query_only = ON')
     else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)

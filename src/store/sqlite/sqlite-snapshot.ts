@@ -1,4 +1,5 @@
-// Copies a SQLite database in use to another file, as it is at one moment. Source:
+// Copies a SQLite database in use to another file, as of one moment. Source:
+// https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause.
 // https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
@@ -8,12 +9,12 @@ import { StoreUnavailableError, StoreUnusableError } from '../errors.ts'
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Blocks the thread during the copy: for commands, not for a service.
+ * Blocks the thread, so call only from commands.
  * @param to must not exist; created for its owner only
  * @throws StoreUnusableError, StoreUnavailableError
  */
 export const snapshotSqlite = (path: string, to: string): void => {
-  if (!existsSync(path)) throw new StoreUnusableError(`there is no database in ${path}`)
+  if (!existsSync(path)) throw new StoreUnusableError(`the database ${path} does not exist`)
   // SQLite accepts an empty file as the target. Creating it first sets its mode before any content is written.
   closeSync(openSync(to, 'wx', 0o600))
   const file = new SqliteFile(path, { readwrite: true, create: false })
@@ -43,21 +44,16 @@ export const snapshotSqlite = (path: string, to: string): void => {
 export interface TokenAttester {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly address: string
-  /** PKCS#11 URI. */
   readonly key: string
 }
 
 export interface DatabaseFacts {
   readonly deploymentId: string
-  /** Number of the newest migration. */
   readonly schema: number
   readonly tokenAttesters: readonly TokenAttester[]
 }
 
-/**
- * Describes a service's database file.
- * @throws StoreUnusableError if the file is not a service's database, or its content was moved
- */
+/** @throws StoreUnusableError if the file is not a service's database, or its content was moved */
 export const describeSqlite = (path: string): DatabaseFacts => {
   const file = new SqliteFile(path, { readonly: true })
   try {
@@ -67,7 +63,7 @@ export const describeSqlite = (path: string): DatabaseFacts => {
     const [newest] = file.query('SELECT MAX(number) AS number FROM schema_migrations').all() as { number: number }[]
     const [moved] = file.query('SELECT value FROM deployment WHERE name = ?').all(MOVED_TO) as { value: string }[]
     if (moved !== undefined) throw movedError(moved.value)
-    if (deployment === undefined || newest === undefined) throw new StoreUnusableError(`${path} holds no deployment`)
+    if (deployment === undefined || newest === undefined) throw new StoreUnusableError(`${path} contains no deployment`)
     const tokenAttesters = file
       .query(
         `SELECT kind, address, keystore_file AS key FROM attesters
@@ -77,7 +73,7 @@ export const describeSqlite = (path: string): DatabaseFacts => {
     return { deploymentId: deployment.value, schema: newest.number, tokenAttesters }
   } catch (error) {
     if (error instanceof StoreUnusableError) throw error
-    throw new StoreUnusableError(`${path} holds no deployment`, error)
+    throw new StoreUnusableError(`${path} contains no deployment`, error)
   } finally {
     file.close()
   }

@@ -11,7 +11,7 @@ export interface WaitingTransaction {
   /** A single statement resolves with its number of changed rows. */
   readonly work: ((transaction: Transaction) => Promise<unknown>) | DeferredStatement
   readonly survives: NonNullable<TransactionOptions['survives']>
-  /** On the monotonic clock: the transaction must begin before this time, or not at all. */
+  /** Monotonic time before which the transaction must begin. */
   readonly deadlineMs: number
   resolve(result: unknown): void
   reject(error: unknown): void
@@ -20,7 +20,6 @@ export interface WaitingTransaction {
 export interface TransactionRunnerDependencies {
   readonly writer: SqliteConnection
   readonly clock: Clock
-  /** Maximum duration of one transaction's work, in milliseconds. */
   readonly transactionLimitMs: number
   readonly retryWhileLocked: <Result>(attempt: () => Result, deadlineMs: number) => Promise<Result>
   readonly committed: () => void
@@ -29,13 +28,10 @@ export interface TransactionRunnerDependencies {
 export interface TransactionRunner {
   /** Runs the first transactions in one commit, and returns those that were not started. Never rejects. */
   run(group: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]>
-  /** Returns true inside the work of an open transaction. */
   isInside(): boolean
 }
 
-/**
- * No further transaction joins the commit after this time, in milliseconds, because the first ones are waiting for it.
- */
+/** No transaction joins the commit after this time, because the first ones are waiting for it. */
 const LONGEST_GROUP_MS = 5
 
 type Outcome =
@@ -44,7 +40,7 @@ type Outcome =
       readonly kind: 'failed'
       readonly member: WaitingTransaction
       readonly error: unknown
-      /** Whether the writes of the group's other transactions are lost too. */
+      /** The writes of the group's other transactions are also lost. */
       readonly allLost: boolean
     }
 
@@ -75,13 +71,14 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     }
   }
 
-  /** Returns the work's result. Rejects if the work or one of its statements fails, or if it takes too long. */
+  /** Rejects if the work or one of its statements fails, or at the time limit. */
   const perform = async (work: (transaction: Transaction) => Promise<unknown>): Promise<unknown> => {
     const state = { open: true }
     let failure: unknown
     const run = <Value>(statement: () => Value): Value => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
       // As in PostgreSQL: after a failed statement, nothing of the transaction is kept, even if the work caught the
+      // error. Further statements are rejected: SQLite may have rolled back already, and would commit them immediately.
       // error. Further statements are rejected: SQLite may have rolled back already, and would commit them immediately.
       if (failure !== undefined) throw failure
       try {
@@ -100,7 +97,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     }
     const limit = Promise.withResolvers<never>()
     const timer = setTimeout(
-      () => limit.reject(new StoreUnavailableError(new Error('the transaction took too long'))),
+      () => limit.reject(new StoreUnavailableError(new Error('the transaction timed out'))),
       transactionLimitMs,
     )
     try {

@@ -1,6 +1,6 @@
 // The database over one SQLite file: one connection writes, and its queued transactions share commits; another
-// connection reads. An acknowledged write survives kill -9, because the operating system already has it, and a power
-// loss too unless the caller chose `process-crash`. Source: https://sqlite.org/wal.html.
+// connection reads. An acknowledged write survives kill -9, and a power loss unless the caller chose `process-crash`.
+// Source: https://sqlite.org/wal.html.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { fileProblem } from '../../lib/file-problem.ts'
 import { createSerialQueue } from '../../lib/serial-queue.ts'
@@ -17,20 +17,19 @@ import { createTransactionRunner, type WaitingTransaction } from './sqlite-trans
 export interface SqliteOptions {
   readonly path: string
   readonly clock: Clock
-  /** Maximum time for which a call waits for its turn and for another process's lock, in milliseconds. */
+  /** Maximum wait for a turn and for another process's lock. */
   readonly lockLimitMs?: number
-  /** Maximum duration of one transaction's work before it is rolled back, in milliseconds. */
+  /** Maximum duration of one transaction's work before it is rolled back. */
   readonly transactionLimitMs?: number
-  /** Maximum number of waiting transactions; further ones are rejected immediately. */
+  /** Further transactions are rejected immediately. */
   readonly maximumQueued?: number
   /**
-   * Where checkpoints run. `by-commits` (default): within a commit, which then waits for the disk. `separate-thread`,
-   * for servers: in a separate thread.
+   * `by-commits` (default): checkpoints run within a commit, which then waits for the disk. `separate-thread`: for
+   * servers.
    */
   readonly checkpoints?: 'by-commits' | 'separate-thread'
-  /** Where reads of many rows run. `inline` (default): in the calling thread. `separate-thread`: for servers. */
+  /** Thread of reads of many rows. `inline` (default): the calling thread. `separate-thread`: for servers. */
   readonly longReads?: 'inline' | 'separate-thread'
-  /** Resolves after the given number of milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
@@ -52,12 +51,12 @@ const protectFile = (path: string): void => {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
   } catch (error) {
     const why = fileProblem(error) ?? String(error)
-    throw new StoreUnusableError(`the store ${path} can't be created or made private to its owner: ${why}`, error)
+    throw new StoreUnusableError(`the store ${path} could not be created or restricted to its owner: ${why}`, error)
   }
 }
 
 /**
- * Opens the file. Creates it with mode 0600 if it is missing.
+ * Creates a missing file with mode 0600.
  * @throws StoreUnusableError if the file is not a database or cannot be opened
  */
 export const openSqliteDatabase = async (options: SqliteOptions): Promise<Database> => {
@@ -72,7 +71,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     wait = sleep,
   } = options
 
-  /** Retries while another process holds the lock, without blocking the thread. */
+  /** Retries without blocking the thread while another process holds the lock. */
   const retryWhileLocked = async <Result>(attempt: () => Result, deadlineMs: number): Promise<Result> => {
     for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
       try {
@@ -80,7 +79,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       } catch (error) {
         if (!isBusy(error) || clock.monotonicMs() + delayMs > deadlineMs) throw toStoreError(error)
       }
-      // The delay is random, so that two processes that wait for each other do not collide repeatedly.
+      // Random, so that two processes that wait for each other do not collide repeatedly.
       await wait(delayMs * (0.5 + Math.random() / 2))
     }
   }
@@ -90,7 +89,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       return await retryWhileLocked(() => openSqliteConnection(path, readOnly), clock.monotonicMs() + lockLimitMs)
     } catch (error) {
       const why = fileProblem(error) ?? 'it is locked, damaged or not a database'
-      throw new StoreUnusableError(`the store ${path} can't be opened: ${why}`, error)
+      throw new StoreUnusableError(`the store ${path} could not be opened: ${why}`, error)
     }
   }
 
@@ -127,7 +126,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     if (runner.isInside()) throw new TransactionMisuseError('inside a transaction only its handle may be used')
   }
 
-  /** Queues a transaction. An immediate refusal rejects the promise too. */
+  /** An immediate refusal also rejects the promise. */
   const enqueue = (work: WaitingTransaction['work'], { survives = 'power-loss' }: TransactionOptions = {}) =>
     new Promise<unknown>((resolve, reject) => {
       requireUsable()

@@ -1,11 +1,11 @@
-// The maximum length of SQLite's write-ahead log, and how much of its file is kept. Source:
-// https://sqlite.org/wal.html, https://sqlite.org/pragma.html#pragma_journal_size_limit.
+// Maximum length of SQLite's write-ahead log, and the kept size of its file. Source: https://sqlite.org/wal.html,
+// https://sqlite.org/pragma.html#pragma_journal_size_limit.
 
 const PAGE_BYTES = 4_096
 
 /**
- * Number of pages in the log after which it is reset: 128 MiB. Resets are rare, because they block writers, and the
- * first commit after a reset waits for fsync.
+ * Number of pages after which the log is reset: 128 MiB. Resets are rare, because they block writers, and the first
+ * commit after a reset waits for fsync.
  */
 export const RESTART_PAGES = 32_768
 

@@ -1,5 +1,5 @@
-// The endpoints of an organization for messages about its sessions and for decision requests. A removed endpoint keeps
-// its row, because messages refer to it, but loses its secrets.
+// Endpoints of an organization for messages about its sessions and for decision requests. A removed endpoint keeps its
+// row, because messages refer to it, but loses its secrets.
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
@@ -17,7 +17,7 @@ const ENDPOINTS = defineTable('webhook_endpoints', {
     'service sealedServiceSecret previousSealedServiceSecret previousServiceUntilSeconds',
   ),
   removedAtSeconds: hidden(nullable(integer)),
-  // Caches contain which service decides for the organization.
+  // Caches contain the organization's decider.
 }).announcing('organization', ({ organizationId }) => organizationId)
 
 const THERE = { removedAtSeconds: null }
@@ -51,20 +51,16 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   /** Oldest first. */
   list: (organizationId: string) => ENDPOINTS.list(scope, { organizationId, ...THERE }, ['createdAtSeconds', 'id']),
 
-  /** Returns null if the organization has no such endpoint. */
   find: (organizationId: string, id: string) => ENDPOINTS.find(scope, { organizationId, id, ...THERE }),
 
-  /** Finds an endpoint by its id alone, because the owner of an incoming result is not known yet. */
+  /** Looks up only the id, because the owner of an incoming result is unknown. */
   findDecider: (id: string) => ENDPOINTS.everywhere.find(unidentifiedReads(scope), { id, ...DECIDES }),
 
-  /** Returns the organizations whose sessions an external service decides, for the cache used by registrations. */
+  /** For the cache of registrations. */
   organizationsWithDecider: async (): Promise<readonly string[]> =>
     (await ENDPOINTS.everywhere.list(scope, DECIDES, ['organizationId'])).map(({ organizationId }) => organizationId),
 
-  /**
-   * The current secret continues to sign until `previousUntilSeconds`. Returns false if the organization has no such
-   * endpoint.
-   */
+  /** The current secret continues to sign until `previousUntilSeconds`. Returns false if there is no such endpoint. */
   rotateSecret: async ({ organizationId, id, sealedSecret, previousUntilSeconds }: NewSecret): Promise<boolean> => {
     const values = { previousSealedSecret: sql`sealed_secret`, previousUntilSeconds, sealedSecret }
     return (await ENDPOINTS.updateAll(scope, { organizationId, id, ...THERE }, values)) > 0
@@ -86,8 +82,8 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   },
 
   /**
-   * Also marks a batch of the messages that wait for the endpoint as dead; the sweep marks the others, and none is sent.
-   * Returns false if the organization has no such endpoint.
+   * Also marks a batch of the endpoint's waiting messages as dead; the sweep marks the others, and none is sent.
+   * Returns false if there is no such endpoint.
    */
   remove: (organizationId: string, id: string): Promise<boolean> =>
     scope.write(async (own) => {

@@ -21,12 +21,11 @@ const COLUMNS = {
   sequence: integer,
   type: typed<WebhookMessageType>(),
   state: typed<WebhookMessageState>(),
-  /** Number of attempts so far. */
   attempts: integer,
   nextAttemptAtSeconds: integer,
-  /** HTTP status of the last attempt's response. Null if there was no response. */
+  /** HTTP status of the last response, if any. */
   lastStatus: nullable(integer),
-  /** Why the last attempt failed, in this program's words. */
+  /** Reason why the last attempt failed, in this program's words. */
   lastFailure: nullable(text),
   createdAtSeconds: integer,
   settledAtSeconds: nullable(integer),
@@ -40,23 +39,19 @@ export const SENT_MESSAGES = defineTable('webhook_messages', { ...COLUMNS, snaps
 export interface WebhookMessage extends ItemOf<typeof MESSAGES> {}
 type ClaimedMessage = ItemOf<typeof SENT_MESSAGES>
 
-/**
- * Maximum number of concurrent messages to one endpoint, so that an unresponsive endpoint does not block the others.
- */
+/** Maximum concurrent messages to one endpoint, so that an unresponsive endpoint does not block the others. */
 const PER_ENDPOINT_MAX = 8
-/** The same for all endpoints of one organization: fewer than a process sends at once. */
+/** Per organization; fewer than a process sends at once. */
 const PER_ORGANIZATION_MAX = 24
-/** Maximum number of messages that one transaction changes: about 20 milliseconds of work. */
+/** Maximum messages that one transaction changes: about 20 milliseconds of work. */
 export const MESSAGES_AT_ONCE = 2_000
-/** How long to keep delivered and dead messages. */
+/** Retention of delivered and dead messages. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
-/** If a claim or an outcome is lost, the message is sent once more with the same id. */
+/** If a claim or an outcome is lost, the message is sent again with the same id. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-/**
- * Endpoints with due messages, without preference: read from an index, regardless of the number of waiting messages.
- */
+/** Endpoints with due messages, read from an index, regardless of the number of waiting messages. */
 const ENDPOINTS_WITH_DUE = `SELECT id, organization_id FROM webhook_endpoints WHERE removed_at_seconds IS NULL AND EXISTS (
     SELECT 1 FROM webhook_messages WHERE endpoint_id = webhook_endpoints.id AND state = 'waiting'
       AND next_attempt_at_seconds <= ? AND claimed_until_seconds <= ?)`
@@ -84,9 +79,9 @@ export const endMessages = (
 
 export const createWebhookMessageTable = (scope: TableScope) => ({
   /**
-   * Claims due messages that no other process is sending. For the deployment's own work, over all organizations: those
-   * with the fewest messages in progress come first.
-   * @param underWay returns how many messages the caller is sending, by the id of an endpoint or organization
+   * Claims due messages that no other process is sending, for all organizations. Organizations with the fewest messages
+   * in progress come first.
+   * @param underWay returns the number of messages that the caller is sending, by the id of an endpoint or organization
    * @param allowed called in the transaction that claims, so that a process that may no longer send claims nothing
    */
   claim: async (
@@ -105,7 +100,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         ({ id, organization_id: owner }) => underWay(id) < PER_ENDPOINT_MAX && underWay(owner) < PER_ORGANIZATION_MAX,
       ),
     ).sort((one, other) => underWay(one.organization_id) - underWay(other.organization_id))
-    // Usually there are no due messages, and then nothing is written.
+    // Usually no messages are due, and nothing is written.
     if (ready.length === 0) return []
     return scope.write(async (transaction) => {
       if (!(await allowed(transaction))) return []
@@ -120,7 +115,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         if (places <= 0) continue
         const due = await transaction.query<{ id: string }>(DUE, [endpointId, nowSeconds, nowSeconds, places])
         for (const { id } of due) {
-          // Check again: another process may have claimed the message since it was read.
+          // Another process may have claimed the message since it was read.
           const message = await SENT_MESSAGES.everywhere.update(
             transaction,
             { id, state: 'waiting', claimedUntilSeconds: sql`<= ${nowSeconds}` },
@@ -134,9 +129,9 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /**
-   * Records the result of an attempt. Returns false and changes nothing if the message was settled in the meantime, for
-   * example because its endpoint was removed. Also if the claim expired and another attempt has begun, unless this
-   * attempt delivered the message.
+   * Records the result of an attempt. Returns false if the message was settled in the meantime, for example because its
+   * endpoint was removed. Also if the claim expired and another attempt has begun, unless this attempt delivered the
+   * message.
    */
   settle: async (
     { organizationId, id, attempts }: Pick<WebhookMessage, 'organizationId' | 'id' | 'attempts'>,
@@ -161,8 +156,8 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /**
-   * Returns the number of waiting messages over all organizations, and when the first is due; null if none is waiting.
-   * Reads only an index.
+   * Returns the number of waiting messages over all organizations, and the due time of the first, if any. Reads only an
+   * index.
    */
   queueState: async (): Promise<{ readonly waiting: number; readonly nextAttemptAtSeconds: number | null }> => {
     const { query, queryLong = query } = scope.statements
@@ -182,7 +177,6 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     return MESSAGES.page(scope, { organizationId, state, endpointId }, newestFirst, page)
   },
 
-  /** Returns null if the organization has no such message. */
   find: (organizationId: string, id: string): Promise<WebhookMessage | null> =>
     MESSAGES.find(scope, { organizationId, id }),
 
@@ -211,7 +205,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
 
   /**
    * Deletes a batch of old messages, and marks a batch of removed endpoints' messages as dead.
-   * @returns the number of changed messages; repeat the call until it is 0
+   * @returns the number of changed messages; repeat until it is 0
    */
   sweep: async (): Promise<number> => {
     const nowSeconds = scope.nowSeconds()

@@ -1,5 +1,5 @@
-// Queues a session's events for each endpoint that receives them, in the transaction that makes the change: an event is
-// queued if and only if the change is stored (invariant 7).
+// Queues a session's events for each endpoint that receives them, in the transaction of the change: an event is queued
+// if and only if the change is stored (invariant 7).
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { newOrderedId } from '../../domain/identifier.ts'
 import type { SessionEvent, SessionEventKind } from '../../domain/session.ts'
@@ -28,7 +28,7 @@ interface TargetRow {
   readonly environment: ApiKeyEnvironment
 }
 
-/** Returns endpoints that receive events, unless another purpose is given. */
+/** Endpoints that receive events, unless another purpose is given. */
 const targetsOf = (
   transaction: Transaction,
   organizationId: string,
@@ -96,8 +96,8 @@ export const queueMessages = async (
 }
 
 /**
- * Queues messages about something that did not change the session: all its checks are made, or it has a new hit. Only a
- * session with all checks made is submitted to an external decider.
+ * Queues messages about something that did not change the session: all its checks were made, or it has a new hit. Only
+ * a session with all checks made is submitted to an external decider.
  */
 export const queueCheckMessages = async (
   transaction: Transaction,

@@ -138,7 +138,7 @@ describe('a message that is not taken', () => {
         state: 'waiting',
         attempts: attempt,
         lastStatus: 500,
-        lastFailure: 'it returned 500',
+        lastFailure: 'the endpoint returned status 500',
         nextAttemptAtSeconds: clock.unixSeconds() + delaySeconds,
       })
       clock.advance(delaySeconds - 1)
@@ -169,7 +169,10 @@ describe('a message that is not taken', () => {
     await register(demo)
     expect(await run()).toBe(2)
     const dead = await listed('dead')
-    expect(dead.map(({ lastFailure }) => lastFailure)).toEqual(['it returned 410', 'it returned 410'])
+    expect(dead.map(({ lastFailure }) => lastFailure)).toEqual([
+      'the endpoint returned status 410',
+      'the endpoint returned status 410',
+    ])
     receiver.answerWith(() => new Response(null, { status: 200 }))
     const { webhookMessages } = store
     expect(await webhookMessages.resend(other, dead[0]!.id)).toBe(0)
@@ -221,7 +224,7 @@ describe('a message that is not taken', () => {
       failures.push((await listed())[0]?.lastFailure)
       clock.advance(seconds)
     }
-    expect(failures).toEqual(['it redirects, and redirects are not followed', 'it took too long'])
+    expect(failures).toEqual(['the endpoint redirects, but redirects are not followed', 'it took too long'])
     expect(receiver.received.length).toBe(2)
 
     await parts.store.webhookEndpoints.remove(demo, id)

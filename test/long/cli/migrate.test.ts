@@ -33,7 +33,7 @@ describe('migrate', () => {
     try {
       const refused = await migrate('--from', `sqlite:${database()}`, '--to', `sqlite:${join(folder, 'new.db')}`)
       expect(refused).toMatchObject({ code: 1 })
-      expect(refused.stderr).toContain('another service runs on')
+      expect(refused.stderr).toContain('another service uses')
     } finally {
       expect(await service.stop()).toBe(0)
     }

@@ -87,7 +87,7 @@ describe('the words', () => {
   test('for a folder that another service holds, and for one that is not there', () => {
     const path = join(folder, 'lock')
     const lock = lockFolder(path, folder)
-    expect(String(thrownBy(() => lockFolder(path, folder)))).toContain(`another service runs on ${folder}`)
+    expect(String(thrownBy(() => lockFolder(path, folder)))).toContain(`another service uses ${folder}`)
     lock.release()
     expect(String(thrownBy(() => lockFolder(join(folder, 'none', 'lock'), folder)))).toContain("can't be locked")
   })
