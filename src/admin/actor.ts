@@ -1,5 +1,4 @@
-// Author of a change: an organization's admin key, a person signed in to the dashboard, or a command on the
-// deployment's machine.
+// Author of a change: an organization's admin key, a person signed in to the dashboard, or a local command.
 
 import type { Principal } from '../server/authenticate.ts'
 import { type OrganizationRole, roleIncludes } from '../store/accounts/role.ts'
@@ -17,7 +16,7 @@ export interface PersonActor {
   readonly kind: 'person'
   readonly user: User
   readonly session: UserSession
-  /** Role by organization. A deployment admin needs none. */
+  /** Role by organization. A deployment admin may have none. */
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 
@@ -25,42 +24,39 @@ export interface PersonActor {
 export interface CommandActor {
   readonly kind: 'command-line'
   readonly user: string
-  /** Author in list entries and decisions: --author or --by, otherwise the operating system's user. */
+  /** Author in list entries and decisions: --author or --by; defaults to the operating system's user. */
   readonly author: string
-  /** Reason for overriding the second-person rule; null if it isn't overridden. */
+  /** Reason for overriding the second-person rule; null without an override. */
   readonly override: { readonly reason: string } | null
 }
 
 export type Actor = KeyActor | PersonActor | CommandActor
 
-/** Returns the actor's id in the audit log and in sessions: `user:…`, `key:…` or `command-line`. */
+/** Id in the audit log and in sessions: `user:…`, `key:…` or `command-line`. */
 export const actorId = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.kind
   return actor.kind === 'key' ? `key:${actor.principal.keyId}` : `user:${actor.user.id}`
 }
 
-/** Returns the account in an id from `actorId`; null for other actors. */
+/** Account in an id from `actorId`; null for other actors. */
 export const accountOf = (id: string): string | null => (id.startsWith('user:') ? id.slice('user:'.length) : null)
 
-/**
- * Returns the key in an id from `actorId`, with or without the prefix `operator:` of session events; null for other
- * actors.
- */
+/** Key in an id from `actorId`, with or without the prefix `operator:` of session events; null for other actors. */
 export const keyIdOf = (id: string): string | null => /^(?:operator:)?key:(.+)$/.exec(id)?.[1] ?? null
 
-/** Returns the actor's display name: email address, `API key`, or the operating system's user. */
+/** Display name: email address, `API key`, or the operating system's user. */
 export const actorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.user
   return actor.kind === 'key' ? 'API key' : actor.user.email
 }
 
-/** Returns the author's name in list entries and session decisions. */
+/** Name in list entries and session decisions. */
 export const authorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.author
   return actor.kind === 'key' ? actorId(actor) : actorName(actor)
 }
 
-/** @returns null if the actor doesn't belong to the organization and must not detect its existence */
+/** @returns null if the actor must not detect that the organization exists */
 export const roleIn = (actor: Actor, organizationId: string): OrganizationRole | null => {
   if (actor.kind === 'command-line') return 'organization-admin'
   if (actor.kind === 'key') return actor.principal.organizationId === organizationId ? 'organization-admin' : null
@@ -77,7 +73,7 @@ export const mayDeployment = (actor: Actor): boolean => {
   return actor.kind === 'key' ? actor.deployment : actor.user.deploymentAdmin
 }
 
-/** Returns the ids of the organizations that the actor may see; null for all. */
+/** Ids of the organizations that the actor may see; null for all. */
 export const visibleOrganizations = (actor: Actor): readonly string[] | null => {
   if (actor.kind === 'command-line') return null
   if (actor.kind === 'key') return [actor.principal.organizationId]

@@ -42,7 +42,7 @@ export interface AdminApiDependencies {
 
 interface RoutedRequest {
   readonly request: Request
-  /** Decoded parameters of the path; undefined if the path has none. */
+  /** Decoded path parameters; undefined if there are none. */
   readonly params?: Readonly<Record<string, string>>
   readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }
@@ -59,7 +59,7 @@ const requireDecoded = (params: Readonly<Record<string, string>>): void => {
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
 
 const ANSWER_LOST =
-  'the first request with this Idempotency-Key made its change, but its response was lost: check the result, and use another key for another change'
+  'the first request with this Idempotency-Key made its change, but its response was lost: check the result, and use a new key for a new change'
 
 interface Outgoing {
   readonly status: number
@@ -96,7 +96,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
     const { rateLimit } = admitted
     const sent = requestQuery(request.url)
     const input = await decodeInput(route, params, request)
-    // Rights are checked again, because the sender determines how long a body takes to arrive.
+    // Checked again, because the sender determines how long the body takes.
     const admission = route.body === null ? admitted : await gate(route, params, request.headers, { counted: false })
     const { actor, organization } = admission
     const { body } = input

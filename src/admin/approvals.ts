@@ -1,5 +1,4 @@
-// API form of changes that wait for a second person. It shows the requester's view of the change, never the request
-// itself, which may contain secrets. The rule is in second-person/.
+// API form of changes that await approval: the requester's view, never the request itself, which may contain secrets.
 import { revealHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 import type { ListedApproval } from '../store/accounts/approvals.ts'
@@ -21,14 +20,16 @@ export const APPROVAL = named(
     ),
     differences: Type.Union([Type.Array(Type.Record(Type.String(), Type.Unknown())), Type.Null()], {
       description:
-        'Differences between the active revision at the time and the requested revision, in the format of `diffRevisions`',
+        'Differences between the then active revision and the requested revision, in the format of `diffRevisions`',
     }),
-    effects: Type.Array(Type.String(), { description: 'Shadow and replay results at the time' }),
+    effects: Type.Array(Type.String(), { description: 'Shadow and replay results at the time of the request' }),
     comment: Type.String({ description: 'The requester’s comment' }),
     state: oneOf(['pending', 'approved', 'rejected', 'expired']),
     requested_by: Type.String({ description: 'Account of the requester' }),
-    requested_by_name: Type.String({ description: 'Name of the account at the time, chosen by its owner' }),
-    requested_by_email: Type.String({ description: 'Email address of the account at the time' }),
+    requested_by_name: Type.String({
+      description: 'Name of the account at the time of the request, chosen by its owner',
+    }),
+    requested_by_email: Type.String({ description: 'Email address of the account at the time of the request' }),
     decided_by: nullable(Type.String()),
     decided_by_name: nullable(Type.String()),
     decided_by_email: nullable(Type.String()),
@@ -67,7 +68,7 @@ const detailOf = ({ detail, hasRequest, subject }: ListedApproval): ShownDetail 
         comment: '',
       }
 
-/** Escapes hidden characters in all texts of a value, because an approver can't see them. */
+/** Escapes hidden characters, which an approver couldn't see. */
 const revealed = <Value>(value: Value): Value =>
   JSON.parse(JSON.stringify(value), (_key, member: unknown) =>
     typeof member === 'string' ? revealHidden(member) : member,
@@ -116,7 +117,7 @@ export const showApproval = async (users: Pick<Tables['users'], 'find'>, approva
   return only
 }
 
-/** Response of a route whose change waits for a second person. */
+/** Response of a change that awaits approval. */
 export const AWAITS_APPROVAL = {
   status: 202,
   description:

@@ -1,4 +1,4 @@
-// Current names of the subjects of audit entries, for readers of the log, which contains only permanent ids.
+// Current names of the subjects of audit entries, which contain only permanent ids.
 import type { AuditEntry } from '../store/audit.ts'
 import type { Tables } from '../store/store.ts'
 
@@ -7,7 +7,7 @@ type Find = (tables: NamedTables, organizationId: string, id: string) => Promise
 
 const personName: Find = async ({ users }, _organizationId, id) => (await users.find(id))?.name ?? null
 
-/** By the part of an action before its dot. */
+/** By the first part of an action, before the dot. */
 const FINDERS: Readonly<Record<string, Find>> = {
   policy: async ({ policies }, organizationId, id) => (await policies.find(organizationId, id))?.name ?? null,
   project: async ({ projects }, organizationId, id) => (await projects.find(organizationId, id))?.name ?? null,
@@ -17,7 +17,7 @@ const FINDERS: Readonly<Record<string, Find>> = {
   account: personName,
 }
 
-/** Caches names, so that a subject of many entries is read once. */
+/** Reads each name once. */
 export const createSubjectNames = (tables: NamedTables) => {
   const known = new Map<string, Promise<string | null>>()
   return ({ action, organizationId, subject }: AuditEntry): Promise<string | null> => {

@@ -1,5 +1,4 @@
-// TypeScript types of admin API clients, derived from the route declarations. The dashboard and the command line are
-// type-checked against them. Contains only types.
+// Types of admin API clients (dashboard and command line), derived from the route declarations. Contains only types.
 import type { Route } from './route.ts'
 import type { Static, TSchema } from './schema.ts'
 
@@ -8,7 +7,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   : never
 export type ParamsOf<Path extends string> = Readonly<Record<ParamNames<Path>, string>>
 
-/** Value from a client's perspective: read-only, and an optional member may be undefined. */
+/** Value as seen by a client: read-only, and optional members may be undefined. */
 type ClientValue<Value> = Value extends undefined
   ? undefined
   : Value extends readonly (infer Item)[]
@@ -20,10 +19,7 @@ type ClientValue<Value> = Value extends undefined
 /** `TSchema` itself represents an undeclared part. */
 type Part<Schema extends TSchema> = TSchema extends Schema ? undefined : ClientValue<Static<Schema>>
 
-/**
- * A body may be omitted if all its members are optional, unless it must have one, like `isOptional` of the
- * documentation.
- */
+/** A body may be omitted if all its members are optional and it may be empty. */
 type BodyPart<Schema extends TSchema> =
   | Part<Schema>
   | (Schema extends { readonly minProperties: number }
@@ -45,7 +41,7 @@ export interface DeclaredRoute<
     readonly key: Key
     readonly query: ClientValue<Static<Query>>
     readonly body: [RawBody] extends [never] ? BodyPart<Body> : Blob
-    /** Excludes the approval returned by a change that waits for a second person; clients throw it. */
+    /** Excludes the approval of a change that awaits a second person; clients throw it. */
     readonly answer: [Media] extends [never] ? Part<Result> : Response
   }
 }
@@ -76,6 +72,6 @@ type WithBody<Body> = [Body] extends [undefined]
     ? { readonly body?: Body }
     : { readonly body: Body }
 
-/** Input of an operation: all required parts, and no others than declared. */
+/** Input of an operation: its declared parts. */
 export type CallParts<One extends { readonly params: unknown; readonly query: unknown; readonly body: unknown }> =
   WithParams<One['params']> & WithQuery<One['query']> & WithBody<One['body']>

@@ -1,5 +1,5 @@
-// Runs admin API operations for the command line, on an open store without a running service. The declaration and
-// checks are the same, and the change and its audit entries are one transaction.
+// Runs admin API operations for the command line on an open store, without a running service, with the same checks and
+// audit entries.
 import { fixedError } from '../domain/errors.ts'
 import type { FindService, ServiceKey } from '../lib/service-key.ts'
 import type { Deadline } from '../server/deadline.ts'
@@ -15,19 +15,17 @@ import { checkValue } from './validate.ts'
 
 export interface CommandInput {
   readonly params?: Readonly<Record<string, string>>
-  /** Undefined members are omitted. */
+  /** Omits undefined members. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  /** JSON value. For a body of another media type, use `file`. */
+  /** JSON. For other media types, use `file`. */
   readonly body?: unknown
   readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
 }
 
 export interface CommandClient {
   /**
-   * Runs an operation.
-   * @param operation method and path: `POST /attesters`
-   * @returns the body of the response
-   * @throws the error that the API would return as a problem
+   * @param operation Method and path, for example `POST /attesters` @returns the body of the response @throws the error
+   * that the API would return as a problem
    */
   call(operation: string, input?: CommandInput): Promise<unknown>
   /** Runs several operations in one transaction. */
@@ -36,7 +34,6 @@ export interface CommandClient {
   as(author: string): CommandClient
 }
 
-/** Services that only a running service has. */
 const RUNNING_SERVICES = [
   'passwords',
   'passkeys',
@@ -56,31 +53,31 @@ const RUNNING_SERVICES = [
 ] as const
 export type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 
-/** The operation concerns processes, or people's dashboard sessions. */
+/** For operations on processes or on people's dashboard sessions. */
 export class ServiceNeededError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
-  'this needs the running service: run the command with --url and an admin key, or use the dashboard',
+  'this requires the running service: use --url with an admin key, or the dashboard',
 ) {}
 
-/** Returns a service that only a running service provides. @throws ServiceNeededError */
+/** @throws ServiceNeededError */
 export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>): Value => {
   const service = find(key)
   if (service === null) throw new ServiceNeededError()
   return service
 }
 
-/** A module declares the operation, but it isn't running in this deployment. */
+/** The operation's module isn't running in this deployment. */
 class OperationLeftOutError extends fixedError(
   'NOT_FOUND',
   'the module of this operation is disabled: to enable it, remove it from the setting “without” and restart the service',
 ) {}
 
-/** Adds a getter that throws for each service that only a running service has. */
+/** Adds throwing getters for the services that only a running service has. */
 const withoutService = (services: CommandServices): Services => {
   const missing = RUNNING_SERVICES.map((name) => [
     name,
     {
-      // Not enumerable, so that spreading the services doesn't call the getter.
+      // Otherwise, spreading the services would call the getter.
       enumerable: false,
       get: (): never => {
         throw new ServiceNeededError()
@@ -95,15 +92,13 @@ const NO_REQUEST = new Request('http://command-line')
 const NOTHING = closed({})
 const NOBODY = { userAgent: '', address: '', sessionToken: null, deviceToken: null } as const
 
-/**
- * Wraps a file for operations that read it from their request. The request is never sent, and its URL is meaningless.
- */
+/** Wraps a file for operations that read it from their request, which is never sent. */
 const fileRequest = ({ method }: Route, { file }: CommandInput): Request =>
   file === undefined
     ? NO_REQUEST
     : new Request(NO_REQUEST.url, { method, body: file.bytes, headers: { 'content-type': file.mediaType } })
 
-/** Returns the input, checked against the route's declaration. @throws FieldInvalidError, FieldMissingError */
+/** Checks the input against the route's declaration. @throws FieldInvalidError, FieldMissingError */
 const checkInput = (route: Route, { params = {}, query = {}, body }: CommandInput): Input => {
   const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
   return {
@@ -123,7 +118,7 @@ export interface CommandClientDependencies {
 }
 
 export const createCommandClient = ({ routes, services, actor }: CommandClientDependencies): CommandClient => {
-  // By declared paths: parameters are not interpreted, so `..` can't lead to another path.
+  // By declared path: parameters aren't interpreted, so `..` can't reach another path.
   const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
 
   const over = (services: Services, actor: CommandActor): CommandClient => ({
@@ -136,7 +131,7 @@ export const createCommandClient = ({ routes, services, actor }: CommandClientDe
       }
       const organization = await authorize(services.store, access, actor, input.params?.['organization'])
       const answer = await performOperation(
-        // A command has no cache that could be outdated, so there is nothing to report.
+        // A command has no caches, so there is nothing to report.
         { services, report: () => undefined },
         route,
         { actor, pending: null, organization, rateLimit: null },

@@ -1,23 +1,23 @@
-// Declarations for the command of an operation that can't be derived from its path and schemas.
+// Declarations for a command that can't be derived from the operation's path and schemas.
 
-/** Looks up the id of a path parameter or field in the response of another operation. */
+/** Lookup of an id in the response of another operation. */
 export interface Lookup {
-  /** Id of a list operation of the same organization or deployment. */
+  /** Id of a list operation for the same organization or deployment. */
   readonly in: string
-  /** Members compared with the given text, the id first. */
+  /** Members to compare with the given text, id first. */
   readonly by: readonly [id: string, ...others: string[]]
   /** Without --org, searches all organizations. Only for ids, because names aren't unique. */
   readonly everywhere?: true
-  /** The list's query members are also options, which select among equal items. */
+  /** Adds the list's query members as options, to select among equal items. */
   readonly narrows?: true
 }
 
 export interface FieldOverride {
   /** Name of the option. Defaults to the field's name without its unit. */
   readonly option?: string
-  /** Placeholder in the help, such as `SLUG`, if the value is a word after the verb instead of an option. */
+  /** Placeholder in the help, such as `SLUG`, if the value is a word instead of an option. */
   readonly word?: string
-  /** The option is a path of a file with the value: a text, or bytes that are sent as base64. */
+  /** The option is a path of a file with the value: text, or bytes to send as base64. */
   readonly file?: 'text' | 'base64'
   readonly find?: Lookup
 }
@@ -27,9 +27,9 @@ export interface CommandOverride {
   readonly name?: `${string} ${string}`
   /** By path parameter or field: `project`, `rate_limit.burst`. */
   readonly fields?: Readonly<Record<string, FieldOverride>>
-  /** Member of the response that is shown once. It is printed alone on stdout, and the rest on stderr. */
+  /** Member of the response that is shown once: printed alone on stdout, and the rest on stderr. */
   readonly secret?: string
-  /** The command requests confirmation at a terminal. Always true for DELETE. */
+  /** Requires confirmation at a terminal. Always true for DELETE. */
   readonly irreversible?: true
   /** Number of list items without --limit. Defaults to all. */
   readonly limit?: number
@@ -37,9 +37,9 @@ export interface CommandOverride {
   readonly wholeDeployment?: true
   /** Name of the flag that selects the deployment. Defaults to `deployment`. */
   readonly deploymentFlag?: string
-  /** Name of the option for the author of a change. If undefined, there is no such option. */
+  /** Name of the option for the author of a change; undefined for none. */
   readonly author?: string
-  /** Returns warnings about records of the response, for stderr. */
+  /** Returns a warning about a record of the response, for stderr. */
   warn?(record: Readonly<Record<string, unknown>>): string | null
   /** Returns whether the command must exit with 1. */
   fails?(answer: Readonly<Record<string, unknown>>): boolean

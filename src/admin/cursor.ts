@@ -1,5 +1,4 @@
-// Pagination cursors: the position after a page as an opaque text. Cursors from clients are validated like any other
-// input.
+// Pagination cursors: the position after a page as an opaque text, validated like other input.
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Page, PagePosition, PageRequest } from '../store/paging.ts'
 

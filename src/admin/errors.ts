@@ -14,14 +14,12 @@ export class SecondFactorRequiredError extends fixedError(
   'complete sign-in with your second factor',
 ) {}
 
-/**
- * A rule requires a second factor and the account has none. Only the account's own routes are accessible, to add one.
- */
+/** A rule requires a second factor and the account has none. Only the account's own routes are accessible. */
 export class SecondFactorMissingError extends CountersignError {
   constructor(who: 'deployment' | 'organization') {
     super(
       'SECOND_FACTOR_MISSING',
-      `this ${who} requires a second factor and your account has none: add one-time codes or a passkey to your account first`,
+      `this ${who} requires a second factor: add one-time codes or a passkey to your account first`,
     )
   }
 }
@@ -29,34 +27,29 @@ export class SecondFactorMissingError extends CountersignError {
 /** The session is valid, but this change requires the person's password or passkey again. */
 export class ConfirmationRequiredError extends fixedError(
   'CONFIRMATION_REQUIRED',
-  'this requires your password or a passkey again: send it to /me/confirm, then repeat the request within five minutes',
+  'this requires a recent confirmation: send your password or passkey to /me/confirm, then repeat the request within five minutes',
 ) {}
 
-/** The change requires a second person, and the request excludes waiting for one. */
+/** The change requires a second person, and the request refuses to wait. */
 export class ApprovalRequiredError extends fixedError(
   'APPROVAL_REQUIRED',
   'a second person must approve this change: omit X-Approval to request an approval',
 ) {}
 
-/**
- * The address, password, code, passkey or link is wrong; the text doesn't reveal which. A signed-in person stays signed
- * in.
- */
+/** The text doesn't reveal which part is wrong. A signed-in person stays signed in. */
 export class CredentialWrongError extends CountersignError {
   constructor(what: 'password' | 'code' | 'passkey' | 'link') {
     const texts = {
       password: 'the email address or the password is wrong',
-      code: 'the code is wrong or was used before',
+      code: 'the code is wrong or has already been used',
       passkey: 'the passkey was not accepted',
-      link: 'the link is unknown, used or expired: request a new one',
+      link: 'the link is invalid, used or expired: request a new one',
     } as const
     super('CREDENTIAL_WRONG', texts[what])
   }
 }
 
-/**
- * The caller may see the subject, but not perform the operation. Otherwise the response is 404, SubjectUnknownError.
- */
+/** The caller may see the subject, but not perform the operation. Otherwise: SubjectUnknownError, 404. */
 export class RoleInsufficientError extends CountersignError {
   constructor(needed: OrganizationRole | 'deployment-admin' | 'person') {
     super(
@@ -72,7 +65,7 @@ export class OriginRefusedError extends fixedError(
   'the request does not come from the dashboard',
 ) {}
 
-/** The operation belongs to a module that isn't running in this deployment. */
+/** The operation's module isn't running in this deployment. */
 export class ModuleLeftOutError extends CountersignError {
   constructor(module: string) {
     super(
@@ -97,7 +90,7 @@ export class ConflictError extends CountersignError {
 
 export class TooManyAttemptsError extends CountersignError {
   constructor(retryAfterSeconds: number) {
-    super('RATE_LIMITED', 'too many attempts; wait and try again', { retryAfterSeconds })
+    super('RATE_LIMITED', 'too many attempts; try again later', { retryAfterSeconds })
   }
 }
 

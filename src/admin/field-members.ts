@@ -1,5 +1,5 @@
-// Additional members of the admin API's problems (RFC 9457 §3.2). They contain the invalid field, so that a form can
-// show the error there, or all mistakes in a policy document.
+// Additional members of the admin API's problems (RFC 9457 §3.2): the invalid field, for forms, or all mistakes in a
+// policy document.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../policy/issues.ts'
 import { showIssues } from './policies/issue.ts'
@@ -9,7 +9,7 @@ export interface FieldMembers {
   readonly field?: string
   /** Requirement on the field, as a predicate: `must not be empty`. */
   readonly rule?: string
-  /** Mistakes of a policy document that can't be saved, in the form of the `/policies/check` response. */
+  /** Mistakes in a policy document, in the form of the `/policies/check` response. */
   readonly issues?: readonly PolicyIssue[]
 }
 

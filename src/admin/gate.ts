@@ -1,5 +1,4 @@
-// Authenticates a request and checks the route's declared access from headers and path alone, before the query or body
-// is read.
+// Authenticates a request and checks the route's access by headers and path alone, before the query or body is read.
 
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
@@ -34,7 +33,7 @@ export interface Admission {
   readonly rateLimit: RateLimitState | null
 }
 
-/** Limit for all sessions of a person together, far above the use of a dashboard with several open tabs. */
+/** Limit for all sessions of a person together, far above several open dashboards. */
 export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst: 500 }
 
 const limitedAs = (actor: Actor) =>
@@ -70,8 +69,8 @@ export const authorize = async (
 }
 
 /**
- * Checks in a change's transaction that the request would still be admitted. First locks the organization, the account
- * and the key, so that they can't change before the transaction ends.
+ * Checks in a change's transaction that the request would still be admitted. Locks the organization, the account and
+ * the key first, so that they can't change until the transaction ends.
  * @throws KeyUnusableError, SignInRequiredError 401; RoleInsufficientError, SecondFactorMissingError 403;
  * SubjectUnknownError 404
  */
@@ -114,7 +113,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
   }
 
   /**
-   * @param options `counted` false: a repeated check of a counted request takes no token of the rate limit
+   * @param options `counted` false: takes no token, because the request has already been counted
    * @throws KeyUnusableError, SignInRequiredError, SecondFactorRequiredError 401; KeyScopeError, RoleInsufficientError,
    * SecondFactorMissingError, OriginRefusedError 403; SubjectUnknownError 404; RateExceededError 429
    */
@@ -127,7 +126,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     const { access } = route
     const authorization = headers.get('authorization')
     if (access.kind === 'public' || access.kind === 'second-factor') {
-      // Another site must not be able to sign somebody in either.
+      // Another site must not be able to sign a person in either.
       if (isUnsafe(route.method)) origins.requireOwn(headers)
       const found = access.kind === 'second-factor' ? await sessions.find(headers) : null
       if (access.kind === 'second-factor' && found?.session.state !== 'second-factor') throw new SignInRequiredError()

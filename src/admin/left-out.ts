@@ -1,15 +1,14 @@
-// Returns the reason for a missing operation to authenticated callers: its module isn't running. Other callers get the
-// response for an unknown path.
+// Explains a missing operation to authenticated callers: its module isn't running. Others get the response for an
+// unknown path.
 import { MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
 import { ADMIN_PREFIX } from './admin-api.ts'
 import { ModuleLeftOutError } from './errors.ts'
 import type { AdminGate } from './gate.ts'
 import { CALLER } from './route.ts'
 
-/** Returns the error to send instead of `error`. */
 export type ExplainMissing = (error: unknown, request: Request, path: string) => Promise<unknown>
 
-/** @param findLeftOut returns the disabled module that declares the operation, or null */
+/** @param findLeftOut Returns the disabled module that declares the operation, or null */
 export const createExplainMissing =
   (gate: AdminGate, findLeftOut: (method: string, path: string) => Promise<string | null>): ExplainMissing =>
   async (error, { method, headers }, path) => {

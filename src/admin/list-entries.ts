@@ -1,5 +1,4 @@
-// Reads entries of a list page by page, in byte order: EVM before Solana. A page reads only the necessary chunks,
-// regardless of the list's length.
+// Reads pages of a list in byte order: EVM before Solana. A page reads only the chunks that it needs.
 import { addressOfKey } from '../domain/address-key.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { ListEdit, ListEntry } from '../domain/list.ts'
@@ -16,7 +15,7 @@ type ListStore = Pick<Store, 'lists' | 'listBases'>
 const isWithin = ({ from, to }: KeyRange, key: Uint8Array): boolean =>
   compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0
 
-/** Yields entries of the list's base (its content when last written as a whole), from the start of the range. */
+/** Yields entries of the list's base (its last complete content) within the range. */
 async function* baseEntries(
   { listBases }: ListStore,
   baseId: string | null,
@@ -45,7 +44,7 @@ async function* editsWithin(edits: readonly ListEdit[], range: KeyRange): AsyncG
 
 const SNAPSHOT_ATTEMPTS = 20
 
-/** Reads a list and its edits since the base, in the same version. The base stays readable for a minute. */
+/** Reads a list and its edits since the base, in one version. The base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListStore, listId: string) => {
   for (let attempt = 0; attempt < SNAPSHOT_ATTEMPTS; attempt++) {
     const list = await lists.findById(listId)
@@ -67,7 +66,7 @@ async function* found(store: ListStore, listId: string, search: AddressSearch, r
   }
 }
 
-/** Trims the ranges so that none starts before the key. They may include the key itself, which the caller skips. */
+/** Trims the ranges to start at the key, which the caller must skip. */
 const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readonly KeyRange[] =>
   key === null
     ? ranges
@@ -76,7 +75,7 @@ const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readon
         .map((range) => (compareKeys(range.from, key) < 0 ? { ...range, from: key } : range))
 
 /**
- * @param page `after` is the key of the last entry, in hex
+ * @param page `after`: key of the last entry, hex
  * @throws SubjectUnknownError if the list no longer exists; DependencyUnavailableError if it changes too fast to be
  * read
  */

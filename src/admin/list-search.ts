@@ -1,5 +1,5 @@
-// Searches a list for an address or an address prefix. Lists are sorted by address bytes, so a prefix corresponds to
-// byte ranges, and only these are read.
+// Searches a list for an address or a prefix. Lists are sorted by address bytes, so a prefix corresponds to byte
+// ranges.
 import type { KeyWidth } from '../domain/address-key.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 
@@ -11,7 +11,7 @@ export interface KeyRange {
 }
 
 export interface AddressSearch {
-  /** Ascending and disjoint. They contain all matching addresses, and possibly others. */
+  /** Ascending and disjoint. May also contain addresses that don't match. */
   readonly ranges: readonly KeyRange[]
   /** @param address canonical address */
   matches(address: string): boolean
@@ -31,8 +31,8 @@ const hexRange = (digits: string): KeyRange => ({
 })
 
 /**
- * Returns the ranges of numbers whose base58 digits start with `start`, for each length of an address. Each leading 1
- * is a zero byte.
+ * Ranges of numbers whose base58 digits start with `start`, for each length of an address. Each leading 1 is a zero
+ * byte.
  */
 const base58Ranges = (start: string): readonly KeyRange[] => {
   const value = [...start].reduce((sum, digit) => sum * 58n + BigInt(BASE58.indexOf(digit)), 0n)
@@ -65,10 +65,10 @@ const EVERYTHING: AddressSearch = {
 export const parseAddressSearch = (text: string): AddressSearch => {
   if (text === '') return EVERYTHING
   const lower = text.toLowerCase()
-  // Base58 has no digit 0, so a text with a leading 0 is an EVM address.
+  // Base58 has no digit 0, so a leading 0 means an EVM address.
   if (/^0(x[0-9a-f]{0,40})?$/.test(lower)) return { ranges: [hexRange(lower.slice(2))], matches: () => true }
   if (text.length <= SOLANA_LENGTHS.longest && [...text].every((digit) => BASE58.includes(digit))) {
     return { ranges: base58Ranges(text), matches: (address) => address.startsWith(text) }
   }
-  throw new FieldInvalidError('search', 'must be an EVM or Solana address, or the beginning of one')
+  throw new FieldInvalidError('search', 'must be an EVM or Solana address, or a prefix of one')
 }

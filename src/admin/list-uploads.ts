@@ -1,6 +1,5 @@
-// Limits the number, size and duration of list file uploads, changes of single entries, and rewrites of lists with many
-// single entries. An upload holds its entries in memory, up to 300 MB, from
-// the first byte until they are stored.
+// Limits list file uploads, changes of single entries, and rewrites of lists with many single entries. An upload keeps
+// its entries in memory, up to 300 MB, until they are stored.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
@@ -20,13 +19,9 @@ class ListUploadsBusyError extends fixedError('OVERLOADED', 'another list is bei
 }) {}
 
 /** The owner changes its lists faster than they are read. */
-class ListEditsBusyError extends fixedError(
-  'OVERLOADED',
-  'too many changes of lists are waiting; try again in a moment',
-  {
-    retryAfterSeconds: 1,
-  },
-) {}
+class ListEditsBusyError extends fixedError('OVERLOADED', 'too many list changes are queued; try again in a moment', {
+  retryAfterSeconds: 1,
+}) {}
 
 export interface ListUploads {
   /**
@@ -40,12 +35,12 @@ export interface ListUploads {
     work: (bytes: AsyncIterable<Uint8Array>) => Promise<Result>,
   ): Promise<Result>
   /**
-   * Changes single entries. Owners take turns, and an owner's next change starts after a pause.
+   * Changes single entries. Owners take turns, and a pause follows each change.
    * @throws ListEditsBusyError, and the errors of `work`
    */
   edit<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
   /**
-   * Rewrites a stored list. Calls for the same list during a rewrite share its result; owners take turns.
+   * Rewrites a stored list. Concurrent calls for the same list share a rewrite; owners take turns.
    * @throws ListUploadsBusyError, and the errors of `work`
    */
   rewrite(owner: string | null, listId: string, work: () => Promise<void>): Promise<void>
@@ -53,17 +48,17 @@ export interface ListUploads {
 
 const UPLOADS_MAX = 2
 const UPLOADS_PER_OWNER_MAX = 1
-/** Owners that change entries at the same time. */
+/** Concurrent changes. */
 const EDITS_AT_ONCE = 4
 const EDITS_WAITING_MAX = 1_000
 const OWN_EDITS_WAITING_MAX = 64
-/** Length of the pause after a change, relative to its duration: the main thread has four fifths for other work. */
+/** Pause relative to the duration of the change, so that the main thread has four fifths for other work. */
 const EDIT_PAUSE_FACTOR = 4
 const EDIT_PAUSE_MAX_MS = 250
-/** Lists that wait for their rewrite, in total and per owner. */
+/** Queued rewrites, in total and per owner. */
 const REWRITES_WAITING_MAX = 64
 const OWN_REWRITES_WAITING_MAX = 4
-/** A million lines of 300 characters, more than any list needs. */
+/** A million lines of 300 characters. */
 const UPLOAD_BYTES_MAX = 314_572_800
 const UPLOAD_PACE: UploadPace = { timeLimitMs: 600_000, graceMs: 10_000, bytesPerSecondMin: 65_536 }
 
@@ -82,7 +77,7 @@ async function* limited(body: ReadableStream<Uint8Array>, pace: UploadPace): Asy
   }
 }
 
-/** @param pace replaced in tests, as are the clock and timers */
+/** @param pace Replaced in tests, as are the clock and timers */
 export const createListUploads = (
   pace: UploadPace = UPLOAD_PACE,
   clock: Pick<Clock, 'monotonicMs'> = systemClock,
@@ -129,7 +124,7 @@ export const createListUploads = (
         return await work(limited(body, pace))
       } finally {
         release?.()
-        // Refused before the first byte was read. The earlier error is thrown, not the cancellation's.
+        // Refused before the first byte was read. Keeps the first error, not the cancellation's.
         if (!body.locked) await body.cancel().catch(() => undefined)
       }
     },

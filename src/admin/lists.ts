@@ -1,5 +1,5 @@
-// Changes address lists: single entries, or a whole file. A file becomes the list's content in one step, in the same
-// transaction as the audit entry.
+// Changes address lists: single entries, or a complete file, which becomes the content in the transaction of its audit
+// entry.
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../domain/list.ts'
@@ -63,7 +63,7 @@ export const requireList = async (
   return list
 }
 
-/** Finds the list. The allow and deny lists of an organization are created on the first write. */
+/** The allow and deny lists of an organization are created on the first write. */
 const ensureList = async (
   tables: Pick<Tables, 'lists'>,
   owner: ListOwner,
@@ -79,9 +79,9 @@ const ensureList = async (
 }
 
 const REFUSALS: Readonly<Record<Exclude<EditResult['status'], 'edited' | 'unknown' | 'edits-full'>, string>> = {
-  'kept-by-source': 'the list is maintained by its source',
+  'kept-by-source': 'this list is maintained by its source',
   'kept-by-screening':
-    'screening maintains this list, which contains the wallets of a sanctions list. For your own addresses, create another list. To delete this list, first disable the sanctions list',
+    'this list contains the wallets of a sanctions list and is maintained by screening: create another list for your own addresses; to delete this list, first disable the sanctions list',
   full: 'the list would have too many entries',
 }
 
@@ -90,7 +90,7 @@ const requireKeptByPeople = ({ keptBy }: AddressList): void => {
   if (keptBy !== 'people') throw new ConflictError(REFUSALS[`kept-by-${keptBy}`])
 }
 
-/** Checks for changes of the list's source, and for its deletion. @throws ConflictError */
+/** For changes of the list's source, and for its deletion. @throws ConflictError */
 export const requireNotScreening = ({ keptBy }: AddressList): void => {
   if (keptBy === 'screening') throw new ConflictError(REFUSALS['kept-by-screening'])
 }
@@ -140,8 +140,7 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
       if (result.status === 'edits-full') return result
       if (result.status === 'unknown') throw new SubjectUnknownError('list')
       if (result.status !== 'edited') throw new ConflictError(REFUSALS[result.status])
-      // The list stores the author of each entry, so the audit entry contains the count, and the addresses only if
-      // there are few.
+      // The list stores the author of each entry, so the audit entry contains only the first addresses.
       note({
         action: 'list.edit',
         subject: name,
@@ -173,18 +172,18 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
 export interface StagedUpload {
   readonly activation: BaseActivation
   readonly merge: boolean
-  /** Number of list entries after this file is applied. */
+  /** List entries after this file is applied. */
   readonly entries: number
-  /** Number of entries in the file. */
+  /** Entries in the file. */
   readonly read: number
   /** SHA-256 of the file. */
   readonly sha256: string
   readonly bytes: number
-  /** Null if no second person must see it. */
+  /** Null if no approval is required. */
   readonly difference: ListDifference | null
 }
 
-/** Rolls back a transaction whose file could not be applied, so that it doesn't wait for a second person. */
+/** Rolls back the transaction of a file that could not be applied, so that it doesn't await approval. */
 class NotActivated extends NamedError {
   readonly result: 'unknown' | 'changed-meanwhile'
   constructor(result: 'unknown' | 'changed-meanwhile') {
@@ -193,7 +192,7 @@ class NotActivated extends NamedError {
   }
 }
 
-/** Makes a staged file the list's content, with the audit entry, in one transaction. */
+/** One transaction for the content and the audit entry. */
 const activateUpload = async ({ write, owner, name }: EditContext, staged: StagedUpload) => {
   try {
     return await write(async (tables, note) => {
@@ -231,7 +230,8 @@ export interface UploadResult {
 }
 
 /**
- * Makes a file the list's content, or adds it. @throws MediaTypeUnsupportedError, ListFileRefusedError, ConflictError
+ * Replaces the list's content with a file, or adds its entries. @throws MediaTypeUnsupportedError,
+ * ListFileRefusedError, ConflictError
  */
 export const uploadList = async (
   context: EditContext,
@@ -239,14 +239,14 @@ export const uploadList = async (
   options: {
     readonly merge: boolean
     readonly skipBad: boolean
-    /** Whether a second person must see the change if the rule is on. */
+    /** Whether the change requires approval if the rule is on. */
     readonly needsSecondPerson: boolean
   },
 ): Promise<UploadResult> => {
   const { store, owner, name, author, nowSeconds, stillAllowed } = context
   const format = formatOf(contentType)
   const reading = await explained(() => readList(bytes, format))
-  // The sender determines the duration of the upload, and the list is created before the file becomes its content.
+  // Checked again, because the sender determines the duration of the upload.
   if (!(await stillAllowed())) throw new SignInRequiredError()
   const { entries, badLines, badLineCount, skipped } = reading
   const said = {
@@ -255,7 +255,7 @@ export const uploadList = async (
     badLines: badLines.slice(0, 100),
     skipped: Object.fromEntries(skipped),
   }
-  // Refuse a file with bad lines before the list is created.
+  // A file with invalid lines is refused before the list is created.
   const refused = badLineCount > 0 && !options.skipBad
   const list = await store.transaction((tables) => ensureList(tables, owner, name, !refused))
   if (list !== null) requireKeptByPeople(list)
@@ -267,7 +267,7 @@ export const uploadList = async (
       activate: async (activation) => {
         const base = await store.listBases.find(activation.baseId)
         const { sha256, bytes } = reading
-        // Before the transaction, because a list may have a million entries.
+        // Outside the transaction, because a list may have a million entries.
         const isSeen = options.needsSecondPerson && (await isRuleOn(store, owner))
         const present = isSeen ? await store.lists.findById(list.id) : null
         const difference =
@@ -295,7 +295,6 @@ export const uploadList = async (
   return { applied: true, entries: (await store.lists.findById(list.id))?.entryCount ?? 0, ...said }
 }
 
-/** Returns the list as a stream of file content. */
 export const exportList = (store: Store, list: AddressList, format: 'text' | 'csv'): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   const entries = readEntries(contentsOf(store), list.id)

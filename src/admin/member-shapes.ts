@@ -1,5 +1,3 @@
-// Schemas of members, membership offers and links.
-
 import { isoTime } from '../lib/time.ts'
 import type { MembershipOffer } from '../store/accounts/membership-offers.ts'
 import { ORGANIZATION_ROLES } from '../store/accounts/role.ts'
@@ -10,17 +8,15 @@ export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each role includes the rights of 
 const EMAIL_LENGTH_MAX = 254
 const EMAIL_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 
-/**
- * ASCII address, so that readers can distinguish it from any other. Source: "valid email address" of the HTML standard.
- */
+/** ASCII, so that no two addresses look the same. Source: "valid email address" in the HTML standard. */
 export const EMAIL = Type.String({
-  description: 'Email address, case-insensitive. International domain names in `xn--` form',
+  description: 'Email address, case-insensitive. Use the `xn--` form for international domain names',
   maxLength: EMAIL_LENGTH_MAX,
   pattern: `^[A-Za-z0-9.!#$%&'*+/=?^_\`{|}~-]+@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})*$`,
-  rule: 'must be an email address of ASCII characters',
+  rule: 'must be an email address with only ASCII characters',
 })
 
-/** Address of an existing account; earlier versions accepted more characters. */
+/** For existing accounts: earlier versions accepted more characters. */
 export const SIGN_IN_EMAIL = Type.String({
   description: 'Email address, case-insensitive',
   maxLength: EMAIL_LENGTH_MAX,
@@ -37,9 +33,9 @@ export const OFFER = named(
   'MemberOffer',
   closed({
     id: Type.String(),
-    email: Type.String({ description: 'Name from the request. The account’s own name is not revealed' }),
+    email: Type.String({ description: 'Email address from the request. The account’s name is not revealed' }),
     role: ROLE,
-    asked_by: Type.String({ description: 'Name as in the audit log' }),
+    asked_by: Type.String({ description: 'Actor, as in the audit log' }),
     asked_by_name: Type.String(),
     created_at: time(),
     expires_at: time(),

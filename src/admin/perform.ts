@@ -1,6 +1,6 @@
-// Performs an operation of an authorized caller, for HTTP and the command line. It decodes the input, checks the rights
-// to the objects in the path, and runs the route's handler. The handler's `write` makes a change and its audit entries
-// in one transaction.
+// Performs an operation of an authorized caller, for HTTP and the command line: decodes the input, checks the rights to
+// the objects in the path, and runs the route's handler. The handler's `write` makes a change and its audit entries in
+// one transaction.
 import { Value } from '@sinclair/typebox/value'
 import type { Deadline } from '../server/deadline.ts'
 import { IdempotencyTwinInFlightError } from '../server/idempotency.ts'
@@ -30,19 +30,18 @@ export interface Input {
   readonly body: DecodedBody
 }
 
-/** Differences between HTTP and the command line. */
 export interface Entry {
   readonly request: Request
   readonly requestId: string
   readonly caller: Caller
   readonly deadline: Deadline
   readonly origin: string | null
-  /** Returns the claim of the request's Idempotency-Key; null before it is held, or without a key. */
+  /** Claim of the request's Idempotency-Key; null before it is held, or without a key. */
   readonly claim: () => IdempotencyClaim | null
   readonly stillAllowed: () => Promise<boolean>
 }
 
-/** Time for which a repeated Idempotency-Key gets the first response. */
+/** Time in which a repeated Idempotency-Key gets the first response. */
 export const KEEP_SECONDS = 86_400
 
 const asAnswer = (error: unknown): unknown =>
@@ -52,12 +51,10 @@ const asAnswer = (error: unknown): unknown =>
       )
     : error
 
-/**
- * Stored status of a change whose response is unknown before the commit. No other response is stored with this status.
- */
+/** Stored status of a change whose response is unknown before the commit; no other response has it. */
 export const CHANGE_MADE = 409
 
-/** Returns the response to store in the transaction: the result of the change, if it is the route's response. */
+/** Response to store in the transaction: the result of the change, if it is the route's response. */
 const keptOf = (route: Route, result: unknown): { readonly status: number; readonly body: string } => {
   const isReply = result instanceof Reply || result instanceof SecretReply
   const { schema } = route.answers[0]
@@ -68,9 +65,9 @@ const keptOf = (route: Route, result: unknown): { readonly status: number; reado
 }
 
 /**
- * Creates `write`: one transaction for the change, its audit entries, and completing the Idempotency-Key's claim. A
- * repeated request never makes the change twice, even if the first response was lost. The caller is admitted again
- * inside it, so that rights lost during the request prevent the change.
+ * Creates `write`: one transaction for the change, its audit entries and the Idempotency-Key's claim, so that a
+ * repeated request never makes the change twice. Admits the caller again inside it, because rights may be lost during
+ * the request.
  */
 const createWrite =
   (
@@ -102,17 +99,17 @@ const createWrite =
       if (claim === null || notes.length === 0) return result
       const keepUntilSeconds = services.clock.unixSeconds() + KEEP_SECONDS
       const held = await tables.adminIdempotency.settle(claim, keptOf(route, result), keepUntilSeconds)
-      // Another request has taken the claim: roll back.
+      // Rolls back, because another request has taken the claim.
       if (held === null) throw new IdempotencyTwinInFlightError()
       return result
     })
-    // Update this process's caches before the response, so that a revoked wallet is no longer verified. The change is
-    // committed: if the store fails now, the caches are updated at the next poll.
+    // Updates this process's caches before the response, so that a revoked wallet is no longer verified. If the store
+    // fails here, the next poll updates them.
     await services.notifyChanges().catch((error: unknown) => report(error, requestId))
     return result
   }
 
-/** Returns the status and body of a response; `kept` is the body for a repeated request. */
+/** `kept`: body for a repeated request. */
 export const settle = (route: Route, answer: unknown) => {
   const reply =
     answer instanceof Reply || answer instanceof SecretReply ? answer : new Reply(route.answers[0].status, answer)

@@ -1,16 +1,15 @@
-// Reads the body of an admin request: JSON if the route declares a body; otherwise no body is permitted.
 import { readJsonBody } from '../server/json-body.ts'
 import { parseStrictJsonObject } from '../server/strict-json.ts'
 import type { Route } from './route.ts'
 import { checkValue } from './validate.ts'
 
 export interface DecodedBody {
-  /** As received; empty if there is no body. */
+  /** As received; empty without a body. */
   readonly text: string
   readonly value: unknown
 }
 
-/** A policy's source has one escape per line and per quotation mark. */
+/** Policy sources have one escape per line and quotation mark. */
 const ESCAPES_MAX = 65_536
 
 const NONE: DecodedBody = Object.freeze({ text: '', value: undefined })

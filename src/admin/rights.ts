@@ -1,6 +1,6 @@
-// To change an object, an actor needs at least the rights that the object grants (invariant 10). Keys, accounts,
-// memberships and attesters grant rights. An actor who could renew a stronger key or create a link to a stronger
-// account would gain them. The path identifies the object, so the rule covers every declared route.
+// Changing an object requires at least the rights that it grants (invariant 10). Keys, accounts, memberships and
+// attesters grant rights, so renewing a stronger key, for example, would gain them. The path identifies the object, so
+// the rule covers every declared route.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { requireActiveKey } from '../server/authenticate.ts'
@@ -35,15 +35,15 @@ const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => (
 })
 
 /**
- * Returns the scope whose keys the actor may not see, so that lists omit them; undefined if the actor may see all. A
- * key with the scope `deployment` also has the scope `admin`.
+ * Returns the scope whose keys the actor may not see; undefined if the actor may see all. A key with the scope
+ * `deployment` also has the scope `admin`.
  */
 export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'deployment' | undefined => {
   if (mayDeployment(actor)) return undefined
   return roleIn(actor, organizationId) === ORGANIZATION_ROLES[0] ? 'deployment' : 'admin'
 }
 
-/** Returns an object's rights; null if it doesn't exist, which the route's handler then reports. */
+/** Null if the object doesn't exist, which the route's handler reports. */
 type Find = (tables: Tables, organizationId: string, id: string) => Promise<Rights | null>
 
 /** By the part of a path that identifies the object. */
@@ -53,7 +53,7 @@ const HOLDERS: Readonly<Record<string, Find>> = {
     return key === null ? null : rightsOfKey(organizationId, key.scopes)
   },
   'members/{user}': async (tables, organizationId, id) => {
-    // Lock the account, so that it can't become a deployment admin before this transaction ends.
+    // Locks the account, so that it can't become a deployment admin before this transaction ends.
     const user = await tables.users.lock(id)
     const member = await tables.memberships.find(organizationId, id)
     if (user === null || member === null) return null
@@ -71,16 +71,15 @@ const HOLDERS: Readonly<Record<string, Find>> = {
     (await tables.attesters.find(id)) === null ? null : DEPLOYMENT_RIGHTS,
 }
 
-/** Returns the parts of a path that identify objects, such as `keys/{key}`. */
+/** Parts of a path that identify objects, such as `keys/{key}`. */
 export const namedThings = (path: string): readonly string[] => path.match(/[a-z-]+\/\{[a-z]+\}/g) ?? []
 
-/** Returns the parts of a path that identify objects with rights. */
+/** Parts of a path that identify objects with rights. */
 export const namedHolders = (path: string): readonly string[] =>
   namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
 
 /**
- * Reads the actor's rights again in this transaction, because a role or key may have been removed since the request was
- * admitted.
+ * Reads the actor's rights again in this transaction, because they may have changed since the request was admitted.
  * @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights left
  */
 export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
@@ -95,8 +94,8 @@ export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promi
 }
 
 /**
- * Must be called if a change gives rights to an object, or changes an object that isn't in the path.
- * @param tables transaction of the change
+ * For changes that give rights to an object, or change an object that isn't in the path.
+ * @param tables Transaction of the change
  * @throws RoleInsufficientError 403 if the object's rights exceed the actor's
  * @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights left
  */
@@ -108,10 +107,7 @@ export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, 
   }
 }
 
-/**
- * Requires the rights of the objects in the path. Called for every admin request; for changes, inside their
- * transaction.
- */
+/** Called for every admin request; for changes, inside their transaction. */
 export const requireRightsOverPath = async (
   tables: Tables,
   clock: Clock,

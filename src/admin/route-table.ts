@@ -1,4 +1,4 @@
-// All admin API routes of the core, for the router, the role checks, the documentation and the tests.
+// All admin API routes of the core.
 import type { Route } from './route.ts'
 import { ACCOUNT_ROUTES } from './routes/account.ts'
 import { approvalRoutes } from './routes/approvals.ts'
@@ -36,7 +36,7 @@ import { USER_ROUTES } from './routes/users.ts'
 import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
-/** All routes of the core except approval decisions, which need this table. */
+/** Without approval decisions, which need this table. */
 const ROUTES = [
   ...SIGN_IN_ROUTES,
   ...ACCOUNT_ROUTES,
@@ -75,8 +75,8 @@ const ROUTES = [
 ] as const
 
 /**
- * Routes only for the command line: local files, which no request may name, trials that take longer than a request, and
- * revisions without their policy.
+ * For the command line only: local files, which API requests cannot access, long trials, and revisions without their
+ * policy.
  */
 const COMMANDS = [...ATTESTER_COMMANDS, ...LIST_SOURCE_COMMANDS, ...POLICY_COMMANDS] as const
 
@@ -88,7 +88,7 @@ export const adminRoutes = (ofModules: readonly Route[]): readonly Route[] => {
   return [...routes, ...approvalRoutes(routes)]
 }
 
-/** Returns all routes, including routes only for the command line. */
+/** Includes routes for the command line only. */
 export const commandRoutes = (ofModules: {
   readonly routes: readonly Route[]
   readonly commands: readonly Route[]

@@ -1,5 +1,4 @@
-// Declaration of an admin API route. The router, the role checks, the documentation, the page's types and the tests are
-// derived from it.
+// Declaration of an admin API route, from which router, role checks, documentation and client types are derived.
 
 import type { Deadline } from '../server/deadline.ts'
 import type { OrganizationRole } from '../store/accounts/role.ts'
@@ -21,7 +20,7 @@ export type Access =
   | { readonly kind: 'person' }
   | { readonly kind: 'caller' }
   /**
-   * An actor with at least this role in the path's organization; `person` excludes keys. Strangers get 404, lesser
+   * An actor with at least this role in the path's organization; `person` excludes keys. Non-members get 404, lesser
    * roles 403.
    */
   | { readonly kind: 'organization'; readonly role: OrganizationRole; readonly person?: true }
@@ -29,7 +28,7 @@ export type Access =
   | { readonly kind: 'deployment'; readonly person?: true | 'or-command' }
 
 export const PUBLIC = { kind: 'public' } as const satisfies Access
-/** Maximum body size before the sender has signed in: several times the length of a passkey response. */
+/** Maximum body size before sign-in: several times the length of a passkey response. */
 const STRANGER_BODY_BYTES_MAX = 65_536
 const isForStrangers = ({ kind }: Access): boolean => kind === 'public' || kind === 'second-factor'
 export const SECOND_FACTOR = { kind: 'second-factor' } as const satisfies Access
@@ -37,7 +36,7 @@ export const PERSON = { kind: 'person' } as const satisfies Access
 export const CALLER = { kind: 'caller' } as const satisfies Access
 export const DEPLOYMENT = { kind: 'deployment' } as const satisfies Access
 export const DEPLOYMENT_PERSON = { kind: 'deployment', person: true } as const satisfies Access
-/** A deployment admin, or a command on the deployment's machine, but no key. */
+/** A deployment admin or a local command, but no key. */
 export const DEPLOYMENT_PERSON_OR_COMMAND = { kind: 'deployment', person: 'or-command' } as const satisfies Access
 export const VIEWER = { kind: 'organization', role: 'viewer' } as const satisfies Access
 export const REVIEWER = { kind: 'organization', role: 'reviewer' } as const satisfies Access
@@ -50,7 +49,7 @@ export const ORGANIZATION_ADMIN_PERSON = {
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
-/** Change for the audit log. Actor, time and request are added. */
+/** Audit entry without actor, time and request. */
 export interface AuditNote {
   /** For example `key.revoke`. */
   readonly action: string
@@ -82,16 +81,16 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** On approval by a second person, the value that the requester's call passed to `write`; otherwise null. */
+  /** On approval by a second person, the `kept` value of the requester's `write`; otherwise null. */
   readonly kept: unknown
   /** Origin of the dashboard page that sent the request: scheme, host and port; null for other clients. */
   readonly origin: string | null
-  /** Returns whether the caller would still be authorized. For responses that stream for long. */
+  /** Whether the caller would still be authorized, for long streams. */
   stillAllowed(): Promise<boolean>
   /**
-   * Makes a change and its audit entries in one transaction. All changes must use it.
-   * @param kept JSON of objects created before the transaction; stored with a request that waits for a second person
-   * @throws the errors of `work`, after a rollback; AwaitsApproval if a second person is required: do not catch it
+   * Makes a change and its audit entries in one transaction. All changes must use it. @param kept JSON about objects
+   * created before the transaction, stored with a request that awaits approval @throws the errors of `work`, after a
+   * rollback; AwaitsApproval, which must not be caught
    */
   write<Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown): Promise<Result>
 }
@@ -99,7 +98,7 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
 /** Arrays become several header lines, as required for `Set-Cookie`. */
 export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>
 
-/** Response other than the route's usual one. */
+/** Response with another status or additional headers. */
 export class Reply {
   readonly status: number
   readonly body: unknown
@@ -111,7 +110,7 @@ export class Reply {
   }
 }
 
-/** Response with a secret that is shown once: a repeated request gets `remembered`. */
+/** Response with a secret that is shown once; a repeated request gets `remembered`. */
 export class SecretReply {
   readonly status: number
   readonly body: unknown
@@ -123,7 +122,6 @@ export class SecretReply {
   }
 }
 
-/** Body of the usual response, or another response. */
 export type Answer<Body> = Body | Reply | SecretReply | Response
 
 export interface Success {
@@ -135,7 +133,7 @@ export interface Success {
 }
 
 export interface Route {
-  /** Unique; clients use it as the name of the operation. */
+  /** Unique name of the operation. */
   readonly operationId: string
   readonly method: Method
   /** Path below /admin/v1; `{organization}` and other parameters match one segment. */
@@ -148,7 +146,7 @@ export interface Route {
   /** Null if the request has no JSON body. */
   readonly body: TSchema | null
   readonly bodyMaxBytes: number | null
-  /** Example body for the documentation. If undefined, it is derived from the schema. */
+  /** Example body for the documentation; derived from the schema if undefined. */
   readonly example: unknown
   /** Media types of a body that the route reads itself; empty for none. */
   readonly rawBody: readonly string[]
@@ -156,18 +154,18 @@ export interface Route {
   readonly answers: readonly [Success, ...Success[]]
   /** Status codes of errors in addition to those of all routes. */
   readonly errors: readonly number[]
-  /** The response may take long: no deadline, no idempotency key, no idle timeout. */
+  /** No deadline, idempotency key or idle timeout. */
   readonly streams: boolean
   /**
-   * Returns whether the route requires that a person authenticated within the last five minutes, so that a stolen
-   * cookie isn't sufficient (threats row 34). Doesn't apply to keys.
+   * Whether a person must have authenticated within the last five minutes, so that a stolen cookie isn't sufficient
+   * (threats row 34). Doesn't apply to keys.
    */
   needsFresh(body: unknown): boolean
   /** For the documentation. */
   readonly freshness: 'never' | 'sometimes' | 'always'
   /** Null if the operation never waits for a second person. */
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
-  /** Reason that an operation with changes never waits; every such operation has this or `secondPerson`. */
+  /** Reason that a change never waits; every operation with changes has this or `secondPerson`. */
   readonly alone: AloneReason | null
   /** False if the operation isn't available on the command line. */
   readonly command: CommandOverride | false
@@ -181,7 +179,7 @@ type DeclaredCall<Allowed extends Access, Path extends string, Query extends TPr
   Static<Body>
 >
 
-/** Query member for the approver, on all routes that may wait for a second person. */
+/** On all routes that may await approval. */
 const COMMENT = {
   comment: Type.Optional(
     Type.String({
@@ -216,11 +214,11 @@ interface Declaration<
   readonly media?: readonly Media[]
   readonly errors?: readonly number[]
   readonly streams?: boolean
-  /** Whether the person must have authenticated within five minutes: always, or depending on the body. */
+  /** Requires recent authentication: always, or depending on the body. */
   readonly fresh?: true | ((body: Static<Body>) => boolean)
   readonly alone?: AloneReason
   readonly command?: CommandOverride | false
-  /** For changes that affect signing; see second-person/. */
+  /** For changes that affect signing. */
   readonly secondPerson?: SecondPersonRule<Omit<DeclaredCall<Allowed, Path, Query, Body>, 'write'>>
   handle(
     call: DeclaredCall<Allowed, Path, Query, Body>,
@@ -232,7 +230,7 @@ const answersOf = (
   schema: TSchema | undefined,
   media: readonly string[],
 ): Route['answers'] => {
-  const description = 'Done.'
+  const description = 'Success.'
   const [first, ...others] = media.map(
     (contentType): Success => ({ status, description, schema: Type.String(), contentType }),
   )
@@ -240,10 +238,7 @@ const answersOf = (
   return [schema === undefined ? { status: 204, description, schema: null } : { status, description, schema }]
 }
 
-/**
- * Declares one route of a tag.
- * @param prefix path prefix of all its routes; its parameters are not members of `params`
- */
+/** @param prefix Path prefix of all routes of the tag; its parameters are not members of `params` */
 export const declareRoutes =
   <const Prefix extends string = ''>(tag: string, prefix?: Prefix) =>
   <
@@ -293,7 +288,5 @@ export const declareRoutes =
     handle: (call) => declaration.handle(call as never),
   })
 
-/**
- * Returns whether a method makes changes. Such requests require the dashboard's origin and accept an Idempotency-Key.
- */
+/** Whether a method makes changes. Such requests require the dashboard's origin and accept an Idempotency-Key. */
 export const isUnsafe = (method: Method): boolean => method !== 'GET'

@@ -1,5 +1,5 @@
-// TypeBox schemas of requests and responses. Each serves as validation, as JSON Schema (2020-12) in the documentation,
-// and as TypeScript type.
+// TypeBox schemas of requests and responses: for validation, as JSON Schema (2020-12) in the documentation, and as
+// TypeScript types.
 import {
   type Static,
   type TObject,
@@ -12,7 +12,7 @@ import {
 import { hasHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 
-/** Returns an object schema that refuses other members. */
+/** Object schema that refuses other members. */
 export const closed = <Properties extends TProperties>(
   properties: Properties,
   description?: string,
@@ -20,8 +20,8 @@ export const closed = <Properties extends TProperties>(
   Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
 
 /**
- * Gives a schema a name in the documentation.
- * @param columns members that the command line shows in lists. Defaults to all members that aren't objects
+ * Names a schema in the documentation. @param columns Members that the command line shows in lists. Defaults to all
+ * members that aren't objects
  */
 export const named = <Schema extends TSchema>(
   name: string,
@@ -31,40 +31,36 @@ export const named = <Schema extends TSchema>(
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-/** Returns a schema for one of several texts. */
 export const oneOf = <const Values extends readonly string[]>(values: Values, description?: string) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),
     description === undefined ? {} : { description },
   ) as unknown as TUnsafe<Values[number]>
 
-/** Returns a schema for a time, ISO 8601 in UTC. */
+/** ISO 8601 in UTC. */
 export const time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) })
 
 export const timeOrNull = (unixSeconds: number | null): string | null =>
   unixSeconds === null ? null : isoTime(unixSeconds)
 
-/**
- * Returns a schema for a name shown to other people, without hidden characters and without a leading or trailing space.
- */
+/** Name shown to other people, without hidden characters or surrounding spaces. */
 export const label = (description: string, maxLength = 100) =>
   Type.String({ description, minLength: 1, maxLength, printable: true })
 
 export const isPrintable = (text: string): boolean => !hasHidden(text) && text.trim() === text
 
-/** Returns a schema with optional members, at least one of which is required; omitted members stay unchanged. */
+/** Optional members, at least one of which is required; omitted members stay unchanged. */
 export const partial = <Properties extends TProperties>(properties: Properties) => ({
   ...Type.Partial(closed(properties), { additionalProperties: false }),
   minProperties: 1 as const,
 })
 
-/** Returns a schema for a page of a list, with the cursor of the next page. */
 export const pageOf = <Schema extends TSchema>(item: Schema) =>
   closed({
     data: Type.Array(item),
     next_cursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Send it as `cursor` to get the next page; null on the last page.',
+      description: 'Value of `cursor` for the next page; null on the last page.',
     }),
   })
 

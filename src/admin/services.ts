@@ -1,4 +1,4 @@
-// Services for the routes of the admin API, created in src/compose.
+// Services for admin API routes, created in src/compose.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -25,7 +25,7 @@ import type { LiveWatch } from './live/watch.ts'
 import type { ApiDocuments } from './routes/reference.ts'
 import type { TaskRunner } from './task-runner.ts'
 
-/** Key in a new keystore or token that isn't an attester in the store yet. */
+/** Key in a keystore or token that isn't an attester yet. */
 export interface NewAttesterKey {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly address: string
@@ -38,15 +38,15 @@ export interface ChainFinding {
   readonly check: 'rpc' | 'clock' | 'registry' | 'attester'
   /** Host of an RPC URL, or address of the registry or an attester. */
   readonly subject: string
-  /** `problem`: attestations fail or are refused. `note`: for information. */
+  /** `problem`: attestations fail or are refused. `note`: information. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
 
 export interface SessionMaker {
   /**
-   * Creates a session in a transaction, or finds the organization's existing session for the wallet. Returns its link,
-   * of which only a hash is stored.
+   * Creates a session, or finds the organization's existing session for the wallet. Returns the link, of which only a
+   * hash is stored.
    */
   readonly make: (
     tables: Tables,
@@ -59,21 +59,20 @@ export interface SessionMaker {
       readonly actor: string
     },
   ) => Promise<{ readonly created: boolean; readonly sessionId: string; readonly link: string }>
-  /** Creates another link in a transaction. @throws SessionUnknownError */
+  /** Creates another link. @throws SessionUnknownError */
   readonly link: (tables: Tables, organizationId: string, sessionId: string) => Promise<string>
 }
 
-/** Descriptions of the differences between the audit log and its signed heads. */
+/** Differences between the audit log and its signed heads. */
 export const AUDIT_HEAD_PROBLEMS = serviceKey<() => Promise<readonly string[]>>('heads of the audit log')
 
 export interface Services {
   readonly findService: FindService
   readonly store: Store
-  /** Resolves when the caches of this process include all changes committed so far. */
+  /** Resolves when the caches of this process include all committed changes. */
   readonly notifyChanges: () => Promise<void>
   readonly clock: Clock
   readonly version: string
-  /** Name of the signing backend. */
   readonly signer: string
   /** URL of the attestation and identity APIs, without a trailing slash. */
   readonly apiUrl: string
@@ -84,12 +83,11 @@ export interface Services {
   readonly sessions: Sessions
   readonly signIn: SignIn
   readonly box: SecretBox
-  /** All processes of the service, and their workers. */
   readonly processes: ProcessControl
   readonly createAttesterKey: (kind: 'secp256k1' | 'ed25519') => Promise<NewAttesterKey>
   /** Deletes a keystore that no attester uses. */
   readonly discardKeystore: (keystoreFile: string) => void
-  /** Sources of facts for simulations, and the screeners and chains that documents may name. */
+  /** Fact sources for simulations, and the screeners and chains that documents may name. */
   readonly policyFacts: Pick<FactCollector, 'collect'> & {
     readonly screeners: ReadonlySet<string>
     readonly chains: ReadonlySet<string>
@@ -103,11 +101,10 @@ export interface Services {
       'listEvidence' | 'missing' | 'readFields' | 'findByFields' | 'openDocument' | 'eraseSession'
     >
     readonly sessions: SessionMaker
-    /** Fields that the service read from documents. */
     readonly readings: Pick<DocumentReadings, 'read'>
-    /** Facts on which policies decided sessions. */
+    /** Facts that policies used to decide sessions. */
     readonly decisionFacts: Pick<DecisionFacts, 'read'>
-    /** For testing policies on sessions. */
+    /** For trials of policies on sessions. */
     readonly knowledge: SessionKnowledge
   }
   /**
@@ -116,7 +113,7 @@ export interface Services {
    */
   readonly reachableUrl: (text: string, reach: Reach) => string
   readonly webhooks: {
-    /** Networks that the receivers of messages may be in. */
+    /** Networks in which receivers may be. */
     readonly reach: Reach
     readonly sealSecret: (
       organizationId: string,
@@ -124,10 +121,10 @@ export interface Services {
       secret: Uint8Array,
     ) => Promise<{ readonly sealed: Uint8Array; readonly sealedUnder: Uint8Array }>
   }
-  /** Checks the configured chains and their registries through their RPC URLs, which may take seconds. */
+  /** Checks the configured chains and registries through their RPC URLs, which may take seconds. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>
   readonly decisions: DecisionSearch
-  /** Calls the attestation API's `POST /v2/attestation`, including its key check and limits. */
+  /** Calls `POST /v2/attestation`, including its key check and limits. */
   readonly attest: (request: Request) => Promise<Response>
   readonly tasks: TaskRunner
   readonly live: LiveWatch

@@ -1,11 +1,11 @@
-// Matches a session's evidence with a reviewer's search text. Names match by the beginnings of their words; document
-// and register numbers match by any part of at least four characters.
+// Matches a session's evidence with a reviewer's search text: names by prefixes of their words, numbers by any part of
+// at least four characters.
 import type { SearchedEvidence } from '../identity/evidence-types.ts'
 
 /** Shorter parts of a number would match almost everything. */
 const NUMBER_MIN = 4
 
-/** Removes accents and case, because the same name has many spellings. */
+/** Removes accents and case. */
 const plain = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 const wordsOf = (text: string): readonly string[] => plain(text).match(/[\p{L}\p{N}]+/gu) ?? []

@@ -1,4 +1,4 @@
-// API form of a session: in a list, and alone with its wallets, their proofs and its history.
+// API form of a session: in lists, and alone with its wallets, proofs and history.
 import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
 import type { SessionPart } from '../domain/requirements.ts'
 import type { HitState } from '../domain/screening-hit.ts'
@@ -30,21 +30,21 @@ const SESSION_FIELDS = {
   environment: ENVIRONMENT,
   level: LEVEL,
   provider: Type.String({ description: 'Name of the decision provider' }),
-  wallet_address: Type.Union([Type.String(), Type.Null()], { description: 'Only wallet that can be connected' }),
+  wallet_address: Type.Union([Type.String(), Type.Null()], { description: 'The only wallet that can be connected' }),
   origin_url: nullable(Type.String()),
   user_id: nullable(Type.String()),
   retry_count: Type.Integer(),
   public_comment: nullable(Type.String()),
   sequence: Type.Integer({
-    description: 'Increases with every change. A decision must send the sequence that it is based on',
+    description: 'Increases with every change. A decision must include the sequence that it is based on',
   }),
   hits: closed(
     { open: Type.Integer(), cleared: Type.Integer(), confirmed: Type.Integer() },
-    'List hits by state. A session with an open hit can’t be completed',
+    'Number of hits by state. A session with an open hit can’t be completed',
   ),
   assigned_to: Type.Union([Type.String(), Type.Null()], { description: 'Account of the reviewer' }),
   assignment_version: Type.Integer({
-    description: 'Increases with every assignment. An assignment must send the version that it is based on',
+    description: 'Increases with every assignment. An assignment must include the version that it is based on',
   }),
   created_at: time(),
   submitted_at: Type.Union([time(), Type.Null()], { description: 'Time of the last submission' }),
@@ -65,11 +65,11 @@ export const SESSION_DETAIL = named(
   closed({
     ...SESSION_FIELDS,
     language: Type.Union([Type.String(), Type.Null()], {
-      description: 'Two-letter code of the language in which the person gave consent; null before consent',
+      description: 'Two-letter code of the language in which the person consented; null before consent',
     }),
     missing: Type.Array(Type.String(), {
       description:
-        'Missing evidence of the session’s level, or `wallets`. Completing the session without it requires an override',
+        'Evidence that the session’s level requires and that is missing, or `wallets`. Completing the session without it requires an override',
     }),
     wallets: Type.Array(
       closed({
@@ -104,7 +104,7 @@ export const SESSION_DETAIL = named(
         public_comment: nullable(Type.String()),
         private_comment: nullable(Type.String()),
         overridden: Type.Array(Type.String(), {
-          description: 'Parts that were missing when an override completed the session',
+          description: 'Parts that were missing when the session was completed with an override',
         }),
         at: time(),
       }),
@@ -157,7 +157,7 @@ const showDetail = (
   assignment: SessionAssignment,
   proofs: ReadonlyMap<string, WalletProof>,
   agreement: Agreement | null,
-  /** Names of the keys and policies in the events, by id. */
+  /** By id of keys and policies. */
   names: ReadonlyMap<string, string>,
   hits: HitCounts | undefined,
   missing: readonly SessionPart[],
@@ -168,7 +168,7 @@ const showDetail = (
     events.findLast(({ kind, status }) => kind === 'status' && status === 'submitted')?.createdAtSeconds,
     hits,
   ),
-  // An agreement's version ends with its language: `….en`.
+  // Versions end with the language: `….en`.
   language: agreement?.version.split('.').at(-1) ?? null,
   missing: [...missing],
   wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({

@@ -1,4 +1,4 @@
-// Finds a session of an organization or throws 404, and checks a decision's reason and corrections.
+// Finds sessions of an organization or throws 404, and checks reasons and corrections of decisions.
 import { FieldInvalidError } from '../domain/errors.ts'
 import { requiredParts } from '../domain/requirements.ts'
 import { operatorActor, type Session, type SessionState, type SessionStatus } from '../domain/session.ts'
@@ -8,7 +8,6 @@ import { SubjectUnknownError } from './errors.ts'
 
 export const BASE = '/organizations/{organization}/sessions'
 
-/** Returns the actor in a session's events. */
 export const operator = (actor: Actor): string => operatorActor(authorName(actor))
 
 export const requireSession = async (
@@ -22,7 +21,7 @@ export const requireSession = async (
 }
 
 /**
- * Requires a comment for a final rejection: public, or private if the person must not be warned.
+ * Requires a comment for a rejection: public, or private if the person must not be alerted.
  * @throws FieldInvalidError for the field `public_comment`
  */
 export const requireReason = (
@@ -31,12 +30,11 @@ export const requireReason = (
 ): void => {
   const given = [comments.public_comment, comments.private_comment]
   if (status !== 'rejected' || given.some((text) => (text ?? '') !== '')) return
-  throw new FieldInvalidError('public_comment', 'is required unless there is a private comment: a rejection is final')
+  throw new FieldInvalidError('public_comment', 'or private_comment is required, because a rejection is final')
 }
 
 /**
- * Reads the parts that the person must submit again. Permitted only for `retry`, and only for parts that the session
- * requires.
+ * Parts that the person must submit again: only with `retry`, and only parts that the session requires.
  * @throws FieldInvalidError for the field `corrections`
  */
 export const correctionsOf = (
@@ -48,7 +46,7 @@ export const correctionsOf = (
   if (status !== 'retry') throw new FieldInvalidError('corrections', 'requires the status retry')
   const known: readonly string[] = requiredParts(session)
   if (corrections.some((part) => !known.includes(part))) {
-    throw new FieldInvalidError('corrections', `takes ${known.join(', ')}`)
+    throw new FieldInvalidError('corrections', `must contain only ${known.join(', ')}`)
   }
   return { corrections }
 }

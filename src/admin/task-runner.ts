@@ -1,5 +1,4 @@
-// Runs tasks one at a time, each in a separate process with the lowest priority. The runner starts, follows, cancels
-// and stores tasks; their work depends on their kind.
+// Runs tasks one at a time, each in a separate process with the lowest priority.
 import type { Task, TaskTable } from '../store/tasks.ts'
 
 export interface TaskProcess {
@@ -9,7 +8,7 @@ export interface TaskProcess {
 export interface TaskListener {
   onProgress(done: number, total: number): void
   onDone(result: Readonly<Record<string, unknown>>): void
-  /** @param failure text for the person who started the task */
+  /** @param failure Text for the person who started the task */
   onFailed(failure: string): void
   /** Called once, after any of the others. */
   onExit(): void
@@ -23,15 +22,15 @@ export interface TaskRunnerDependencies {
 }
 
 export interface TaskRunner {
-  /** Starts the next waiting task. Call it after each commit that adds a task, and once at startup. */
+  /** Starts the next queued task. Call it after each commit that adds a task, and once at startup. */
   wake(): void
-  /** Ends the process of a task that was canceled in the store. */
+  /** Kills the process of a task that was canceled in the store. */
   cancelled(taskId: string): void
-  /** Returns the progress of the running task, which may be newer than the stored progress; null for other tasks. */
+  /** Progress of the running task, which may be newer than the stored progress; null for other tasks. */
   progressOf(taskId: string): { readonly done: number; readonly total: number } | null
   /** Resolves when no task is running. */
   idle(): Promise<void>
-  /** Ends the running task's process and starts no other. */
+  /** Kills the running task's process and starts no other. */
   close(): Promise<void>
 }
 
@@ -51,7 +50,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
   let again = false
   let closed = false
   let pending: Promise<unknown> = Promise.resolve()
-  /** Last query for a waiting task. */
+  /** Last query for a queued task. */
   let look: Promise<void> = Promise.resolve()
   let onIdle: (() => void)[] = []
 
@@ -82,7 +81,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
       },
       onFailed: (failure) => finish({ state: 'failed', failure }),
       onExit: () => {
-        // While the service stops, leave the task unchanged: the next start marks it as interrupted.
+        // While the service stops, the task stays unchanged; the next start marks it as interrupted.
         if (!closed) finish({ state: 'failed', failure: INTERRUPTED })
         running = null
         void pending.then(wake)
@@ -125,7 +124,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
     close: async () => {
       closed = true
       running?.process.kill()
-      // A task may have just been taken: return it to the queue while the store is open.
+      // A task may have just been taken, and must return to the queue while the store is open.
       await look
       await pending
       for (const resolve of onIdle.splice(0)) resolve()

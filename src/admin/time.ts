@@ -1,7 +1,6 @@
-// Parses times in requests.
 import { FieldInvalidError } from '../domain/errors.ts'
 
-// A time needs its zone. A date alone means the start of that day in UTC, regardless of the server's zone.
+// A time requires its zone. A date alone means the start of that day in UTC.
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
 /** Returns Unix milliseconds. @throws FieldInvalidError */

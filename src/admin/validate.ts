@@ -1,5 +1,4 @@
-// Checks a request against its route's schemas. The error contains the path of the first invalid field, never the
-// value.
+// Checks a request against its route's schemas. Errors contain the path of the first invalid field, never its value.
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { isPrintable, type Static, type TObject, type TSchema } from './schema.ts'
@@ -47,7 +46,7 @@ const ruleOf = ({ type, schema }: ValueError): string => {
   }
 }
 
-/** Returns the error of the non-null type for a nullable value. */
+/** For a nullable value, returns the error of the non-null type. */
 const innermost = (error: ValueError): ValueError => {
   if (error.type !== ValueErrorType.Union) return error
   const options = (error.schema['anyOf'] ?? []) as readonly TSchema[]
@@ -62,7 +61,7 @@ const choicesOf = (schema: TSchema): string => {
   return values.length > 0 && values.length === options.length ? `must be one of ${values.join(', ')}` : 'is invalid'
 }
 
-/** Returns the error for an unknown member, which lists the known members without repeating the request. */
+/** Lists the known members without repeating the request. */
 const unknownMember = (place: string, known: Readonly<Record<string, unknown>>): FieldInvalidError => {
   const names = Object.keys(known).join(', ')
   return new FieldInvalidError(
@@ -71,10 +70,7 @@ const unknownMember = (place: string, known: Readonly<Record<string, unknown>>):
   )
 }
 
-/**
- * Checks constraints beyond JSON Schema: printable texts, and integers that JavaScript and the database represent
- * exactly.
- */
+/** Checks constraints beyond JSON Schema: printable texts and exact integers. */
 const checkBeyondSchema = (schema: TSchema, value: unknown, place: string): void => {
   const { properties, items, anyOf } = schema as {
     properties?: Record<string, TSchema>
@@ -131,10 +127,7 @@ const decodeParameter = (schema: TSchema, name: string, text: string): unknown =
   return text
 }
 
-/**
- * Decodes a query. Refuses unknown and repeated parameters, which would otherwise be ignored and change the meaning.
- * @throws FieldInvalidError, FieldMissingError
- */
+/** Refuses unknown and repeated parameters instead of ignoring them. @throws FieldInvalidError, FieldMissingError */
 export const decodeQuery = (schema: TObject | null, parameters: URLSearchParams): unknown => {
   const decoded: Record<string, unknown> = {}
   const known = (schema?.properties ?? {}) as Record<string, TSchema>

@@ -37,7 +37,7 @@ export interface EvidenceParts {
   readonly evidence: EvidenceService
   /** Results of reading documents. */
   readonly readings: DocumentReadings
-  /** Facts on which policies decided sessions. */
+  /** Facts that policies used to decide sessions. */
   readonly decisionFacts: DecisionFacts
   /** Counts since this process started. */
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>

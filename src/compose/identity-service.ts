@@ -82,7 +82,7 @@ export interface Identity {
   readonly registerIn: (tables: Tables) => Register
   /** Results of reading documents, for reviewers. */
   readonly readings: DocumentReadings
-  /** Facts on which policies decided sessions. */
+  /** Facts that policies used to decide sessions. */
   readonly decisionFacts: DecisionFacts
   /** For testing a policy on sessions that people have decided. */
   readonly sessionKnowledge: SessionKnowledge

@@ -95,7 +95,7 @@ test('no policy decides by a revision that was not tried lately, whichever of th
   const refused = await call('PUT', path, { policy_id: policyId })
   expect([refused.status, refused.body['detail']]).toEqual([
     409,
-    'revision 1 was not tried on past sessions in the last 30 days: first try it with a replay in the dashboard, ' +
+    'revision 1 was not replayed on past sessions in the last 30 days: first try it with a replay in the dashboard, ' +
       `replayPolicy of the admin API or "${PROGRAM} policy replay ${revisionId}"`,
   ])
   expect((await call('GET', path)).body).toEqual(nobody)
@@ -133,7 +133,7 @@ test('a trial on no session does not count once people have decided one', async 
   const refused = await choose()
   expect([refused.status, refused.body['detail']]).toEqual([
     409,
-    'the newest trial of revision 1 covered no sessions: try it on a period in which reviewers decided sessions',
+    'the newest replay of revision 1 covered no sessions: replay it on a period in which reviewers decided sessions',
   ])
   harness.clock.advance(1)
   const input = { contentHash: contentHashOf(PEOPLE) }

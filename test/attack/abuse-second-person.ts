@@ -9,7 +9,7 @@ import { submitted } from './abuse-names.ts'
 import type { Answer, CallOptions, Deployment, Person } from './deployment.ts'
 
 const ADMIN = 'organization-admin'
-const NOBODY_SEES = 'this changes nothing that an approver could review'
+const NOBODY_SEES = 'the request changes nothing that an approver could review'
 const NOT_INDEPENDENT = 'an independent administrator must approve this change'
 
 /** Two administrators who are independent of each other, and a key that was handed to the first. */

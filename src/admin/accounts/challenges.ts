@@ -1,10 +1,10 @@
-// Passkey challenges. They are signed instead of stored, because requests for them are unauthenticated and must not
-// write (threats row 35). An HMAC covers its purpose, account and expiry. A used challenge is stored.
+// Passkey challenges, signed instead of stored, because unauthenticated requests must not write (threats row 35). The
+// HMAC covers purpose, account and expiry. Used challenges are stored.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
-/** Purpose and account of a challenge. The account's id is null if it is unknown before the response. */
+/** `userId` is null if the account is unknown before the response. */
 export interface ChallengeUse {
   readonly purpose: 'sign-in' | 'confirmation' | 'registration'
   readonly userId: string | null
@@ -33,8 +33,8 @@ export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
     },
 
     /**
-     * Checks a challenge that a browser returned. It is stored as used for longer than its validity, because another
-     * node's clock may be behind.
+     * Checks a returned challenge. Used challenges are stored for longer than their validity, because another node's
+     * clock may be behind.
      * @returns null unless it was issued for this use and has not expired
      */
     check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {

@@ -1,4 +1,3 @@
-// Reads credentials from requests and finds their account.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { User } from '../../store/accounts/users.ts'
 import { CredentialWrongError, OriginRefusedError, SubjectUnknownError } from '../errors.ts'
@@ -15,21 +14,19 @@ export const OPTIONS = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Options for navigator.credentials, as JSON',
 })
 
-/** Requires the id of the credential; the library checks the rest. @throws CredentialWrongError */
+/** Checks only the id; the library checks the rest. @throws CredentialWrongError */
 export const requireAssertion = (credential: Readonly<Record<string, unknown>>): AuthenticationResponseJSON => {
   if (typeof credential['id'] !== 'string') throw new CredentialWrongError('passkey')
   return credential as unknown as AuthenticationResponseJSON
 }
 
-/**
- * Returns the origin of the page, to which passkeys are bound. Browsers send it with every request that makes a change.
- */
+/** Origin of the page, to which passkeys are bound. Browsers send it with every change. */
 export const requireOrigin = (origin: string | null): string => {
   if (origin === null) throw new OriginRefusedError()
   return origin
 }
 
-/** Returns words that attackers would try first for this account: names, email address, organizations. */
+/** Words that attackers would try first for this account. */
 export const wordsAbout = async ({ store }: Services, user: User): Promise<string[]> => {
   const ids = [...(await store.memberships.rolesOf(user.id)).keys()]
   const organizations = await Promise.all(ids.map((id) => store.organizations.find(id)))

@@ -1,17 +1,17 @@
 // Derives a separate key for each use of the account key, so that a value for one use is invalid for another. All nodes
-// share the account key and therefore the derived keys. Source: RFC 5869 (HKDF).
+// share the account key. Source: RFC 5869 (HKDF).
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 export type KeyPurpose = 'sign-in counters' | 'known devices' | 'passkey challenges'
 
-/** Reads the current keys, newest first. There are two during a rotation of the account key. */
+/** Current keys, newest first: two during a rotation of the account key. */
 export type RotatingKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 
 /** @param accountKey 32 bytes */
 const deriveKey = (accountKey: Uint8Array, purpose: KeyPurpose): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', accountKey, '', `countersign ${purpose}`, 32))
 
-/** Returns the current keys of one use. Create values with the first key, and accept values of any. */
+/** Keys of one use: create values with the first, and accept values of any. */
 export const deriveKeys = (accountKeys: RotatingKeys, purpose: KeyPurpose): RotatingKeys => {
   return () => {
     const [newest, ...others] = accountKeys()
@@ -20,8 +20,8 @@ export const deriveKeys = (accountKeys: RotatingKeys, purpose: KeyPurpose): Rota
 }
 
 /**
- * Keeps the last keys while reading fails, so that people can still sign in. Not for keys that seal secrets.
- * @param onError called for each failed read
+ * Keeps the last keys while reading fails, so that people can still sign in. Not for keys that seal secrets. @param
+ * onError Called for each failed read
  * @throws the error of the first read
  */
 export const keepLastKeys = (read: RotatingKeys, onError: (error: unknown) => void): RotatingKeys => {
@@ -36,10 +36,10 @@ export const keepLastKeys = (read: RotatingKeys, onError: (error: unknown) => vo
   }
 }
 
-/** Returns the HMAC-SHA-256 of the parts in JSON, so that different lists of parts never have the same input. */
+/** HMAC-SHA-256 of the parts in JSON, so that different lists of parts never have the same input. */
 export const macOf = (key: Uint8Array, parts: readonly string[]): Buffer =>
   createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 
-/** @param length number of MAC bytes in the value. Defaults to 32 */
+/** @param length MAC bytes in the value */
 export const isMacOf = (key: Uint8Array, parts: readonly string[], mac: Uint8Array, length = 32): boolean =>
   mac.length === length && timingSafeEqual(mac, macOf(key, parts).subarray(0, length))

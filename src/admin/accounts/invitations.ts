@@ -1,5 +1,5 @@
-// Two ways to join an organization. An invitation link sets the password of a new account; an offer goes to the owner
-// of an existing account.
+// Two ways to join an organization: an invitation link sets the password of a new account; an offer goes to an existing
+// account.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -16,10 +16,9 @@ export const requireAccount = async (tables: Tables, userId: string): Promise<Us
 }
 
 /**
- * Returns whether an organization may receive a link that sets this account's password. The organization must have
- * created the account, which must be unused and without rights elsewhere. Otherwise the link could take over the
- * account.
- * @param user locked by this transaction, so that the result stays valid until the link is created
+ * Whether an organization may receive a link that sets this account's password. The organization must have created the
+ * account, which must be unused and without other rights; otherwise the link could take it over. @param user Locked by
+ * this transaction
  */
 export const mayInvite = async (tables: Tables, organizationId: string, user: User): Promise<boolean> => {
   if (user.hasPassword || user.deploymentAdmin || user.madeByOrganizationId !== organizationId) return false

@@ -31,16 +31,13 @@ export const newOfferCode = (clock: Clock): OfferCode => ({
   expiresAtSeconds: clock.unixSeconds() + OFFER_LIFE_SECONDS,
 })
 
-/**
- * Returns the link that accepts an offer. It works only in a session of the account with the offer.
- * @param dashboardUrl without a trailing slash
- */
+/** Link that accepts an offer, only in a session of the account. @param dashboardUrl Without a trailing slash */
 export const offerLink = (dashboardUrl: string, offerId: string, code: OfferCode): NewLink => ({
   url: `${dashboardUrl}/account#${offerId}.${code.text}`,
   expiresAtSeconds: code.expiresAtSeconds,
 })
 
-/** @param dashboardUrl without a trailing slash */
+/** @param dashboardUrl Without a trailing slash */
 export const makeLink = async (
   table: UserLinkTable,
   clock: Clock,
@@ -55,10 +52,9 @@ export const makeLink = async (
 }
 
 /**
- * Creates a link that sets a new password, for a person who can't sign in. Using the link ends the account's sessions.
- * `removeSecondFactors` ends them at once, and removes one-time codes, recovery codes and passkeys.
- * @param dashboardUrl without a trailing slash
- * @param by recipient of the link: an account, or COMMAND_LINE
+ * Creates a link that sets a new password. Using it ends the account's sessions. `removeSecondFactors` ends them at
+ * once, and removes one-time codes, recovery codes and passkeys. @param dashboardUrl Without a trailing slash @param by
+ * Recipient of the link: an account, or COMMAND_LINE
  */
 export const recoverAccount = async (
   tables: Tables,
@@ -78,9 +74,9 @@ export const recoverAccount = async (
 }
 
 /**
- * Ends the account's other sessions, because the caller has changed how to sign in, and recovery links that are newer than the
- * caller's session. A link that ended the sessions outlives them: otherwise, someone who knows the password could end it.
- * @returns the number of ended sessions
+ * Ends the account's other sessions and the recovery links newer than the caller's session, after a change of
+ * credentials. Older links remain; otherwise, someone who knows the password could end them. @returns the number of
+ * ended sessions
  */
 export const endOtherAccess = async (
   tables: Pick<Tables, 'userLinks' | 'userSessions'>,

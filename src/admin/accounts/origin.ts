@@ -8,19 +8,17 @@ export interface DashboardOrigins {
   /** Scheme, host and port, without a trailing slash, for links. */
   readonly url: string
   readonly secure: boolean
-  /**
-   * For requests authenticated by a cookie. @throws OriginRefusedError unless a page of the dashboard sent the request
-   */
+  /** For requests with a cookie. @throws OriginRefusedError unless a page of the dashboard sent the request */
   requireOwn(headers: Headers): void
   /** @returns the origin of the page that sent the request; null if it isn't the dashboard's */
   of(headers: Headers): string | null
 }
 
-/** @param url public URL of the dashboard */
+/** @param url Public URL of the dashboard */
 export const createDashboardOrigins = (url: string): DashboardOrigins => {
   const { origin, protocol, hostname, port } = new URL(url)
   const allowed = new Set([origin])
-  // Links contain 127.0.0.1, but people type localhost: accept all names of this machine.
+  // Links contain 127.0.0.1, but people type localhost.
   if (protocol === 'http:' && LOOPBACK.includes(hostname)) {
     for (const name of LOOPBACK) allowed.add(`http://${name}${port === '' ? '' : `:${port}`}`)
   }
@@ -35,7 +33,7 @@ export const createDashboardOrigins = (url: string): DashboardOrigins => {
     requireOwn: (headers) => {
       const site = headers.get('sec-fetch-site')
       if (site !== null && site !== 'same-origin') throw new OriginRefusedError()
-      // Browsers send Origin with every request that makes a change. Without Origin, require Sec-Fetch-Site.
+      // Browsers send Origin with every change. Without Origin, Sec-Fetch-Site is required.
       if (headers.get('origin') === null ? site === null : of(headers) === null) throw new OriginRefusedError()
     },
   }

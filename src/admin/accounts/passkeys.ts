@@ -1,6 +1,5 @@
-// Registration of and sign-in with passkeys, by @simplewebauthn/server. The authenticator must verify its owner
-// (fingerprint, face or PIN), so a passkey counts as both factors. Source: W3C Web Authentication, level 3, sections
-// 7.1 and 7.2.
+// Registration of and sign-in with passkeys. The authenticator must verify its owner (fingerprint, face or PIN), so a
+// passkey counts as both factors. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -13,14 +12,13 @@ import type { User } from '../../store/accounts/users.ts'
 import { CredentialWrongError } from '../errors.ts'
 import type { Challenges, ChallengeUse } from './challenges.ts'
 
-/** Loaded on first use, because loading it would slow every start. */
+/** Loaded on first use to speed up the start. */
 const library = () => import('@simplewebauthn/server')
 
 /** COSE identifiers of EdDSA, ES256 and RS256, the algorithms that authenticators support. */
 const ALGORITHMS = [-8, -7, -257]
 
 export interface Challenge<Options> {
-  /** Returned by the browser with its response. */
   readonly challengeId: string
   readonly options: Options
 }
@@ -50,12 +48,12 @@ const assertionOf = (userId: string | null): ChallengeUse => ({
 
 const describeCredential = ({ id, transports }: Passkey) => ({ id, transports: [...transports] })
 
-/** Length of an attestation without a statement, with the longest credential id and an RSA key. */
+/** Attestation without a statement, with the longest credential id and an RSA key. */
 const ANSWER_PART_MAX = 2_048
 
 /**
- * Limits the response, because the library takes microseconds per byte to parse CBOR before it checks a signature.
- * @throws RangeError
+ * Limits the response: the library takes microseconds per byte to parse CBOR before it checks a signature. @throws
+ * RangeError
  */
 export const requireShortParts = ({ response }: { readonly response: object }): void => {
   for (const part of Object.values(response)) {
@@ -63,7 +61,7 @@ export const requireShortParts = ({ response }: { readonly response: object }): 
   }
 }
 
-/** Converts every error of the library to CredentialWrongError, so that the caller can't determine the reason. */
+/** Hides the reason of the library's errors from the caller. */
 const verified = async <Result>(
   answer: RegistrationResponseJSON | AuthenticationResponseJSON,
   verify: () => Promise<Result>,
@@ -77,9 +75,7 @@ const verified = async <Result>(
 }
 
 export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => ({
-  /**
-   * @returns the options for the browser to create a passkey. @throws FieldInvalidError for an origin without a domain
-   */
+  /** @returns options for the browser to create a passkey @throws FieldInvalidError for an origin without a domain */
   proposeRegistration: async (
     user: User,
     origin: string,
@@ -101,7 +97,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { challengeId: options.challenge, options }
   },
 
-  /** Checks a passkey that the browser created, without storing it. @throws CredentialWrongError */
+  /** Doesn't store the passkey. @throws CredentialWrongError */
   checkRegistration: async (
     user: User,
     origin: string,
@@ -129,7 +125,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
   },
 
   /**
-   * @returns the options for the browser to sign in with any passkey of this site, or to confirm with a passkey of an
+   * @returns options for the browser to sign in with any passkey of this site, or to confirm with a passkey of an
    * account
    */
   proposeAssertion: async (
@@ -146,10 +142,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { challengeId: options.challenge, options }
   },
 
-  /**
-   * @returns the passkey that signed. @param userId required owner of the passkey; null for any. @throws
-   * CredentialWrongError
-   */
+  /** @param userId Required owner of the passkey; null for any @throws CredentialWrongError */
   checkAssertion: async (
     origin: string,
     challengeId: string,

@@ -1,10 +1,10 @@
-// Refuses long passwords that are easy to guess. It removes common words, related names, keyboard runs, repetitions and
-// digits, and requires a minimum remainder. This detects one in seven of the most leaked long passwords;
+// Refuses long passwords that are easy to guess: removes common words, related names, keyboard runs, repetitions and
+// digits, and requires a minimum remainder. Detects one in seven of the most leaked long passwords;
 // breached-passwords.ts refuses the others. Source: NIST SP 800-63B, section 3.1.1.2.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isBreachedPassword } from './breached-passwords.ts'
 
-/** Words in most leaked long passwords. Shorter words would also match within other words. */
+/** Words in most leaked long passwords. */
 const COMMON = `password passwort passwd passcode administrator admin root user login signin welcome willkommen letmein
   iloveyou lovely love dragon monkey football baseball basketball superman batman spiderman pokemon starwars sunshine
   princess master shadow secret changeme change trustno hello hallo test testing default temporary temp summer sommer
@@ -52,7 +52,7 @@ const plain = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9@$!€|]/g, '')
 
-/** Returns words of at least three letters: `ada.byron@example.org` contains ada, byron, example, org. */
+/** Words of at least three letters: `ada.byron@example.org` contains ada, byron, example, org. */
 const wordsOf = (texts: readonly string[]): string[] =>
   texts
     .flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)])
@@ -70,7 +70,7 @@ const runLength = (text: string): number => {
   return longest
 }
 
-/** @returns the number of characters that remain; repeated characters count once */
+/** @returns the number of remaining characters; repeated pairs count once */
 const remaining = (text: string, words: readonly string[]): number => {
   const seen: string[] = []
   let count = 0
@@ -86,7 +86,7 @@ const remaining = (text: string, words: readonly string[]): number => {
     }
     pending += rest.charAt(0)
     at += 1
-    // A pair of characters that already occurred doesn't count.
+    // A repeated pair of characters doesn't count.
     const isNew = pending.length < 2 || !seen.includes(pending.slice(-2))
     if (pending.length >= 2) seen.push(pending.slice(-2))
     if (isNew && /[^0-9]/.test(rest.charAt(0))) count += 1
@@ -95,7 +95,7 @@ const remaining = (text: string, words: readonly string[]): number => {
 }
 
 /**
- * @param about the account's email address, name and organizations, which attackers may know
+ * @param about Email address, name and organizations, which attackers may know
  * @throws FieldInvalidError for the field `password`
  */
 export const refuseCommonPassword = (password: string, about: readonly string[]): void => {

@@ -1,6 +1,6 @@
 // Password hashing with argon2id in PHC form. A check takes memory and a tenth of a second by design. Concurrency and
-// queue are limited, so guesses may slow down sign-in, but never signing. Strangers have a separate queue, so that they
-// can't fill the queue of known people. Source: RFC 9106; OWASP Password Storage.
+// queue are limited, so guesses may slow down sign-in, but never signing. Strangers have a separate queue. Source: RFC
+// 9106; OWASP Password Storage.
 import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
 import { refuseCommonPassword } from './password-rules.ts'
 
@@ -22,30 +22,28 @@ export type PasswordLane = 'known' | 'stranger'
 
 export interface Passwords {
   /**
-   * @param about the owner's email address, name and organizations, which attackers may know
+   * @param about Email address, name and organizations, which attackers may know
    * @throws FieldInvalidError if the password is too short, too long or too easy to guess; QueueFullError
    */
   hash(password: string, about: readonly string[]): Promise<string>
   /**
-   * A null hash takes as long as a wrong password, so that response times don't reveal the existence of accounts.
+   * A null hash takes as long as a wrong password, so that the duration doesn't reveal whether an account exists.
    * @throws QueueFullError
    */
   verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
 }
 
-/** Normalizes to NFC, because the same password may be typed as different code points (RFC 8265, OpaqueString). */
+/** The same password may be typed as different code points (RFC 8265, OpaqueString). */
 const prepare = (password: string): string => password.normalize('NFC')
 
-/**
- * Runs at most `concurrentMax` calls at once, queues up to `waitingMax`, and refuses others immediately (invariant 8).
- */
+/** Runs `concurrentMax` calls at once, queues `waitingMax`, and refuses others immediately (invariant 8). */
 const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   let running = 0
   const waiting: (() => void)[] = []
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (running >= concurrentMax) {
       if (waiting.length >= waitingMax) throw new QueueFullError(5)
-      // A call that ends passes its slot on, so `running` doesn't change here.
+      // The finished call passes on its slot, so `running` doesn't change.
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else {
       running += 1
@@ -60,13 +58,12 @@ const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   }
 }
 
-/** Returns whether a PHC hash is argon2id with exactly this cost. */
 const isAtCost = (hash: string, { memoryCost, timeCost }: PasswordCost): boolean => {
   const [, memory, time] = /^\$argon2id\$v=19\$m=([0-9]+),t=([0-9]+),p=1\$/.exec(hash) ?? []
   return memory === String(memoryCost) && time === String(timeCost)
 }
 
-/** @param exchange replaces the stored hash if a correct password was hashed with another cost */
+/** @param exchange Replaces the stored hash if a correct password was hashed with another cost */
 export const createPasswords = (
   cost: PasswordCost = COST,
   exchange?: (oldHash: string, newHash: string) => Promise<void>,
@@ -93,7 +90,7 @@ export const createPasswords = (
       const against = hash ?? (await nobody)
       const matches = await lanes[lane](() => Bun.password.verify(prepare(password), against))
       if (!matches || hash === null) return false
-      // The password is available only now, so it is rehashed with the current cost.
+      // Only now is the password available to rehash it with the current cost.
       if (exchange !== undefined && !isAtCost(hash, cost)) {
         await exchange(hash, await lanes[lane](() => hashNow(password)))
       }

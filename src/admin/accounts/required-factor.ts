@@ -1,5 +1,5 @@
-// Enforces the second-factor rules of the deployment and of single organizations. A passkey counts as a second factor,
-// because it verifies its owner. An account without the required factor can only add one.
+// Enforces the second-factor rules of the deployment and of organizations. A passkey counts, because it verifies its
+// owner. An account without the required factor can only add one.
 import type { OrganizationRole } from '../../store/accounts/role.ts'
 import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
@@ -20,7 +20,7 @@ interface Person {
 export const hasSecondFactor = async (tables: Pick<Tables, 'passkeys'>, user: User): Promise<boolean> =>
   user.hasTotp || (await tables.passkeys.listOf(user.id)).length > 0
 
-/** Returns the areas whose rules require a second factor of this person, regardless of existing factors. */
+/** Areas whose rules require a second factor of this person, regardless of existing factors. */
 const closedWithout = async (
   { organizationSettings }: Pick<Tables, 'organizationSettings'>,
   { user, roles }: Person,
@@ -30,9 +30,8 @@ const closedWithout = async (
 }
 
 /**
- * Turns a rule on or off.
- * @param organizationId null for the deployment's rule, which applies to everybody
- * @param person requester; null for a key or a command, which no rule locks out
+ * @param organizationId Null for the deployment's rule, which applies to everybody @param user Requester; null for a
+ * key or a command, which no rule locks out
  * @throws ConflictError if a person without a second factor turns the rule on
  */
 export const setSecondFactorRule = async (
@@ -50,7 +49,7 @@ export const setSecondFactorRule = async (
   if (required && user !== null) {
     const now = (await tables.users.lock(user.id)) ?? user
     if (!(await hasSecondFactor(tables, now))) {
-      throw new ConflictError('your own account has no second factor: first add one-time codes or a passkey')
+      throw new ConflictError('your own account has no second factor: add one-time codes or a passkey first')
     }
   }
   return { before: await tables.organizationSettings.requireSecondFactor(organizationId, required) }
@@ -58,17 +57,14 @@ export const setSecondFactorRule = async (
 
 const NOTHING: ClosedUntilFactor = { deployment: false, organizationIds: [] }
 
-/** Returns the areas that the person can't access until they add a second factor; none if they have one. */
+/** Areas that the person can't access until they add a second factor; none if they have one. */
 export const closedUntilFactor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,
 ): Promise<ClosedUntilFactor> =>
   (await hasSecondFactor(tables, person.user)) ? NOTHING : closedWithout(tables, person)
 
-/**
- * @param organizationId organization of the request; null for the deployment
- * @throws SecondFactorMissingError 403
- */
+/** @param organizationId Null for the deployment @throws SecondFactorMissingError 403 */
 export const requireFactorFor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,
@@ -82,7 +78,7 @@ export const requireFactorFor = async (
 }
 
 /**
- * Must be called after a factor is removed, in the same transaction, with the account locked.
+ * Call after removing a factor, in the same transaction, with the account locked.
  * @throws ConflictError if it was the last factor and a rule requires one
  */
 export const requireFactorLeft = async (
@@ -94,6 +90,6 @@ export const requireFactorLeft = async (
   if (!closed.deployment && closed.organizationIds.length === 0) return
   throw new ConflictError(
     `this is your last second factor, and ${closed.deployment ? 'this deployment' : 'an organization of yours'} requires one: ` +
-      'add another one first',
+      'add another factor first',
   )
 }

@@ -1,12 +1,12 @@
-// Encrypts the secrets of one-time codes for the database with AES-256-GCM (NIST SP 800-38D). The key is in a file
-// outside the database, so a copy of the database alone reveals nothing.
+// Encrypts the secrets of one-time codes for the database with AES-256-GCM (NIST SP 800-38D). The key is in a file, so
+// a copy of the database alone reveals nothing.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { NamedError } from '../../lib/named-error.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The sealed bytes were created with another key or context, or were changed. */
+/** The sealed bytes were created with another key or context, or modified. */
 export class SealBrokenError extends NamedError {
   constructor(cause: unknown) {
     super('could not decrypt a stored secret', { cause })
@@ -14,7 +14,7 @@ export class SealBrokenError extends NamedError {
 }
 
 export interface SecretBox {
-  /** @param context owner, such as `totp user_1`; required to open the bytes */
+  /** @param context Owner, for example `totp user_1`; required to open the bytes */
   seal(secret: Uint8Array, context: string): Uint8Array
   /** @throws SealBrokenError */
   open(sealed: Uint8Array, context: string): Uint8Array
@@ -42,8 +42,8 @@ export const createSecretBox = (key: Uint8Array): SecretBox => ({
 })
 
 /**
- * Returns a box whose key may change during use.
- * @param readKeys called for each secret: the first key seals, and all keys are tried to open
+ * A box whose key may change during use. @param readKeys Called for each secret: the first key seals, and all keys are
+ * tried to open
  */
 export const createRotatingBox = (readKeys: () => readonly [Uint8Array, ...Uint8Array[]]): SecretBox => ({
   seal: (secret, context) => createSecretBox(readKeys()[0]).seal(secret, context),

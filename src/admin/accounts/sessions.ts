@@ -1,5 +1,4 @@
-// Sessions of the dashboard. A session is found by the request's cookie and extended by use, up to twelve hours. After
-// an account is disabled or a session is ended, the next request is refused.
+// Sessions of the dashboard: identified by a cookie, and extended by use up to twelve hours.
 import type { Clock } from '../../lib/time.ts'
 import type { UserSession, UserSessionState } from '../../store/accounts/user-sessions.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -11,25 +10,24 @@ import { hashToken, newToken } from './token.ts'
 
 /** Time without requests after which a session ends. */
 const IDLE_SECONDS = 7_200
-/** Time after which a session ends even if it is in use. */
+/** Time after which a session ends even in use. */
 const SESSION_SECONDS = 43_200
-/** Time limit for the second factor. */
 const SECOND_FACTOR_SECONDS = 300
-/** Minimum interval between stored times of the last use. */
+/** Minimum interval between updates of the last use. */
 const TOUCH_SECONDS = 60
-/** Time after a check of the password or passkey in which no confirmation is required. */
+/** Time after a password or passkey check in which no confirmation is required. */
 const CONFIRMED_SECONDS = 300
 const USER_AGENT_LENGTH_MAX = 200
 
-/** Unverified data of a request about its sender. */
+/** Unverified data about the sender. */
 export interface Caller {
-  /** Shown to people, so that they recognize their sessions. */
+  /** Shown to people in the list of their sessions. */
   readonly userAgent: string
   /** Empty if the trusted proxy sends none. */
   readonly address: string
-  /** Value of the session cookie; null without the cookie. */
+  /** Null without the session cookie. */
   readonly sessionToken: string | null
-  /** Value of the device cookie; null without the cookie. */
+  /** Null without the device cookie. */
   readonly deviceToken: string | null
 }
 
@@ -51,7 +49,7 @@ export interface SessionsDependencies {
 }
 
 export const createSessions = ({ store, clock, cookies }: SessionsDependencies) => {
-  /** @returns the session in either state; null without a cookie, or if no session has its token */
+  /** @returns the session in either state; null without a valid cookie */
   const find = async (headers: Headers): Promise<FoundSession | null> => {
     const token = cookies.session.read(headers)
     if (token === null) return null
@@ -104,10 +102,10 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
     },
 
     /**
-     * Records that the person has just authenticated, and replaces the session's token.
-     * @param userSessions table of a transaction; if undefined, a separate transaction is used
+     * Records an authentication and replaces the session's token. @param userSessions Table of a transaction; defaults
+     * to a separate transaction
      * @returns the value of `Set-Cookie`
-     * @throws SignInRequiredError if the session has ended in the meantime
+     * @throws SignInRequiredError if the session has ended
      */
     confirm: async (
       session: UserSession,
@@ -118,13 +116,12 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
       return cookies.session.set(text, session.createdAtSeconds + SESSION_SECONDS - clock.unixSeconds())
     },
 
-    /** Returns the person of an active session, with their current roles. */
+    /** Person of an active session, with current roles. */
     personOf: async ({ session, user }: FoundSession): Promise<PersonActor> => {
       await prolong(session)
       return { kind: 'person', user, session, roles: await store.memberships.rolesOf(user.id) }
     },
 
-    /** Returns whether the person authenticated within the last five minutes. */
     isConfirmed: ({ confirmedAtSeconds }: UserSession): boolean =>
       clock.unixSeconds() - confirmedAtSeconds <= CONFIRMED_SECONDS,
   }

@@ -1,5 +1,5 @@
-// Signs people in with a password and, if required, a second factor. A passkey counts as both. throttle.ts limits
-// guesses of passwords and codes. All failures have the same text, regardless of the reason.
+// Signs people in with a password and, if required, a second factor; a passkey counts as both. throttle.ts limits
+// guesses. All failures have the same text.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -27,10 +27,10 @@ export interface SignedIn {
   readonly owed: readonly SecondFactor[]
 }
 
-/** Sign-in attempt, for the log. Contains no typed values, because people type passwords into the wrong field. */
+/** For the log. Contains no typed values, because people type passwords into wrong fields. */
 export interface SignInAttempt {
   readonly how: 'password' | 'code' | 'passkey' | 'link' | 'confirmation'
-  /** Account id; null if there is no such account, or the attempt was refused before the look-up. */
+  /** Account id; null if the account doesn't exist or the attempt was refused before the lookup. */
   readonly account: string | null
   /** Client address; empty if the trusted proxy sends none. */
   readonly address: string
@@ -47,17 +47,16 @@ export interface SignInDependencies {
   readonly box: SecretBox
   readonly throttle: Throttle
   readonly devices: KnownDevices
-  /** Called once per attempt, with its outcome. */
   readonly attempted: (attempt: SignInAttempt) => void
 }
 
-/** Returns the context for sealing an account's secret of one-time codes. */
+/** Context for sealing an account's one-time code secret. */
 export const totpContext = (userId: string): string => `totp ${userId}`
 
 export const createSignIn = (dependencies: SignInDependencies) => {
   const { store, clock, passwords, passkeys, sessions, box, throttle, devices, attempted } = dependencies
 
-  /** Reports the outcome of an attempt. @param work calls its parameter with the account's id, once known */
+  /** Reports the outcome of an attempt. @param work Calls its parameter with the account's id once known */
   const watched = async <Result>(
     how: SignInAttempt['how'],
     { address }: Pick<Caller, 'address'>,
@@ -71,15 +70,14 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       attempted({ how, account, address, refused: null })
       return result
     } catch (error) {
-      // Any other error is an internal failure, not a refused attempt, and is logged as such.
+      // Other errors are internal failures, not refused attempts.
       if (error instanceof CountersignError) attempted({ how, account, address, refused: error.code })
       throw error
     }
   }
 
   /**
-   * Must be called with the account locked: a change that ends the account's sessions then waits, and ends this session
-   * too.
+   * Call with the account locked, so that a change that ends the account's sessions waits, and ends this session too.
    */
   const begin = async (
     { userSessions }: Tables,
@@ -114,7 +112,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     }
     const secret = box.open(credential.totpSecret, totpContext(userId))
     const step = matchTotp(secret, code, clock.unixSeconds(), credential.totpLastStep)
-    // If two requests send the same code at once, the second finds the step already used.
+    // If two requests send the same code at once, the second finds the step used.
     if (step === null || !(await store.users.spendTotpStep(userId, step))) throw new CredentialWrongError('code')
   }
 
@@ -132,7 +130,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         if (!right || !usable) throw new CredentialWrongError('password')
         return store.transaction(async (tables) => {
           const user = await tables.users.lock(credential.user.id)
-          // During the check, the password may have been replaced or one-time codes turned on.
+          // The password may have been replaced, or one-time codes turned on, during the check.
           if (user?.version !== credential.user.version) throw new CredentialWrongError('password')
           return begin(tables, user, await secondFactorsOf(tables, user), caller)
         })
@@ -140,7 +138,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       return watched('password', caller, (isAbout) => throttle.attempt(attempt, judge(isAbout)))
     },
 
-    /** Completes a session that waits for its second factor, with a new token. */
+    /** Completes a session that awaits its second factor, with a new token. */
     withCode: async ({ user, session }: FoundSession, code: string, caller: Caller): Promise<SignedIn> => {
       const { address, deviceToken } = caller
       const device = devices.find(deviceToken, user.email)
@@ -151,7 +149,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
           await spendCode(user.id, code)
           return store.transaction(async (tables) => {
             await tables.users.lock(user.id)
-            // The session that waits for the code ends together with the account's others.
+            // The pending session may have ended with the account's other sessions.
             if (!(await tables.userSessions.end(user.id, session.id))) throw new CredentialWrongError('code')
             return begin(tables, user, [], caller)
           })
@@ -177,13 +175,13 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         })
       }),
 
-    /** Signs in a person who sets the account's password with a one-time link, in the transaction of that change. */
+    /** Signs in a person who sets a password with a one-time link, in the transaction of that change. */
     withLink: async (tables: Tables, user: User, caller: Caller): Promise<SignedIn> =>
       begin(tables, user, await secondFactorsOf(tables, user), caller),
 
     watched,
 
-    /** Checks the password again before a sensitive change. @throws CredentialWrongError */
+    /** For sensitive changes. @throws CredentialWrongError */
     confirmPassword: (user: User, password: string, caller: Caller): Promise<void> =>
       watched('confirmation', caller, (isAbout) => {
         isAbout(user.id)

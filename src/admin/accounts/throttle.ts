@@ -1,6 +1,6 @@
-// Limits guesses by counters per account and address, per account, and per address. Attempts are counted before the
-// check and refunded if right. A known device has a separate counter, so that strangers can't lock out the owner. Full
-// counters are cached in memory, so that a flood causes few writes (threats rows 27, 35).
+// Limits guesses with counters per account and address, per account, and per address. Attempts count before the check
+// and are refunded if right. A known device has a separate counter, so that strangers can't lock out the owner. Full
+// counters are cached, so that a flood causes few writes (threats rows 27, 35).
 import { LRUCache } from 'lru-cache'
 import { QueueFullError } from '../../domain/errors.ts'
 import { networkOf } from '../../lib/ip-address.ts'
@@ -14,7 +14,7 @@ export type AttemptLimit = Pick<CounterTake, 'free' | 'secondsEach'>
 export interface AttemptCounter {
   readonly limit: AttemptLimit
   readonly key: readonly string[]
-  /** If true, a success resets the count to zero; if false, it refunds only its own attempt. */
+  /** If true, a success resets the count; if false, it refunds only its own attempt. */
   readonly forgives: boolean
 }
 
@@ -25,31 +25,31 @@ export interface Attempt {
   readonly guessed: Guessed
   /** Email address, or account id. */
   readonly account: string
-  /** Client address; if it is empty, only the account's counter applies. */
+  /** Client address; if empty, only the account's counter applies. */
   readonly address: string
-  /** Id of the device if the account has signed in from it before; otherwise null. */
+  /** Device from which the account has signed in before; otherwise null. */
   readonly device: string | null
 }
 
-/** Limit for one account from one address: typing errors of a person. */
+/** For one account from one address: a person's typing errors. */
 const PAIR: AttemptLimit = { free: 5, secondsEach: 60 }
-/** Limit for one account from all addresses together; lower for codes, because there are only a million. */
+/** For one account from all addresses; lower for codes, because there are only a million. */
 const ACCOUNT: Readonly<Record<Guessed, AttemptLimit>> = {
   password: { free: 50, secondsEach: 120 },
   code: { free: 10, secondsEach: 600 },
 }
 /**
- * Limit for one address and all accounts, against one password tried on many accounts. Sufficient for the typing errors
- * of an office behind one address.
+ * For one address and all accounts, against one password tried on many accounts. Sufficient for an office behind one
+ * address.
  */
 const ADDRESS: AttemptLimit = { free: 100, secondsEach: 10 }
 const DEVICE: AttemptLimit = { free: 10, secondsEach: 60 }
-/** Limit for a signed-in person who confirms the session. */
+/** For a signed-in person who confirms the session. */
 const CONFIRMATION: AttemptLimit = { free: 5, secondsEach: 60 }
 
-/** Limit for all unknown devices of one process together; above its capacity for argon2id. */
+/** For all unknown devices of one process together; above its capacity for argon2id. */
 const STRANGERS = { burst: 200, perSecond: 50 } as const
-/** Maximum rows of the counters' table. Keys with the same slot share a count. */
+/** Maximum rows of the table. Keys with the same slot share a count. */
 const SLOTS = 262_144
 const FULL_KEPT = 10_000
 
@@ -82,13 +82,13 @@ const countersOf = (attempt: Attempt): AttemptCounter[] => {
 export interface ThrottleDependencies {
   readonly counters: SignInCounterTable
   readonly clock: Clock
-  /** A new key changes every slot, so all counts restart at zero. */
+  /** A new key changes every slot, which resets all counts. */
   readonly accountKeys: RotatingKeys
 }
 
 export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDependencies) => {
   const keys = deriveKeys(accountKeys, 'sign-in counters')
-  /** Maps slots to the time until which they are full, in monotonic milliseconds. */
+  /** Slot → time until which it is full, in monotonic milliseconds. */
   const full = new LRUCache<number, number>({ max: FULL_KEPT })
   let strangers: number = STRANGERS.burst
   let strangersAtMs = clock.monotonicMs()
@@ -108,7 +108,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
     strangers -= 1
   }
 
-  /** Refuses without a query if memory contains a full counter. @throws TooManyAttemptsError */
+  /** Refuses without a query if a counter is known to be full. @throws TooManyAttemptsError */
   const refuseKnown = (takes: readonly CounterTake[]): void => {
     for (const { slot } of takes) {
       const waitMs = (full.get(slot) ?? 0) - clock.monotonicMs()
@@ -135,7 +135,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
       for (const { slot } of takes) full.delete(slot)
       return right
     } catch (error) {
-      // The guess was not checked, so it doesn't count.
+      // An unchecked guess doesn't count.
       if (error instanceof QueueFullError) await counters.giveBack(takes)
       throw error
     }
@@ -148,7 +148,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
       return counted(countersOf(attempt), judge)
     },
 
-    /** Limits confirmations of a signed-in person, counted per account. @throws like `attempt` */
+    /** Limits confirmations per account. @throws the errors of `attempt` */
     confirmation: <Result>(userId: string, judge: () => Promise<Result>): Promise<Result> =>
       counted([{ limit: CONFIRMATION, key: ['confirmation', userId], forgives: true }], judge),
   }

@@ -1,4 +1,4 @@
-// Random secrets for people and browsers. They can't be guessed, so the store contains their plain SHA-256.
+// Random secrets for people and browsers. They can't be guessed, so plain SHA-256 is stored.
 import { createHash, randomBytes } from 'node:crypto'
 import { randomBase62 } from '../../domain/identifier.ts'
 
@@ -9,7 +9,7 @@ export interface Token {
 
 export const hashToken = (text: string): Uint8Array => createHash('sha256').update(text).digest()
 
-/** Returns 256 random bits as base64url. */
+/** 256 random bits as base64url. */
 export const newToken = (): Token => {
   const text = randomBytes(32).toString('base64url')
   return { text, hash: hashToken(text) }
@@ -19,18 +19,13 @@ const RECOVERY_CODES = 10
 const RECOVERY_CODE_GROUPS = 4
 const RECOVERY_CODE_GROUP = 5
 
-/**
- * Returns ten codes for a person whose authenticator is lost. Each has 119 random bits, too many to recover it from its
- * SHA-256 in a stolen table.
- */
+/** Ten codes for a lost authenticator, each with 119 random bits, too many to recover from a SHA-256. */
 export const newRecoveryCodes = (): readonly Token[] =>
   Array.from({ length: RECOVERY_CODES }, () => {
     const text = Array.from({ length: RECOVERY_CODE_GROUPS }, () => randomBase62(RECOVERY_CODE_GROUP)).join('-')
     return { text, hash: hashToken(text) }
   })
 
-/**
- * Returns whether a text has the form of a recovery code, including case. Older codes with two groups are still valid.
- */
+/** Whether a text has the form of a recovery code. Older codes with two groups are still valid. */
 export const isRecoveryCode = (text: string): boolean =>
   /^[0-9A-Za-z]{5}-[0-9A-Za-z]{5}(-[0-9A-Za-z]{5}-[0-9A-Za-z]{5})?$/.test(text)

@@ -10,7 +10,7 @@ export const TOTP_SECRET_BYTES = 20
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Encodes base32 without padding (RFC 4648, section 6), the form that authenticator apps read. */
+/** Base32 without padding (RFC 4648, section 6), as authenticator apps read it. */
 export const toBase32 = (bytes: Uint8Array): string => {
   let text = ''
   let bits = 0
@@ -29,7 +29,7 @@ export const toBase32 = (bytes: Uint8Array): string => {
 
 export type TotpHash = 'sha1' | 'sha256' | 'sha512'
 
-/** Returns the code of a counter (RFC 4226, section 5.3). */
+/** RFC 4226, section 5.3. */
 export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, hash: TotpHash = 'sha1'): string => {
   const message = Buffer.alloc(8)
   message.writeBigUInt64BE(BigInt(counter))
@@ -39,10 +39,10 @@ export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, 
   return String(truncated % 10 ** digits).padStart(digits, '0')
 }
 
-/** Returns the time step (RFC 6238, section 4.2). */
+/** RFC 6238, section 4.2. */
 export const totpStep = (unixSeconds: number): number => Math.floor(unixSeconds / TOTP_STEP_SECONDS)
 
-/** @returns the time step of this code; null if it is wrong, too old or already used */
+/** @returns the time step of the code; null if it is wrong, too old or used */
 export const matchTotp = (
   secret: Uint8Array,
   code: string,
@@ -52,7 +52,7 @@ export const matchTotp = (
   if (!/^[0-9]{6}$/.test(code)) return null
   const now = totpStep(unixSeconds)
   let matched: number | null = null
-  // Compare with all steps, so that timing reveals nothing.
+  // Compares all steps, so that timing reveals nothing.
   for (let step = now - LATE_STEPS; step <= now; step++) {
     const same = timingSafeEqual(Buffer.from(hotp(secret, step)), Buffer.from(code))
     if (same && step > lastUsedStep) matched = step
@@ -60,7 +60,7 @@ export const matchTotp = (
   return matched
 }
 
-/** Returns the QR code text for an authenticator app (Key URI format of Google Authenticator). */
+/** QR code text for an authenticator app (Key URI format of Google Authenticator). */
 export const totpUri = (issuer: string, account: string, secret: Uint8Array): string => {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   const parameters = `secret=${toBase32(secret)}&issuer=${encodeURIComponent(issuer)}`

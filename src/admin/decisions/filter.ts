@@ -1,4 +1,3 @@
-// Converts an API query to a filter of the decision index.
 import type { WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
@@ -7,12 +6,12 @@ import { oneOf, type Static, Type } from '../schema.ts'
 import { timeOf } from '../time.ts'
 
 export const FILTER = {
-  wallet: Type.Optional(Type.String({ maxLength: 100, description: 'The end user’s address' })),
+  wallet: Type.Optional(Type.String({ maxLength: 100, description: 'Address of the end user' })),
   project_id: Type.Optional(Type.String({ maxLength: 100 })),
   policy_id: Type.Optional(Type.String({ maxLength: 100 })),
   verdict: Type.Optional(oneOf(['compliant', 'denied'])),
   rule: Type.Optional(
-    Type.String({ maxLength: 100, description: 'ID of the decisive rule. Empty for the policy’s default' }),
+    Type.String({ maxLength: 100, description: 'ID of the decisive rule; empty for the policy’s default' }),
   ),
   chain: Type.Optional(Type.String({ maxLength: 100 })),
   shadow_revision_id: Type.Optional(Type.String({ maxLength: 100, description: 'Shadow revision. Requires `shadow`' })),

@@ -1,5 +1,5 @@
-// Keeps one process of the decision index running. It restarts the process when it ends, and fails its open requests.
-// The process receives few requests at once, and organizations take turns.
+// Keeps one process of the decision index running: restarts it when it exits, and fails its open requests. It receives
+// few requests at once, and organizations take turns.
 
 import type {
   IndexOperation,
@@ -35,7 +35,7 @@ export interface AskedProcessDependencies {
 }
 
 export interface AskedProcess {
-  /** @throws DependencyUnavailableError, QueueFullError; DeadlineExceededError if the running request has ended */
+  /** @throws DependencyUnavailableError, QueueFullError; DeadlineExceededError if the caller's request has ended */
   ask(request: IndexRequest): Promise<IndexResults[IndexOperation]>
   close(): void
 }
@@ -43,21 +43,21 @@ export interface AskedProcess {
 interface Waiting {
   readonly resolve: (result: IndexResults[IndexOperation]) => void
   readonly reject: (error: Error) => void
-  /** Cancels the timeout, and withdraws the request if it waits for a slot. */
+  /** Cancels the timeout, and withdraws a request that waits for a slot. */
   readonly cancel: () => void
 }
 
 const ANSWER_WITHIN_MS = 20_000
-/** The process runs one SQLite search at a time; the second request keeps it busy between searches. */
+/** The process runs one SQLite search at a time; the second request avoids idle time. */
 const AT_ONCE = 2
 const WAITING_MAX = 1_000
-/** Per organization; more than its dashboards request at once. */
+/** Per organization. */
 const OWN_WAITING_MAX = 50
 const FIRST_RESTART_MS = 250
 const LONGEST_RESTART_MS = 30_000
 
 const unavailable = (cause?: unknown): DependencyUnavailableError =>
-  new DependencyUnavailableError('the decision index is not available; retry', cause === undefined ? {} : { cause })
+  new DependencyUnavailableError('the decision index is unavailable; retry', cause === undefined ? {} : { cause })
 
 const ownerOf = (request: IndexRequest): string => {
   if ('filter' in request) return request.filter.organizationId
@@ -68,7 +68,7 @@ const ownerOf = (request: IndexRequest): string => {
 export const createAskedProcess = (dependencies: AskedProcessDependencies): AskedProcess => {
   const { spawn, after, onEvent, onStatus } = dependencies
   const waiting = new Map<number, Waiting>()
-  /** Releases the slot of each request in progress, also after its timeout. */
+  /** Request in progress → release of its slot, also after its timeout. */
   const working = new Map<number, () => void>()
   const slots = createFairSlots(AT_ONCE, WAITING_MAX, OWN_WAITING_MAX)
   let lastId = 0
@@ -80,7 +80,7 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
     return question
   }
 
-  const hear = (reply: IndexReply): void => {
+  const receive = (reply: IndexReply): void => {
     if ('status' in reply) {
       onStatus?.(reply.status)
       return
@@ -105,7 +105,7 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
   const kept = keepProcess({
     start: (onExit) =>
       spawn({
-        onReply: hear,
+        onReply: receive,
         onExit: () => {
           failAll()
           onExit()
@@ -139,14 +139,14 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
         waiting.set(id, { resolve, reject, cancel })
         const begin = (release: () => void): void => {
           const running = kept.running()
-          // The request timed out, or the process has ended.
+          // The request timed out, or the process exited.
           if (running === null || !waiting.has(id)) release()
           else {
             working.set(id, release)
             running.send({ id, request })
           }
         }
-        // A withdrawn request has been rejected by its own timeout or end.
+        // A withdrawn request has already been rejected.
         slot.then(begin, () => undefined)
       }),
     close: () => {

@@ -1,5 +1,5 @@
-// Queries the decision index, which runs in two processes: one builds it, one searches. A search therefore takes no
-// time of the main thread and doesn't wait for the builder.
+// Queries the decision index, which runs in two processes: one builds it, one searches. A search doesn't use the main
+// thread or wait for the builder.
 import type { IndexOperation, IndexRequest, IndexResults } from '../../../workers/index/decision-index-protocol.ts'
 import {
   type AskedProcessDependencies,
@@ -36,13 +36,13 @@ const ROLES: Readonly<Record<IndexOperation, IndexRole>> = {
 
 export const createDecisionSearch = (dependencies: DecisionSearchDependencies): DecisionSearch => {
   const { spawn, after, onEvent = () => undefined } = dependencies
-  /** Latest status from the builder; null before the first. */
+  /** Null before the builder's first status. */
   let status: IndexResults['status'] | null = null
   const builder = createAskedProcess({
     spawn: (listener) => spawn('build', listener),
     after,
     onEvent: (event) => {
-      // Without the builder, new lines of the log can't be detected.
+      // Without the builder, new lines of the log aren't detected.
       if (event.type === 'lost' && status !== null) status = { ...status, upToDate: false }
       onEvent(event)
     },

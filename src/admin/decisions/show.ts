@@ -1,4 +1,4 @@
-// API form of a decision: a summary, its facts, and its position in the log's hash chain.
+// API form of a decision: summary, facts, and position in the log's hash chain.
 import type { DecisionRecord } from '../../decision-log/types.ts'
 import { isoTime } from '../../lib/time.ts'
 import { bindingSubject } from '../../store/organizations/bindings.ts'
@@ -14,7 +14,7 @@ export const DECISION = named(
     verdict: oneOf(['compliant', 'denied']),
     withheld: Type.Boolean({
       description:
-        'True if the response missed the deadline and was not sent. A retry with the same Idempotency-Key may still return it',
+        'Whether the response missed the deadline and was not sent. A retry with the same Idempotency-Key may still return it',
     }),
     project_id: Type.String(),
     policy_id: Type.String(),
@@ -80,7 +80,7 @@ export const namesOf = async (
   }
 }
 
-/** Returns the labels of the contracts of decisions, by chain and address: `base/0x…`. */
+/** Labels of the decisions' contracts, by chain and address: `base/0x…`. */
 export const labelsOf = async (
   { bindings }: Pick<Tables, 'bindings'>,
   organizationId: string,
@@ -95,14 +95,13 @@ export const labelsOf = async (
   return labels
 }
 
-/** Fields of a single decision that lists omit. */
 export const BASIS = named(
   'DecisionBasis',
   closed({
     requested_at: Type.Union([time(), Type.Null()], { description: 'Time used for the evaluation' }),
     data: Type.Union([Type.String(), Type.Null()], { description: 'Call data; null if it was too long to store' }),
     facts: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
-      description: 'Facts beyond the request. Personal data is stored as keyed hashes',
+      description: 'Facts other than the request. Personal data is stored as keyed hashes',
     }),
   }),
 )
@@ -114,7 +113,7 @@ export const PROOF = named(
     segment: Type.String({ description: 'Log file' }),
     offset: Type.Integer({ description: 'Offset of the line in the file, in bytes' }),
     length: Type.Integer(),
-    line: Type.String({ description: 'Raw line from the file' }),
+    line: Type.String({ description: 'Raw line' }),
     hash: Type.String({ description: 'SHA-256 of the line' }),
     previous_hash: Type.String({ description: 'Hash of the previous line, as stored in this line' }),
     previous_matches: Type.Boolean(),

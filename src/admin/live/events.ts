@@ -1,5 +1,5 @@
-// Events in the charts of the live page. Process starts are detected here; changes of workers and policies of all nodes
-// come from the audit log.
+// Events in the charts of the live page. Process starts are detected here; changes of workers and policies come from
+// the audit log.
 import type { Store } from '../../store/store.ts'
 import { closed, named, oneOf, type Static, Type } from '../schema.ts'
 import type { ProcessesLook } from './processes.ts'
@@ -21,7 +21,7 @@ export interface SeenStarts {
   since(sinceMs: number): readonly LiveEvent[]
 }
 
-/** Identifies processes by pid, which changes with a restart. */
+/** Identifies processes by pid, which changes on restart. */
 export const createSeenStarts = (): SeenStarts => {
   const known = new Set<number>()
   let events: readonly LiveEvent[] = []
@@ -54,7 +54,6 @@ const resizeText = (detail: Readonly<Record<string, unknown>>): string => {
 const policyText = (detail: Readonly<Record<string, unknown>>, organization: string): string =>
   `${newOf(detail['name']) ?? 'A policy'} of ${organization}: revision ${String(detail['number'])} became live`
 
-/** Returns events oldest first. */
 export const readChanges = async (
   { audit, organizations }: Pick<Store, 'audit' | 'organizations'>,
   sinceSeconds: number,

@@ -1,4 +1,4 @@
-// Stores the last fifteen minutes per second and the last day per minute. It takes one reading per second, so its cost
+// Keeps the last fifteen minutes per second and the last day per minute. Takes one reading per second, so its cost
 // doesn't depend on the number of decisions.
 import { type LivePoint, type LiveReading, livePoint } from './point.ts'
 import type { ProcessRow } from './process-row.ts'
@@ -10,19 +10,19 @@ const SECONDS_PER_MINUTE = 60
 export type LiveWindow = '15m' | '24h'
 
 export interface LiveMonitor {
-  /** Adds a reading, one second after the last. The caller must not change it afterwards. */
+  /** Adds a reading, which the caller must not change afterwards. Call it every second. */
   take(reading: LiveReading, processes: readonly ProcessRow[]): void
   points(window: LiveWindow): readonly LivePoint[]
-  /** Returns the last second; null before the second reading. */
+  /** Last second; null before the second reading. */
   newest(): LiveSecond | null
-  /** Calls the listener with each new second. @returns a function that ends the subscription */
+  /** @returns a function that ends the subscription */
   subscribe(listener: (second: LiveSecond) => void): () => void
 }
 
-/** Figures of one second for all processes together, and also by process for the last second. */
+/** Figures of one second, for all processes together and by process. */
 export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
-/** Returns a buffer of the newest `capacity` items, read oldest first. */
+/** Ring buffer of the newest items, read oldest first. */
 const createRing = <Item>(capacity: number) => {
   const items: Item[] = []
   let next = 0
@@ -35,7 +35,7 @@ const createRing = <Item>(capacity: number) => {
   }
 }
 
-/** Returns the event loop delays of a minute: the median of the medians per second, and the largest p99 and maximum. */
+/** Event loop delays of a minute: median of the medians per second, and largest p99 and maximum. */
 const minuteEventLoop = (points: readonly LivePoint[]): LivePoint['event_loop_ms'] => {
   const measured = points.flatMap(({ event_loop_ms: figures }) => (figures === null ? [] : [figures]))
   if (measured.length === 0) return null
@@ -57,7 +57,7 @@ export const createLiveMonitor = (): LiveMonitor => {
   let newest: LiveSecond | null = null
 
   const closeMinute = (reading: LiveReading): void => {
-    // Percentiles of the whole minute, not the average of the percentiles per second.
+    // Percentiles of the minute, not averages of percentiles per second.
     if (minuteStart !== null)
       minutes.add({ ...livePoint(reading, minuteStart), event_loop_ms: minuteEventLoop(ofMinute) })
     minuteStart = reading

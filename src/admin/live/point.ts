@@ -1,4 +1,4 @@
-// Figures of one second (or minute) for the live page: rates between two readings, and the gauges of the later one.
+// Figures of one second or minute for the live page: rates between two readings, and the gauges of the later reading.
 // Pure functions.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts'
 import { finePercentileMs, type HistogramSnapshot } from '../../lib/histogram.ts'
@@ -6,13 +6,13 @@ import type { PoolStats } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import { closed, nullable, type Static, Type } from '../schema.ts'
 
-/** Reading of the service: counters since its start, and gauges. */
+/** Counters since the start, and gauges. */
 export interface LiveReading {
   /** Unix milliseconds. Rates use the monotonic clock below. */
   readonly atMs: number
   readonly monotonicMs: number
   readonly totals: MetricTotals
-  /** Counts of attestation API responses by duration (src/lib/histogram.ts). */
+  /** Attestation API responses by duration (src/lib/histogram.ts). */
   readonly latency: Float64Array
   readonly pool: PoolStats
   /** Counter. */
@@ -41,8 +41,8 @@ export const LIVE_POINT = closed({
   errors: Type.Record(Type.String(), Type.Number(), {
     description: 'Error responses per second, by code; codes without errors are omitted',
   }),
-  refused: perSecond('Requests refused because of their content or a limit'),
-  failed: perSecond('Requests failed because of the service'),
+  refused: perSecond('Requests refused due to their content or a limit'),
+  failed: perSecond('Requests failed due to the service'),
   latency_ms: percentiles('Response time of the attestation API; null without responses'),
   queue_wait_ms: percentiles('Time from submission to dispatch'),
   run_ms: percentiles('Time from dispatch to the worker’s response'),
@@ -87,15 +87,15 @@ const percentilesBy = (valueAt: (share: number) => number | null): Percentiles |
     : (Object.fromEntries(entries.map(([name, value]) => [name, round(value ?? 0)])) as Percentiles)
 }
 
-/** Rounds to four digits, which suffice for a chart and take a third of the bytes. */
+/** Four digits suffice for charts and take a third of the bytes. */
 const round = (value: number): number => (Number.isFinite(value) ? Number(value.toPrecision(4)) : 0)
 
 const difference = (after: ArrayLike<number>, before: ArrayLike<number>): number[] =>
   Array.from(after, (count, index) => count - (before[index] ?? 0))
 
 /**
- * Returns a percentile of a histogram with few buckets. Assumes an even distribution within a bucket; values above the
- * last bound count as that bound.
+ * Percentile of a histogram with few buckets, assuming an even distribution within buckets. Values above the last bound
+ * count as that bound.
  */
 const coarsePercentile = (bounds: readonly number[], counts: readonly number[], share: number): number | null => {
   const total = counts.reduce((sum, count) => sum + count, 0)
@@ -152,10 +152,7 @@ const errorRates = (after: MetricTotals, before: MetricTotals, seconds: number):
     }),
   )
 
-/**
- * Returns whether an error is a failure of the service. This includes 408, because the request was valid but not
- * answered in time.
- */
+/** Whether an error is a failure of the service. Includes 408: a valid request that was not answered in time. */
 const isFailure = (code: string): boolean => {
   const status: number = ERRORS[code as ErrorCode]?.status ?? 500
   return status >= 500 || status === 408

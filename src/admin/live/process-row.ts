@@ -10,7 +10,7 @@ export const PROCESS_ROW = closed({
   pid: nullable(Type.Integer({ description: 'Process ID of the operating system' })),
   state: oneOf(
     ['starting', 'ready', 'silent', 'leaving', 'down'],
-    '`silent`: not responding, and restarted if this persists; `leaving`: finishing its requests in flight; `down`: exited and restarting',
+    '`silent`: not responding; restarted if this persists. `leaving`: completing its requests. `down`: exited; restarting',
   ),
   uptime_seconds: nullable(Type.Number()),
   figures: nullable(

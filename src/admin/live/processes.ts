@@ -1,4 +1,4 @@
-// Interface of the admin API to the service's processes: reads their state and changes their number.
+// The admin API's interface to the service's processes.
 import type { LiveReading } from './point.ts'
 
 export interface ProcessTarget {
@@ -7,10 +7,10 @@ export interface ProcessTarget {
   readonly workers: number
 }
 
-/** Returns the number of signing threads of a process: its workers, or the main thread if there are none. */
+/** Signing threads of a process: its workers, or the main thread if there are none. */
 export const signersOf = (workers: number): number => Math.max(1, workers)
 
-/** `down`: ended, to be restarted. `starting`: not listening yet. `leaving`: completing its requests. */
+/** `down`: exited, will restart. `starting`: not listening yet. `leaving`: completing its requests. */
 export type ProcessState = 'down' | 'starting' | 'ready' | 'leaving'
 
 export interface ProcessLook {
@@ -34,8 +34,7 @@ export interface ProcessControl {
   /** @throws DependencyUnavailableError if the supervisor doesn't respond */
   look(): Promise<ProcessesLook>
   /**
-   * Sets the number of processes and workers. It resolves without waiting for surplus processes, which complete their
-   * requests.
+   * Sets the number of processes and workers, without waiting for surplus processes to complete their requests.
    * @throws DependencyUnavailableError if the supervisor doesn't respond
    */
   resize(target: ProcessTarget): Promise<ProcessesLook>

@@ -1,4 +1,4 @@
-// Event streams of the live page. Each second is encoded once and sent to all watchers. A watcher without rights is
+// Event streams of the live page. Each second is encoded once for all watchers. A watcher that loses its rights is
 // disconnected within 15 seconds; a watcher that stops reading, sooner.
 import { QueueFullError } from '../../domain/errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../../server/event-stream.ts'
@@ -56,7 +56,7 @@ export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
       }
       watchers.add(watcher)
       const newest = monitor.newest()
-      // Send the newest second to a new watcher, with its own sequence number.
+      // A new watcher gets the newest second at once.
       if (newest !== null) watcher.stream.begin({ sequence, data: JSON.stringify(newest) })
       else watcher.stream.begin({ sequence, data: 'null' })
       return watcher.stream

@@ -1,5 +1,5 @@
-// Sums the counters of several processes, which may start and end. It adds only the growth between two readings of the
-// same process, so that a new process doesn't add its whole count at once.
+// Sums the counters of several processes, which may start and exit. Adds only the growth between two readings of a
+// process, so that a new process doesn't add its total at once.
 import type { HistogramSnapshot } from '../../lib/histogram.ts'
 import { type PoolStats, predictWaitMs } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
@@ -55,7 +55,7 @@ const grow = (grown: Grown, after: LiveReading, before: LiveReading): void => {
 const sumOf = <Item>(items: readonly Item[], read: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + read(item), 0)
 
-/** Returns the mean service time of a job since the last reading; without jobs, the mean of the processes' means. */
+/** Mean service time since the last reading; without jobs, the mean of the processes' means. */
 const meanServiceMs = (newest: readonly { readonly pool: PoolStats; readonly answered: number }[]): number => {
   const jobs = sumOf(newest, ({ answered }) => answered)
   if (jobs > 0) return sumOf(newest, ({ pool, answered }) => pool.meanServiceMs * answered) / jobs
@@ -81,9 +81,7 @@ const histogramOf = ({ boundsMs, counts, sumMs }: Grown['histograms'][HistogramN
   return { boundsMs, counts: copied, count: sumOf(copied, (count) => count), sumMs }
 }
 
-/**
- * Returns the gauges of the processes that responded, and the summed counters of all processes since the first reading.
- */
+/** Gauges of the processes that responded, and summed counters of all processes since the first reading. */
 const poolOf = (
   grown: Grown,
   newest: readonly { readonly pool: PoolStats; readonly answered: number }[],
@@ -119,7 +117,7 @@ const poolOf = (
   }
 }
 
-/** @returns a function that takes each reading in order and returns the sum; null if no process responded */
+/** @returns a function that takes readings in order and returns the sum; null if no process responded */
 export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) => {
   const emptyHistogram = () => ({ boundsMs: [], counts: [], sumMs: 0 })
   const grown: Grown = {
@@ -139,7 +137,7 @@ export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) =
     for (const { pid, reading } of processes) {
       if (pid === null) continue
       const before = known.get(pid)
-      // A process that was too busy to respond keeps its last reading, so that the next one adds all of its growth.
+      // A busy process keeps its last reading, so that its next reading adds all growth.
       if (reading !== null || before !== undefined) next.set(pid, (reading ?? before) as LiveReading)
       if (reading === null) continue
       if (before !== undefined) grow(grown, reading, before)

@@ -1,4 +1,3 @@
-// OpenAPI document of the admin API, from its route table.
 import { type Access, isUnsafe, type Route } from '../route.ts'
 import { type TSchema, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
@@ -14,7 +13,7 @@ const needs = (access: Access): string => {
     case 'public':
       return 'No authentication required.'
     case 'second-factor':
-      return 'For sign-ins that still require a second factor.'
+      return 'For a sign-in that awaits its second factor.'
     case 'person':
       return 'Requires a signed-in person.'
     case 'caller':
@@ -30,12 +29,12 @@ const needs = (access: Access): string => {
   }
 }
 
-/** For people only, because a key has no password or passkey. */
+/** For people only: keys have no password or passkey. */
 const FRESHNESS: Readonly<Record<Route['freshness'], string>> = {
   never: '',
   sometimes:
-    'If the change grants admin rights, a person must have confirmed with a password or passkey recently: see `POST /me/confirm`.',
-  always: 'A person must have confirmed with a password or passkey recently: see `POST /me/confirm`.',
+    'If the change grants admin rights, a person must have recently confirmed with a password or passkey: see `POST /me/confirm`.',
+  always: 'A person must have recently confirmed with a password or passkey: see `POST /me/confirm`.',
 }
 
 const securityOf = (access: Access): string[] => {
@@ -101,9 +100,9 @@ const describe = (route: Route): DescribedOperation => ({
   security: securityOf(route.access),
 })
 
-const DESCRIPTION = `Covers everything in the dashboard, which uses only this API.
+const DESCRIPTION = `The dashboard uses only this API.
 
-**Authentication.** People sign in and get a cookie; programs send an admin key of their organization as
+**Authentication.** People sign in and receive a cookie; programs send an admin key of their organization as
 \`Authorization: Bearer csm_…\`. A key has the rights of an organization admin in its own organization. With the scope
 \`deployment\`, it can also manage the deployment. Resources of other organizations return 404.
 

@@ -1,4 +1,3 @@
-// OpenAPI description of the attestation API, according to its specification.
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
@@ -234,7 +233,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     answers: [
       { status: 200, description: 'Text exposition format.', schema: Type.String(), contentType: 'text/plain' },
     ],
-    // 404 to other machines, unless `metrics-listen` is `api`; to all if metrics have a separate listener.
+    // 404 for other machines, unless `metrics-listen` is `api`; for all if metrics have a separate listener.
     problems: [404],
   },
   {

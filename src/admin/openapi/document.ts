@@ -1,5 +1,5 @@
-// Creates an OpenAPI 3.1 document from described operations. OpenAPI schemas are JSON Schema 2020-12, and so are
-// TypeBox values. Source: https://spec.openapis.org/oas/v3.1.1.html.
+// Creates an OpenAPI 3.1 document from described operations. Schemas are JSON Schema 2020-12, as are TypeBox values.
+// Source: https://spec.openapis.org/oas/v3.1.1.html.
 
 import { isObject } from '../../lib/is-object.ts'
 import type { TSchema } from '../schema.ts'
@@ -24,7 +24,7 @@ const TEXTS: Readonly<Record<number, string>> = {
   503: 'The service is at capacity or partly unavailable. Retry-After states when to retry.',
 }
 
-/** Custom keywords, omitted because JSON Schema doesn't define them. */
+/** Custom keywords, which JSON Schema doesn't define. */
 const OWN_WORDS = new Set(['$id', 'columns', 'printable', 'rule'])
 
 /** Rewrites `anyOf` of constants to `enum`. */
@@ -37,10 +37,10 @@ const asEnumeration = (schema: JsonObject): JsonObject => {
   return values.length === anyOf.length ? { type: 'string', enum: values, ...rest } : schema
 }
 
-/** Collects each named schema once, and replaces its uses with references. */
+/** Collects each named schema once, and replaces uses with references. */
 const createSchemas = () => {
   const components: JsonObject = {}
-  /** Converts `properties`, whose keys are member names even if they look like keywords. */
+  /** Keys of `properties` are member names even if they look like keywords. */
   const convertMembers = (members: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, convert(schema)]))
   const convert = (schema: Json): Json => {
@@ -61,7 +61,7 @@ const createSchemas = () => {
   }
   return {
     components,
-    // The round trip through JSON removes TypeBox's symbols.
+    // JSON removes TypeBox's symbols.
     of: (schema: TSchema): Json => convert(JSON.parse(JSON.stringify(schema)) as Json),
   }
 }

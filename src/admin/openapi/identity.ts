@@ -1,4 +1,3 @@
-// OpenAPI description of the identity API, according to its specification.
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'

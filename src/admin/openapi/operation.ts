@@ -1,5 +1,5 @@
-// Description of one operation for an OpenAPI document. Admin API routes are converted to it; the attestation and
-// identity APIs are described by hand.
+// Description of an operation for an OpenAPI document, derived for the admin API and handwritten for the attestation
+// and identity APIs.
 import type { TObject, TSchema } from '../schema.ts'
 
 export interface DescribedAnswer {
@@ -35,7 +35,7 @@ export interface DescribedOperation {
   readonly answers: readonly DescribedAnswer[]
   /** Statuses with a problem as body (RFC 9457). */
   readonly problems: readonly number[]
-  /** Names of security schemes, one of which suffices; empty if none is required. */
+  /** Names of security schemes, of which one suffices; empty for none. */
   readonly security: readonly string[]
 }
 

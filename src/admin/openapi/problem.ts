@@ -1,4 +1,4 @@
-// Body of all responses except 2xx in OpenAPI documents (RFC 9457; src/server/problem.ts).
+// Body of error responses in OpenAPI documents (RFC 9457; src/server/problem.ts).
 import { POLICY_ISSUE } from '../policies/issue.ts'
 import { named, Type } from '../schema.ts'
 
@@ -23,7 +23,7 @@ export const PROBLEM = named(
   }),
 )
 
-/** Problem of the admin API, which names the field (src/admin/field-members.ts). */
+/** With the members of src/admin/field-members.ts. */
 export const ADMIN_PROBLEM = named(
   'Problem',
   Type.Object({

@@ -1,4 +1,4 @@
-// Finds policies and revisions of an organization or throws 404, and returns the sources that its documents may name.
+// Finds policies and revisions of an organization or throws 404, and the sources that its documents may name.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { PolicySubject } from '../../policy/types/document.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -18,7 +18,7 @@ export const requirePolicy = async (
 }
 
 /**
- * Refuses a revision whose document decides another subject than its policy: requests or sessions. @throws
+ * Refuses a document that decides requests for a policy that decides sessions, and vice versa. @throws
  * FieldInvalidError
  */
 export const requireSameSubject = (decides: PolicySubject, { document }: CompiledPolicy): void => {
@@ -26,7 +26,7 @@ export const requireSameSubject = (decides: PolicySubject, { document }: Compile
   throw new FieldInvalidError('source', `decides ${document.decides}, but the policy decides ${decides}`)
 }
 
-/** Finds a policy that decides requests (for projects) or sessions. @throws FieldInvalidError, SubjectUnknownError */
+/** @throws FieldInvalidError, SubjectUnknownError */
 export const requirePolicyOf = async (
   decides: PolicySubject,
   tables: Pick<Tables, 'policies'>,
@@ -49,7 +49,7 @@ export const requireRevision = async (
   return revision
 }
 
-/** Returns the lists, chains and screeners that a document of this organization may name. */
+/** Lists, chains and screeners that the organization's documents may name. */
 export const knownSources = async (
   store: Store,
   organizationId: string,

@@ -1,4 +1,3 @@
-// Schema of a mistake or warning in a policy document.
 import type { PolicyIssue } from '../../policy/issues.ts'
 import { closed, named, Type } from '../schema.ts'
 
@@ -16,6 +15,5 @@ export const WARNINGS = Type.Array(POLICY_ISSUE, {
   description: 'Likely mistakes, with suggestions. They do not prevent saving',
 })
 
-/** Returns the API form of issues with their positions. */
 export const showIssues = (issues: readonly PolicyIssue[]): PolicyIssue[] =>
   issues.map(({ line, column, message, pointer }) => ({ line, column, message, pointer }))

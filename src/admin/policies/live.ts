@@ -1,4 +1,3 @@
-// Activation of policy revisions.
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
@@ -16,7 +15,7 @@ export const activate = async (
 ): Promise<Policy> => {
   const before = await requirePolicy(tables, organizationId, policyId)
   const revision = await requireRevision(tables, organizationId, policyId, revisionId)
-  // Responses contain the name in the active document, so rename the policy.
+  // Responses contain the name in the active document, so the policy is renamed.
   const { name } = (await compileRevision(revision)).document
   if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
   const after = await tables.policies.activateRevision(organizationId, policyId, revisionId)
@@ -39,6 +38,6 @@ export const activate = async (
 /** @throws ConflictError */
 export const requireVersion = (policy: Policy, version: number | undefined): void => {
   if (version !== undefined && version !== policy.version) {
-    throw new ConflictError('the policy has changed since it was read: read it again')
+    throw new ConflictError('the policy has changed since you read it: read it again')
   }
 }

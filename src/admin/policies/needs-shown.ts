@@ -1,11 +1,9 @@
-// Describes the facts that a policy needs in addition to the request, with an example of each, for people who test the
-// policy.
+// Describes the facts that a policy needs in addition to the request, with examples.
 import { sourceOf } from '../../policy/sources/all.ts'
 import { type FactNeed, screenerKey } from '../../policy/types/needs.ts'
 
 const SCREENED = { flagged: false, score: 0, categories: [] }
 
-/** Returns the description of a need, to complete the sentence "Asks for …". */
 export const wordsOf = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
@@ -21,7 +19,7 @@ export const wordsOf = (need: FactNeed): string => {
   }
 }
 
-/** Returns an example value for a need, in the format of a simulation's facts or lists. */
+/** In the format of a simulation's facts or lists. */
 const exampleOf = (need: FactNeed): Readonly<Record<string, unknown>> => {
   switch (need.kind) {
     case 'list':

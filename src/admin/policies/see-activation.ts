@@ -1,5 +1,4 @@
-// Description of an activation for the person who requests it and the approver: the policy's name, changed rules,
-// affected projects and known effects.
+// Description of an activation for requester and approver: changed rules, affected projects and known effects.
 
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import type { ShadowOutcome } from '../../domain/verdict.ts'
@@ -42,10 +41,10 @@ const shadowText = async (
     const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
     if (same.count + different.count + failed.count === 0) return ['Shadow: no decisions yet']
     const exact = same.exact && different.exact && failed.exact ? '' : 'at least '
-    return [`Shadow: ${exact}${same.count} the same, ${different.count} different, ${failed.count} failed`]
+    return [`Shadow: ${exact}${same.count} unchanged, ${different.count} different, ${failed.count} failed`]
   } catch (error) {
-    // The figures are optional: without the index, people can still request the change.
-    if (error instanceof DependencyUnavailableError) return ['Shadow: the results are not available']
+    // The figures are optional, so that people can request the change without the index.
+    if (error instanceof DependencyUnavailableError) return ['Shadow: the results are unavailable']
     throw error
   }
 }
@@ -58,8 +57,7 @@ const replayText = async (
 ): Promise<readonly string[]> => {
   const ofSessions = policy.decides === 'sessions'
   const { contentHash } = revision
-  // Replays of request policies cover the policy's own decisions; replays of session policies cover the organization's
-  // sessions.
+  // A replay covers the policy's decisions, or for a session policy, the organization's sessions.
   const members = ofSessions ? { contentHash } : { contentHash, policyId: policy.id }
   const result = (await store.tasks.newestDone(organizationId, REPLAY_KIND, members))?.result ?? null
   if (result === null) return []
@@ -67,12 +65,12 @@ const replayText = async (
     const { sessions, completed, rejected, left, agreed } = result
     const otherwise = Number(completed) + Number(rejected) - Number(agreed)
     return [
-      `Tried on ${counted(Number(sessions), 'session', 'sessions')}: ${completed} completed, ${rejected} rejected, ${left} left to reviewers; ${otherwise} different from reviewers`,
+      `Replayed on ${counted(Number(sessions), 'session', 'sessions')}: ${completed} completed, ${rejected} rejected, ${left} left to reviewers; ${otherwise} different from reviewers`,
     ]
   }
   const { decisions, same, other_verdict: otherVerdict, other_rule: otherRule } = result
   return [
-    `Replayed against ${counted(Number(decisions), 'decision', 'decisions')}: ${same} the same, ${otherVerdict} with a different verdict, ${otherRule} with only a different rule`,
+    `Replayed on ${counted(Number(decisions), 'decision', 'decisions')}: ${same} unchanged, ${otherVerdict} with a different verdict, ${otherRule} with a different rule only`,
   ]
 }
 
@@ -105,7 +103,7 @@ export const seeActivation = async (
   }
 }
 
-/** Must be called outside a transaction, because the index may be slow. */
+/** Call outside a transaction, because the index may be slow. */
 export const seeEffects = async (
   services: Services,
   organizationId: string,

@@ -1,4 +1,3 @@
-// Reads and compiles the document of a test, from the request or a revision.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { savedSteps, sourceSteps } from '../../policy/cel/compile.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -8,7 +7,7 @@ import { Type } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 export const SOURCE_BYTES_MAX = 1_048_576
-export const SOURCE = Type.String({ minLength: 1, maxLength: 262_144, description: 'The document, YAML or JSON' })
+export const SOURCE = Type.String({ minLength: 1, maxLength: 262_144, description: 'Policy document, YAML or JSON' })
 
 /** @throws PolicyInvalidError with all mistakes, QueueFullError */
 export const compiledOf = async (
@@ -18,7 +17,7 @@ export const compiledOf = async (
   { source, revision_id: revisionId }: { source?: string; revision_id?: string },
 ): Promise<{ readonly source: string; readonly policy: CompiledPolicy }> => {
   if (source !== undefined && revisionId !== undefined) {
-    throw new FieldInvalidError('source', 'and revision_id are mutually exclusive')
+    throw new FieldInvalidError('source', 'must not be combined with revision_id')
   }
   if (source !== undefined) {
     const { policy } = await policyWork.run(organizationId, sourceSteps(source), deadline)

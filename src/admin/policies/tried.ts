@@ -1,6 +1,5 @@
-// Requires a recent trial of a revision on past sessions before it decides sessions. The trial is a completed replay of
-// exactly the revision's document, no matter how it was requested. A trial without sessions counts only if people have
-// not decided any.
+// Requires a recent trial of a revision on past sessions before it decides sessions: a completed replay of exactly its
+// document. A trial without sessions counts only if people have decided none.
 
 import { PROGRAM } from '../../program/labels.ts'
 import type { StoredRevision } from '../../store/organizations/policies.ts'
@@ -12,10 +11,10 @@ const TRIAL_DAYS = 30
 const DAY_SECONDS = 86_400
 
 const EVER = { sinceSeconds: 0, untilSeconds: Number.MAX_SAFE_INTEGER }
-/** Number of newest sessions per outcome among which one decided by people is searched. */
+/** Newest sessions per outcome that are searched for a decision by a person. */
 const SESSIONS_SEARCHED = 1_000
 
-/** @throws ConflictError if the revision was not tried, or only without sessions although people have decided some */
+/** @throws ConflictError */
 const requireTrial = async (
   { tasks, sessions }: Pick<Tables, 'tasks' | 'sessions'>,
   { id, number, organizationId, contentHash }: StoredRevision,
@@ -23,20 +22,20 @@ const requireTrial = async (
   const trial = await tasks.newestDone(organizationId, REPLAY_KIND, { contentHash }, TRIAL_DAYS * DAY_SECONDS)
   if (trial === null) {
     throw new ConflictError(
-      `revision ${number} was not tried on past sessions in the last ${TRIAL_DAYS} days: first try it with a replay in the dashboard, replayPolicy of the admin API or "${PROGRAM} policy replay ${id}"`,
+      `revision ${number} was not replayed on past sessions in the last ${TRIAL_DAYS} days: replay it in the dashboard, with replayPolicy of the admin API, or with "${PROGRAM} policy replay ${id}"`,
     )
   }
   if (trial.result?.['sessions'] !== 0) return
   if ((await sessions.findDecidedByPeople(organizationId, EVER, SESSIONS_SEARCHED)).length === 0) return
   throw new ConflictError(
-    `the newest trial of revision ${number} covered no sessions: try it on a period in which reviewers decided sessions`,
+    `the newest replay of revision ${number} covered no sessions: replay it on a period in which reviewers decided sessions`,
   )
 }
 
 /**
- * Must be called in the transaction that selects the policy or activates its revision, after that change. If two
- * changes are concurrent, the later one then sees the other.
- * @throws ConflictError if the policy decides sessions by an untried revision
+ * Call in the transaction that selects the policy or activates its revision, after that change, so that of two
+ * concurrent changes the later sees the other. @throws ConflictError if the policy decides sessions with an untried
+ * revision
  */
 export const requireTriedDecider = async (
   tables: Pick<Tables, 'tasks' | 'sessions' | 'policies' | 'sessionPolicies'>,

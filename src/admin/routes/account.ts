@@ -39,7 +39,7 @@ const ACCOUNT = named(
   'Account',
   closed({
     kind: oneOf(['person', 'key']),
-    id: Type.String({ description: 'Name as in the audit log' }),
+    id: Type.String({ description: 'Actor, as in the audit log' }),
     name: Type.String(),
     email: nullable(Type.String()),
     deployment_admin: Type.Boolean({ description: 'Whether the account can manage the deployment' }),
@@ -48,11 +48,11 @@ const ACCOUNT = named(
     recovery_codes_left: Type.Integer(),
     has_passkeys: Type.Boolean(),
     passkeys_possible: Type.Boolean({
-      description: 'False if the page’s address is an IP address, because passkeys require a hostname',
+      description: 'False if the page’s host is an IP address, because passkeys require a hostname',
     }),
     second_factor_missing: closed({
       deployment: Type.Boolean({
-        description: 'Whether the account must add a second factor to access the deployment',
+        description: 'Whether the account must add a second factor before it can access the deployment',
       }),
       organization_ids: Type.Array(Type.String(), {
         description: 'Organizations that require the account to add a second factor',
@@ -71,10 +71,7 @@ const showSession = (session: UserSession, current: UserSession) => ({
   expires_at: isoTime(session.expiresAtSeconds),
 })
 
-/**
- * Returns the origin of the page. Passkeys require a host name instead of an IP address, so it determines whether they
- * are available.
- */
+/** Origin of the page. Passkeys require a host name instead of an IP address. */
 const originOf = ({ url }: Request, { origins }: Services): string =>
   URL.canParse(url) ? new URL(url).origin : origins.url
 
@@ -170,7 +167,7 @@ export const ACCOUNT_ROUTES = [
   route('confirmPasskeyOptions', 'POST', '/me/confirm/passkey/options', {
     access: PERSON,
     alone: 'own-sign-in',
-    summary: 'Start to confirm the session with a passkey',
+    summary: 'Start confirming the session with a passkey',
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
     handle: async ({ services, actor, origin }) => {
@@ -182,7 +179,7 @@ export const ACCOUNT_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Confirm the session with a passkey',
-    description: 'Has the same effect as the password.',
+    description: 'Has the same effect as confirming with the password.',
     body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
     errors: [401],
     handle: async ({ services, actor, body, caller, origin }) => {

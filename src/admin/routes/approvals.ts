@@ -1,4 +1,4 @@
-// Changes that wait for a second person: list, count, decide.
+// Changes that await approval: list, count, decide.
 import type { ApprovalState } from '../../store/accounts/approvals.ts'
 import { APPROVAL, showApproval, showApprovals } from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
@@ -21,9 +21,9 @@ const STATE = oneOf(['pending', 'approved', 'rejected', 'expired'])
 const DECISION = closed({ approve: Type.Boolean({ description: 'False to reject. The requester can only reject' }) })
 const DECIDING = {
   description:
-    'Approval makes the change immediately, unless its basis has changed. The approver must have been an administrator before the request. Neither the approver nor the requester may have created, invited or recovered the other’s account.',
+    'Approving makes the change immediately; it fails if the affected resources have changed since the request. The approver must have been an administrator before the request, and neither person may have created, invited or recovered the other’s account.',
   body: DECISION,
-  // A stolen cookie alone must not be sufficient for an approval.
+  // A stolen cookie must not be sufficient for an approval.
   fresh: ({ approve }: Static<typeof DECISION>) => approve,
   answer: APPROVAL,
   errors: [409],
@@ -39,7 +39,7 @@ const approvalPage = async (
   return pageAnswer({ items: await showApprovals(store.users, items), next }, (approval) => approval)
 }
 
-/** @param routes all routes whose changes may wait for a second person */
+/** @param routes All routes whose changes may await approval */
 export const approvalRoutes = (routes: readonly Route[]) => {
   const decide = async (call: DecidingCall & Pick<AnyCall, 'write'>, approvalId: string, approve: boolean) => {
     const decided = await call.write((tables, note) =>

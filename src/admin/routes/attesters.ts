@@ -1,5 +1,4 @@
-// Signing keys and their state on the chains. A key is created on this machine and never leaves it; the API shows its
-// address.
+// Signing keys and their state on the chains. Keys are created on this machine and never leave it.
 import { DependencyUnavailableError, FieldInvalidError } from '../../domain/errors.ts'
 import { isoTime } from '../../lib/time.ts'
 import { isTokenKey, tokenKeyOf } from '../../signing/token-key.ts'
@@ -57,8 +56,7 @@ const showAttester = ({ id, kind, address, keystoreFile, status, createdAtSecond
 })
 
 /**
- * Finds a key in the hardware token and tests it with one signature.
- * @param given label or PKCS#11 URI
+ * Finds a key in the hardware token and tests it with one signature. @param given Label or PKCS#11 URI
  * @throws FieldInvalidError for `token_key`, DependencyUnavailableError if the token is unavailable
  */
 const findTokenKey = async (
@@ -67,10 +65,10 @@ const findTokenKey = async (
   given: string,
 ): Promise<NewAttesterKey> => {
   const key = tokenKeyOf(given)
-  if (key === null) throw new FieldInvalidError('token_key', 'must be a label, or pkcs11: with object or id')
+  if (key === null) throw new FieldInvalidError('token_key', 'must be a label, or a pkcs11: URI with object or id')
   const ask = findService(ASK_TOKEN)
   if (ask === null)
-    throw new FieldInvalidError('token_key', 'can’t be used: hardware keys are disabled in this deployment')
+    throw new FieldInvalidError('token_key', 'can’t be used, because hardware keys are disabled in this deployment')
   const [finding] = await ask([{ kind, key, address: null }])
   if (finding?.ok === true) return { kind, address: finding.address, keystoreFile: key }
   const { name, detail } = finding ?? { name: 'TokenUnavailableError', detail: 'the token does not respond' }
@@ -95,7 +93,7 @@ const addAttester = async (
   return attester
 }
 
-/** Returns the oldest other active key of the kind, which signs next. Null if the key is not active or the only one. */
+/** Oldest other active key of the kind, which signs next. Null if the key is inactive or the only active key. */
 const successorOf = async ({ attesters }: Pick<Tables, 'attesters'>, attesterId: string): Promise<Attester | null> => {
   const all = await attesters.list()
   const before = all.find(({ id }) => id === attesterId)
@@ -105,7 +103,7 @@ const successorOf = async ({ attesters }: Pick<Tables, 'attesters'>, attesterId:
 
 /**
  * @returns the id of the successor; null if there is none
- * @throws ConflictError if the successor is not registered on a chain. A chain that cannot be read is not an obstacle.
+ * @throws ConflictError if the successor is not registered on a chain; ignores chains that cannot be read
  */
 const requireRegisteredSuccessor = async (services: Services, attesterId: string): Promise<string | null> => {
   const successor = await successorOf(services.store, attesterId)
@@ -117,7 +115,7 @@ const requireRegisteredSuccessor = async (services: Services, attesterId: string
     .map(({ chain }) => chain)
   if (refusing.length === 0) return successor.id
   throw new ConflictError(
-    `its successor ${successor.address} is not registered on ${refusing.join(', ')}: register it first, or retire with final`,
+    `the next key, ${successor.address}, is not registered on ${refusing.join(', ')}: register it first, or retire with final`,
   )
 }
 
@@ -129,10 +127,10 @@ const retireAttester = async (
 ): Promise<Attester> => {
   const before = await requireAttester(tables, attesterId)
   if (before.status === 'active' && (await successorOf(tables, before.id)) === null) {
-    throw new ConflictError(`it is the only active ${before.kind} attester: add another one first`)
+    throw new ConflictError(`this is the only active ${before.kind} attester: add another attester first`)
   }
   const after = await tables.attesters.setStatus(before.id, status)
-  if (after === null) throw new ConflictError('it is already retired')
+  if (after === null) throw new ConflictError('the attester is already retired')
   note({
     action: 'attester.retire',
     subject: before.id,
@@ -145,8 +143,8 @@ const retireAttester = async (
 const retiredStatus = ({ final }: { readonly final?: boolean }) => (final === true ? 'retired' : 'retiring')
 
 /**
- * Removes the keystore after a failed change, if no attester and no approval refers to it. If the store can't confirm
- * this, the file is kept, because the key may be in use.
+ * Removes the keystore after a failed change, unless an attester or approval refers to it. Keeps the file if the store
+ * can't confirm this.
  */
 const discardUnknownKeystore = async (
   services: Services,
@@ -161,14 +159,12 @@ const discardUnknownKeystore = async (
   if (!(await isKnown().catch(() => true))) services.discardKeystore(keystoreFile)
 }
 
-/**
- * Only for the command line, which has read the key from a file and created its keystore: requests never contain keys.
- */
+/** For the command line, which has read the key from a file and created its keystore: requests never contain keys. */
 export const ATTESTER_COMMANDS = [
   route('importAttester', 'POST', '/attesters/import', {
     access: DEPLOYMENT,
     command: false,
-    summary: 'Sign with a key whose keystore was created here',
+    summary: 'Add a key whose keystore was created on this machine',
     body: closed({
       kind: KIND,
       address: Type.String({ maxLength: 100 }),
@@ -193,7 +189,7 @@ export const ATTESTER_ROUTES = [
   route('listAttesters', 'GET', '/attesters', {
     access: CALLER,
     summary: 'List the attester keys, oldest first',
-    description: 'The addresses are public, because registries list them.',
+    description: 'Addresses are public: registries contain them.',
     answer: closed({ data: Type.Array(ATTESTER) }),
     handle: async ({ services }) => ({ data: (await services.store.attesters.list()).map(showAttester) }),
   }),
@@ -202,7 +198,7 @@ export const ATTESTER_ROUTES = [
     command: { fields: { token_key: { option: 'pkcs11' } } },
     summary: 'Create an attester key, or add a key from the hardware token',
     description:
-      'The key is created on this machine and stored in an encrypted keystore. With `token_key`, a key in the configured hardware token is used, and never leaves it. The oldest active key of a kind signs, so the new key is not used until the old one retires. A running service loads it within a second.',
+      'The key is created on this machine and stored in an encrypted keystore. With `token_key`, a key in the configured hardware token is used instead. The oldest active key of a kind signs, so the new key is not used until the old key is retired. A running service loads it within a second.',
     body: closed({
       kind: KIND,
       token_key: Type.Optional(
@@ -225,14 +221,14 @@ export const ATTESTER_ROUTES = [
     },
     handle: async ({ services, body, kept, write }) => {
       const { kind, token_key: tokenKey } = body
-      // Create or find the key at the time of the request, so that the approver sees its address.
+      // Before approval, so that the approver sees the address.
       const key =
         (kept as NewAttesterKey | null) ??
         (await (tokenKey === undefined ? services.createAttesterKey(kind) : findTokenKey(services, kind, tokenKey)))
       try {
         return await write(async (tables, note) => showAttester(await addAttester(tables, note, key)), key)
       } catch (error) {
-        // An approval needs the keystore, so keep it while the change waits.
+        // A change that awaits approval needs the keystore.
         if (kept === null && !(error instanceof AwaitsApproval)) await discardUnknownKeystore(services, key, error)
         throw error
       }
@@ -243,7 +239,7 @@ export const ATTESTER_ROUTES = [
     command: { irreversible: true, fields: { attester: { find: { in: 'listAttesters', by: ['id', 'address'] } } } },
     summary: 'Stop signing with a key',
     description:
-      'The key that signs next must be registered on each chain with a registry. With `final`, the key is never loaded again, and this is not checked. The last active key of a kind cannot be retired.',
+      'The next key must be registered on each chain with a registry. With `final`, the retired key is never loaded again, and registrations are not checked. The last active key of a kind cannot be retired.',
     body: closed({
       final: Type.Optional(Type.Boolean({ description: 'Never load the key again. This cannot be undone' })),
     }),
@@ -267,7 +263,7 @@ export const ATTESTER_ROUTES = [
       const checked = isChecked ? await requireRegisteredSuccessor(services, params.attester) : null
       return write(async (tables, note) => {
         if (isChecked && ((await successorOf(tables, params.attester))?.id ?? null) !== checked) {
-          throw new ConflictError('the attesters have changed: try again')
+          throw new ConflictError('the attesters have changed: retry')
         }
         return showAttester(await retireAttester(tables, note, params.attester, retiredStatus(body)))
       })
@@ -277,7 +273,7 @@ export const ATTESTER_ROUTES = [
     access: DEPLOYMENT,
     summary: 'Check all configured chains',
     description:
-      'Checks that each RPC URL responds and serves the chain, compares the chain’s clock with this machine’s, and checks that the registry exists and contains these attesters. Waits for the response of each chain. Empty if no chain has an RPC URL.',
+      'Checks that each RPC URL responds and serves the chain, that the chain’s clock matches this machine’s, and that the registry exists and contains these attesters. Waits for all chains. Empty if no chain has an RPC URL.',
     answer: closed({ data: Type.Array(CHAIN_FINDING) }),
     handle: async ({ services }) => ({
       data: (await services.inspectChains()).map(({ chain, check, subject, result, detail }) => ({

@@ -22,10 +22,10 @@ const ENTRY = named(
     action: Type.String(),
     subject: Type.String(),
     subject_name: nullable(
-      Type.String({ description: 'Current name; null if the subject has no other name or was deleted' }),
+      Type.String({ description: 'Current name; null if the subject has no name or was deleted' }),
     ),
     detail: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Values of the change; for changed values, before and after',
+      description: 'Values of the change; changed values as `[before, after]`',
     }),
     request_id: Type.String(),
     address: Type.String({ description: 'IP address of the client; empty for the command line' }),
@@ -42,8 +42,7 @@ const VERIFICATION = named(
     entries: Type.Integer(),
     broken_at: Type.Union([Type.Integer(), Type.Null()], { description: 'First entry that breaks the chain' }),
     head_hash: Type.String({
-      description:
-        'Hash of the newest entry. Store it elsewhere to prove later that no entry up to this one was changed.',
+      description: 'Hash of the newest entry. Store it elsewhere to prove later that no earlier entry was changed.',
     }),
     problems: Type.Array(Type.String(), {
       description: 'Differences between the log and its signed heads, which are stored with the decision log’s tree',
@@ -55,7 +54,9 @@ const FILTERS = {
   action: Type.Optional(
     Type.String({ maxLength: 100, description: 'Prefix of the action: `key.` finds all key changes' }),
   ),
-  actor: Type.Optional(Type.String({ maxLength: 254, description: 'ID of the actor, or its name at the time' })),
+  actor: Type.Optional(
+    Type.String({ maxLength: 254, description: 'ID of the actor, or the actor’s name at the time' }),
+  ),
   subject: Type.Optional(Type.String({ maxLength: 200 })),
   sequence: Type.Optional(Type.Integer({ minimum: 1, description: 'Return only this entry' })),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
@@ -111,11 +112,11 @@ const filterOf = ({
 
 const EXPORT_QUERY = Type.Object({ ...FILTERS, format: oneOf(['csv', 'ndjson']) })
 const EXPORT_ROWS = 500
-/** Maximum entries of one file; larger exports need several files by date. */
+/** Entries per file; larger exports require several files by date. */
 const EXPORT_MAX = 100_000
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 const EXPORT_ANSWER = {
-  description: `Streams up to ${EXPORT_MAX.toLocaleString('en')} entries, newest first. The export is itself recorded in the audit log.`,
+  description: `Streams up to ${EXPORT_MAX.toLocaleString('en')} entries, newest first. The export is recorded in the audit log.`,
   query: EXPORT_QUERY,
   streams: true,
   media: ['application/x-ndjson', 'text/csv'],
@@ -142,7 +143,7 @@ const lineOf = (entry: ShownEntry, format: keyof typeof EXPORT_TYPES): string =>
     ? `${JSON.stringify(entry)}\n`
     : csvLine(CSV_COLUMNS.map((column) => (column === 'detail' ? JSON.stringify(entry.detail) : entry[column])))
 
-/** Streams entries. Each page is read from the store after the client has received the previous one. */
+/** Reads each page after the client has received the previous page. */
 async function* exported(audit: Pick<AuditTable, 'page'>, filter: AuditFilter, format: keyof typeof EXPORT_TYPES) {
   if (format === 'csv') yield csvLine(CSV_COLUMNS)
   let after: PagePosition | null = null
@@ -242,7 +243,7 @@ export const AUDIT_ROUTES = [
   route('verifyAudit', 'GET', '/audit/verify', {
     access: DEPLOYMENT,
     command: false,
-    summary: 'Verify the audit log’s hash chain, and that it extends its signed heads',
+    summary: 'Verify the audit log’s hash chain and signed heads',
     answer: VERIFICATION,
     handle: async ({ services }) => {
       const { ok, entries, brokenAt, headHash } = await services.store.audit.verify()

@@ -47,7 +47,7 @@ export const BINDING_ROUTES = [
   route('listBindings', 'GET', '/organizations/{organization}/bindings', {
     access: VIEWER,
     command: { fields: { project_id: FIND_PROJECT } },
-    summary: 'List the bindings of contracts and programs to projects, oldest first',
+    summary: 'List bound contracts and programs, oldest first',
     query: Type.Object({
       ...PAGE_QUERY,
       project_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -73,7 +73,7 @@ export const BINDING_ROUTES = [
     summary: 'Bind a contract or program to a project',
     body: closed({
       project_id: Type.String({ maxLength: 100 }),
-      chain: Type.String({ maxLength: 100, description: 'A chain’s name, for example base or solana' }),
+      chain: Type.String({ maxLength: 100, description: 'Name of the chain, for example base or solana' }),
       address: Type.String({ maxLength: 100 }),
       label: Type.Optional(LABEL),
     }),

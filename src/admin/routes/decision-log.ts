@@ -1,4 +1,4 @@
-// Decision log and its search index: progress and rebuild of the index, and verification of the log.
+// Decision log and its search index.
 import { actorId } from '../actor.ts'
 import { DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, nullable, Type, time } from '../schema.ts'
@@ -46,9 +46,9 @@ export const DECISION_LOG_ROUTES = [
   route('verifyDecisions', 'POST', '/decision-log/verify', {
     access: DEPLOYMENT,
     alone: 'upkeep',
-    summary: 'Verify the whole decision log in a job',
+    summary: 'Verify the complete decision log',
     description:
-      'Verifies every hash and line, the links between files, that all UUIDs are unique, and that the log matches its tree and signed heads.',
+      'Creates a job that verifies every hash and line, the links between files, that all UUIDs are unique, and that the log matches its tree and signed heads.',
     body: closed({}),
     status: 202,
     answer: TASK,

@@ -1,5 +1,4 @@
-// Decisions: search by wallet, project, verdict, rule and time; details with proof; export. The index finds decisions,
-// and the log contains them.
+// Decisions: search, details with proof, and export. The index finds decisions; the log contains them.
 import type { DecisionFilter, DecisionPosition } from '../../store/decision-index/types.ts'
 import { decodeCursor, encodeCursor, LIMIT_DEFAULT } from '../cursor.ts'
 import { FILTER, FILTER_QUERY, filterOf } from '../decisions/filter.ts'
@@ -23,7 +22,7 @@ const route = declareRoutes('Decisions')
 const EXPORT_ROWS = 1_000
 const FORMATS = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 
-/** Streams rows. The index is queried again after the client has received the previous part. */
+/** Queries each part after the client has received the previous part. */
 const exportStream = (services: Services, filter: DecisionFilter, format: keyof typeof FORMATS): ReadableStream => {
   const encoder = new TextEncoder()
   let after: DecisionPosition | null = null
@@ -36,7 +35,7 @@ const exportStream = (services: Services, filter: DecisionFilter, format: keyof 
         after = part.next
         done = part.next === null
         if (part.text !== '') controller.enqueue(encoder.encode(part.text))
-        // The stream is pulled again only after a chunk, so enqueue an empty one.
+        // Without a chunk, the stream isn't pulled again.
         else if (!done) controller.enqueue(new Uint8Array(0))
         if (done) controller.close()
       },
@@ -51,8 +50,7 @@ export const DECISION_ROUTES = [
     command: { limit: 20 },
     summary: 'Find decisions, newest first',
     description:
-      'Searches the whole log. A long search stops early with `complete` set to false, and the next page continues from ' +
-      'there.',
+      'Searches the complete log. A long search stops early with `complete` set to false, and the next page continues.',
     query: Type.Object({ ...PAGE_QUERY, ...FILTER }),
     answer: closed({
       data: Type.Array(DECISION),
@@ -112,7 +110,7 @@ export const DECISION_ROUTES = [
     handle: async ({ services, organization, query, requestId }) => {
       const { format, ...filters } = query
       const filter = filterOf(organization.id, filters)
-      // Query the index before the response starts: later, an error could only break the stream.
+      // Before the response starts, because a later error could only abort the stream.
       await services.decisions.ask({ operation: 'status' })
       return new Response(exportStream(services, filter, format), {
         headers: {

@@ -1,4 +1,3 @@
-// Description and settings of the deployment.
 import { CALLER, DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { requireTwoApprovers } from '../second-person/approvers.ts'
@@ -54,8 +53,7 @@ export const DEPLOYMENT_ROUTES = [
     access: DEPLOYMENT,
     command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
     summary: 'Turn the second-person rule for attester keys, deployment admins and shared lists on or off',
-    description:
-      'Refused if fewer than two people could approve. Turning the rule off itself requires a second person.',
+    description: 'Fails if fewer than two people could approve changes. Turning the rule off requires a second person.',
     body: closed({ second_person: Type.Boolean() }),
     answer: DEPLOYMENT_SETTINGS,
     errors: [409],

@@ -1,4 +1,4 @@
-// Evidence of a session: overview, fields, documents and erasure. Every read is in the audit log.
+// Evidence of a session: overview, fields, documents and erasure. Each access is recorded in the audit log.
 import { partOf } from '../../domain/requirements.ts'
 import type { Session } from '../../domain/session.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'
@@ -127,7 +127,7 @@ export const EVIDENCE_ROUTES = [
     command: { name: 'evidence erase', author: 'by', irreversible: true },
     secondPerson: {
       action: 'session.evidence-erase',
-      // As for shorter retention. Other sessions never verified anybody, and can't be completed without evidence.
+      // As for shorter retention. Undecided sessions have verified nobody, and can't be completed without evidence.
       needs: async (tables, { organization, params }) => {
         const { session } = await requireSession(tables, organization.id, params.session)
         const events = await tables.sessions.listEvents(organization.id, session.id)
@@ -147,7 +147,7 @@ export const EVIDENCE_ROUTES = [
       },
     },
     summary: 'Erase a session’s evidence permanently',
-    description: 'Its keys are destroyed, then its files. The decision and its history remain.',
+    description: 'Destroys the keys, then the files. The decision and the history remain.',
     body: closed({}),
     answer: closed({ erased: Type.Integer({ description: 'Number of documents; all fields together count as one' }) }),
     handle: async ({ services, organization, actor, params, write }) => {

@@ -1,5 +1,4 @@
-// Search of the dashboard over all objects of an organization. It returns a few results of each kind that the person
-// may access.
+// The dashboard's search over an organization's objects.
 
 import { parseWalletAddress } from '../../domain/wallet.ts'
 import type { OrganizationRole } from '../../store/accounts/role.ts'
@@ -20,7 +19,7 @@ export const FIND_ROUTES = [
     command: false,
     summary: 'Search an organization’s resources by part of a name, by ID or by wallet',
     description:
-      'Returns a few results of each kind that the caller can view: webhooks only for organization admins, sessions (by ID or wallet) only for reviewers. `decisions` means that you can search for the wallet’s decisions.',
+      'Returns a few results of each kind that the caller can view: webhooks only for organization admins, sessions (by ID or wallet) only for reviewers. A result of the kind `decisions` links to the wallet’s decisions.',
     query: Type.Object({ text: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: closed({
       found: Type.Array(

@@ -1,5 +1,4 @@
-// API keys of an organization: issue, list, regenerate, revoke. A key is contained only in the response that creates
-// it.
+// API keys of an organization. Only the response that creates a key contains it.
 import {
   type ApiKeyRecord,
   type ApiKeyScope,
@@ -19,7 +18,7 @@ import { closed, label, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, 
 const route = declareRoutes('Keys')
 
 const KIND = oneOf(['attestation', 'identity', 'admin'], 'API that the key can use')
-const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys can only access identity sessions of test keys')
+const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys can access only the sessions of test keys')
 const RATE = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second' })
 const BURST = { minimum: 1, maximum: 10_000_000 }
 const RATE_LIMIT = closed({
@@ -52,11 +51,11 @@ const KEY = named(
   ['id', 'kind', 'environment', 'status', 'created_at', 'expires_at', 'last_used_at', 'rate_limit', 'name'],
 )
 
-/** Commands search the keys of all organizations, so that a leaked key can be revoked by its id alone. */
+/** Searches all organizations, so that a leaked key can be revoked by its id alone. */
 const FIND_KEY: FieldOverride = { find: { in: 'listKeys', by: ['id'], everywhere: true } }
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {
-  description: 'The key itself, which is not stored and is shown only once; null if the request is retried',
+  description: 'The key. It is not stored and is shown only once; null if the request is retried',
 })
 
 const showKey = (key: ApiKeyRecord, nowSeconds: number) => ({
@@ -92,7 +91,7 @@ export const KEY_ROUTES = [
     access: VIEWER,
     summary: 'List an organization’s keys, oldest first',
     description:
-      'Includes revoked and expired keys, but never the secrets. Only admins see admin keys, and only deployment admins see keys ' +
+      'Includes revoked and expired keys, but not the keys themselves. Only admins see admin keys, and only deployment admins see keys ' +
       'with the scope `deployment`.',
     query: Type.Object({ ...PAGE_QUERY, kind: Type.Optional(KIND) }),
     answer: pageOf(KEY),
@@ -116,8 +115,7 @@ export const KEY_ROUTES = [
     alone: 'key',
     summary: 'Create a key',
     fresh: ({ kind }) => kind === 'admin',
-    description:
-      'The key works immediately. With `deployment`, an admin key can manage the deployment; only a caller with that right can set it.',
+    description: 'The key works immediately. Only deployment admins can set `deployment`.',
     body: closed({
       name: label('Purpose of the key'),
       kind: KIND,
@@ -135,7 +133,7 @@ export const KEY_ROUTES = [
     handle: async ({ services, organization, actor, body, write }) => {
       const nowSeconds = services.clock.unixSeconds()
       const deployment = body.deployment === true
-      if (deployment && body.kind !== 'admin') throw new FieldInvalidError('deployment', 'is for admin keys')
+      if (deployment && body.kind !== 'admin') throw new FieldInvalidError('deployment', 'requires an admin key')
       const scopes: readonly ApiKeyScope[] = deployment ? ['admin', 'deployment'] : SCOPES_BY_KIND[body.kind]
       const rateLimit =
         body.rate_limit === undefined
@@ -173,7 +171,7 @@ export const KEY_ROUTES = [
   route('readKey', 'GET', '/organizations/{organization}/keys/{key}', {
     access: VIEWER,
     command: { fields: { key: FIND_KEY } },
-    summary: 'Show a key, without the key itself',
+    summary: 'Show the metadata of a key',
     answer: KEY,
     handle: async ({ services, organization, params }) => {
       const key = await services.store.apiKeys.find(organization.id, params.key)
@@ -187,7 +185,7 @@ export const KEY_ROUTES = [
     alone: 'key',
     summary: 'Replace a key',
     fresh: true,
-    description: 'The old key works until the overlap ends, so that no request fails.',
+    description: 'The old key works until the overlap ends.',
     body: closed({
       overlap_seconds: Type.Optional(
         Type.Integer({
@@ -206,11 +204,11 @@ export const KEY_ROUTES = [
       return write(async (tables, note) => {
         const result = await tables.apiKeys.regenerate(organization.id, params.key, overlapSeconds)
         if (result.status === 'already-regenerated') {
-          throw new ConflictError(`the key was already regenerated: regenerate ${result.replacedByKeyId}`)
+          throw new ConflictError(`the key has already been regenerated: regenerate ${result.replacedByKeyId} instead`)
         }
         if (result.status !== 'regenerated') {
           if (result.status === 'unknown') throw new SubjectUnknownError('key')
-          throw new ConflictError('the key is revoked: create a new one')
+          throw new ConflictError('the key is revoked: create a new key')
         }
         note({
           action: 'key.regenerate',

@@ -1,4 +1,3 @@
-// Single addresses of a list.
 import { addressKey, addressOfKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { type ListEntry, MEMO_LENGTH_MAX } from '../../domain/list.ts'
@@ -41,9 +40,7 @@ const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry, keyNames: R
   added_at: isoTime(addedAtSeconds),
 })
 
-/**
- * Returns the names of keys among the authors. Keys of any organization may have changed a shared list (`owner` null).
- */
+/** Names of keys among the authors. Keys of any organization may have changed a shared list (`owner` null). */
 const keyNamesOf = async (
   { apiKeys }: Pick<Tables, 'apiKeys'>,
   owner: string | null,
@@ -59,7 +56,6 @@ const keyNamesOf = async (
   return names
 }
 
-/** Returns the last key of the previous page, from the cursor. */
 const keyOf = (after: PagePosition | null): string | null => {
   if (after === null) return null
   const [key] = after
@@ -73,7 +69,7 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
     route(`edit${suffix}List`, 'POST', '/lists/{list}/entries', {
       access: access.write,
       command: false,
-      summary: 'Add and remove individual addresses, all or none',
+      summary: 'Add and remove individual addresses atomically',
       description: 'Takes effect within a second.',
       body: closed({
         add: Type.Optional(
@@ -103,10 +99,10 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
       access: access.read,
       command: { deploymentFlag: 'shared', name: 'list show-entries' },
       summary: 'List the addresses of a list',
-      description: 'EVM addresses come before Solana addresses, each in byte order.',
+      description: 'Sorted in byte order, EVM addresses before Solana addresses.',
       query: Type.Object({
         ...PAGE_QUERY,
-        search: Type.Optional(Type.String({ maxLength: 100, description: 'An address or the beginning of one' })),
+        search: Type.Optional(Type.String({ maxLength: 100, description: 'Address or prefix of an address' })),
       }),
       answer: pageOf(ENTRY),
       handle: async ({ services, organization, params, query }) => {

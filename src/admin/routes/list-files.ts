@@ -1,5 +1,3 @@
-// Upload and download of a list as a file.
-
 import { exportList, finishUpload, LIST_MEDIA_TYPES, requireList, type StagedUpload, uploadList } from '../lists.ts'
 import { declareRoutes } from '../route.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
@@ -9,7 +7,7 @@ import { editContext, type ListOwner, ownerOf } from './list-shapes.ts'
 const UPLOADED = named(
   'UploadedList',
   closed({
-    applied: Type.Boolean({ description: 'False if some lines are invalid and nothing was changed' }),
+    applied: Type.Boolean({ description: 'False if a line is invalid and nothing was changed' }),
     entries: Type.Integer({ description: 'Number of entries in the list after the upload' }),
     read: Type.Integer({ description: 'Entries read from the file' }),
     bad_line_count: Type.Integer(),
@@ -27,10 +25,10 @@ export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, acc
       access: access.write,
       summary: 'Replace a list with a file, or add the file to it',
       description:
-        'One address per line, CSV of address and memo, or the US Treasury’s sdn_advanced.xml. If a line is invalid, nothing changes, unless `skip_bad` is set to skip invalid lines.',
+        'Accepts text with one address per line, CSV with address and memo, or the US Treasury’s sdn_advanced.xml. If a line is invalid, nothing changes, unless `skip_bad` is true.',
       query: Type.Object({
         merge: Type.Optional(Type.Boolean({ description: 'Add to the list instead of replacing it' })),
-        skip_bad: Type.Optional(Type.Boolean()),
+        skip_bad: Type.Optional(Type.Boolean({ description: 'Skip invalid lines' })),
       }),
       rawBody: LIST_MEDIA_TYPES,
       streams: true,
@@ -61,7 +59,7 @@ export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, acc
         const options = {
           merge,
           skipBad: query.skip_bad === true,
-          // A command overrides the rule, and a key is refused.
+          // Commands override the rule, and keys are refused.
           needsSecondPerson:
             call.actor.kind === 'person' && needsForUpload(params.list, context.owner, merge) === 'second-person',
         }

@@ -9,7 +9,7 @@ import { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, Type, time, timeOrNull } from '../schema.ts'
 import type { Services } from '../services.ts'
 
-/** The same routes exist for an organization's lists and for the deployment's shared lists. */
+/** An organization's lists and the deployment's shared lists have the same routes. */
 export interface ListOwner<Prefix extends string> {
   readonly tag: string
   readonly prefix: Prefix

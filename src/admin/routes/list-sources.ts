@@ -1,5 +1,5 @@
-// Sources of lists: a URL that is fetched regularly and replaces the list's content, and the result of the last fetch.
-// A local file can be a source too, but only the command line can set it.
+// Sources of lists: a URL that is fetched regularly and replaces the list's content. Only the command line can set a
+// local file as source.
 import { isoTime } from '../../lib/time.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
@@ -13,22 +13,22 @@ import { seeSource } from '../second-person/see-list.ts'
 import { type ListOwner, OWN_LISTS, SHARED_LISTS } from './list-shapes.ts'
 
 const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], '`sdn-advanced`: the US Treasury’s sdn_advanced.xml')
-const REACH = oneOf(['public', 'private', 'loopback'], 'Networks that the source’s address can be in')
+const REACH = oneOf(['public', 'private', 'loopback'], 'Networks in which the source’s address may be')
 
 const SOURCE = named(
   'ListSource',
   closed({
     location: Type.Union([Type.String(), Type.Null()], {
-      description: 'URL; null for a file on the server, which is set on the command line',
+      description: 'URL; null for a file on the server',
     }),
     format: FORMAT,
     reach: REACH,
-    skips_bad_lines: Type.Boolean({ description: 'If false, one invalid line rejects the whole file' }),
+    skips_bad_lines: Type.Boolean({ description: 'If false, an invalid line rejects the complete file' }),
     every_seconds: Type.Integer(),
     due_at: time(),
     attempted_at: nullable(time()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason that the last attempt failed. The list keeps its previous content',
+      description: 'Reason that the last attempt failed; the list keeps its previous content',
     }),
     confirmed_at: Type.Union([time(), Type.Null()], { description: 'Time when the source was last read successfully' }),
     file_sha256: nullable(Type.String()),
@@ -93,7 +93,7 @@ const setSource = async (
 }
 
 const HERE = {
-  location: Type.String({ minLength: 1, maxLength: 4_096, description: 'A URL, or the absolute path of a file' }),
+  location: Type.String({ minLength: 1, maxLength: 4_096, description: 'URL, or absolute path of a file' }),
   format: FORMAT,
   reach: REACH,
   every_seconds: Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: INTERVAL_MAX_SECONDS }),
@@ -108,7 +108,7 @@ const settingsHere = (body: Static<TObject<typeof HERE>>) => ({
   intervalSeconds: body.every_seconds,
 })
 
-/** Only for the command line, which may also use a local file and private addresses. */
+/** For the command line, which may also use local files and private addresses. */
 const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) => [
   declareRoutes(tag, prefix)(`read${suffix}ListSourceHere`, 'GET', '/lists/{list}/source-here', {
     access: access.write,
@@ -184,9 +184,9 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     route(`set${suffix}ListSource`, 'PUT', '/lists/{list}/source', {
       access: access.write,
       command: false,
-      summary: 'Set a URL as a list’s source, which is read immediately and then regularly',
+      summary: 'Set a URL as a list’s source',
       description:
-        'The list can no longer be edited by hand. Until the first successful read, it keeps its content, and its age is unknown.',
+        'Reads the source immediately and then regularly. The list can then no longer be edited by hand. Until the first successful read, it keeps its content, and its age is unknown.',
       body: settings,
       answer: SOURCE,
       secondPerson: {
@@ -205,7 +205,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
       access: access.write,
       command: false,
       alone: 'regular-read',
-      summary: 'Read the source now',
+      summary: 'Read a list’s source now',
       description: 'The source is read within seconds; `readListSource` returns the result.',
       body: closed({}),
       status: 202,

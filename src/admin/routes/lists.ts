@@ -8,7 +8,7 @@ import { listEntryRoutes } from './list-entries.ts'
 import { listFileRoutes } from './list-files.ts'
 import { LIST, type ListOwner, OWN_LISTS, ownerOf, SHARED_LISTS, showList } from './list-shapes.ts'
 
-/** The store validates names, which must be identifiers for policies. */
+/** The store validates names. */
 const NAME = Type.String({ minLength: 1, maxLength: 64, description: LIST_NAME_RULE })
 
 const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
@@ -19,7 +19,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
       access: access.read,
       command: { deploymentFlag: 'shared' },
       summary: 'List the address lists by name',
-      description: 'For an organization, returns its own and the shared lists.',
+      description: 'For an organization, also returns the shared lists.',
       answer: closed({ data: Type.Array(LIST) }),
       handle: async ({ services, organization }) => {
         const shared = await services.store.lists.list(null)
@@ -38,8 +38,8 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
       errors: [409],
       secondPerson: {
         action: 'list.create',
-        // A new list changes decisions: a policy fails without its list, and decides with an empty one. The allow and
-        // deny lists are exceptions, because they count as empty before they exist.
+        // A new list changes decisions: a policy fails without its list, but not with an empty list. The allow and deny
+        // lists count as empty before they exist.
         needs: (_tables, { organization, body }) =>
           organization !== null && DUTY_LIST_NAMES.includes(body.name) ? 'nothing' : 'second-person',
         see: (_tables, { organization, body }) => seeCreation(ownerOf({ organization }), body.name),
@@ -73,7 +73,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
         await write(async (tables, note) => {
           const owner = ownerOf({ organization })
           const list = await requireList(tables, owner, params.list)
-          // After its list of sanctioned people is disabled, screening would not write it again.
+          // Once the sanctions list is disabled, screening no longer writes this list.
           if (list.isOfSanctioned) requireNotScreening(list)
           await tables.lists.remove(owner, list.name)
           note({

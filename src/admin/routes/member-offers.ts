@@ -1,6 +1,5 @@
-// Open membership offers, for the organization and the person. A membership starts when the person accepts with the
-// link's code and a session of the account. The code prevents acceptance by an account that someone else created for
-// this email address.
+// Membership offers, for the organization and the person. Accepting requires the link's code and a session of the
+// account: the code excludes an account that another person created for this email address.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'
@@ -39,7 +38,7 @@ const requireOffer = async (tables: Tables, organizationId: string, offerId: str
 
 const seenOffer = ({ id, email }: MembershipOffer) => ({
   subject: id,
-  name: `${email}, who was asked to become a member`,
+  name: `${email} (invited)`,
 })
 
 export const MEMBER_OFFER_ROUTES = [
@@ -101,12 +100,12 @@ export const MEMBER_OFFER_ROUTES = [
     command: { name: 'member-offer renew' },
     summary: 'Create a new link for an offer',
     fresh: true,
-    description: 'The previous link stops working; the offer is valid for another week.',
+    description: 'The previous link stops working. The offer is valid for another week.',
     body: closed({}),
     answer: LINK,
     secondPerson: {
       action: 'member.invite',
-      // The actor gets the link and could accept the offer with another account of theirs.
+      // The actor receives the link and could accept the offer with a second account.
       needs: () => 'person',
       see: async (tables, { organization, params }) => ({
         ...seenOffer(await requireOffer(tables, organization.id, params.offer)),
@@ -150,7 +149,7 @@ export const MEMBER_OFFER_ROUTES = [
     alone: 'offer',
     summary: 'Accept a membership offer',
     description:
-      'Requires the code from the link that the organization’s admin sent. Being signed in to the account of the email address does not prove that the caller is the intended person.',
+      'Requires the code from the link that the organization’s admin sent, because signing in to an account with this email address does not prove that the caller is the intended person.',
     body: closed({ code: Type.String({ minLength: 1, maxLength: 100 }) }),
     errors: [401, 409],
     handle: async ({ actor, params, body, write }) => {
@@ -159,7 +158,7 @@ export const MEMBER_OFFER_ROUTES = [
         if (taken === null) throw new CredentialWrongError('link')
         const { organizationId, role, askedBy } = taken
         await tables.memberships.add(organizationId, actor.user.id, role)
-        // For approvals, the person who made the offer and the person who accepts it don't count as two people.
+        // For approvals, the two accounts don't count as two people.
         await recordCreator(tables, await makerOf(tables, askedBy), actor.user.id, organizationId)
         note({
           action: 'member.accept',

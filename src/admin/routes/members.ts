@@ -1,5 +1,5 @@
-// Members of an organization. The service sends no email: the response contains the invitation link once, for the
-// caller to forward. A person with an account gets an offer instead, and becomes a member by accepting it.
+// Members of an organization. The service sends no email, so the response contains the invitation link, for the caller
+// to forward. A person with an account gets an offer instead.
 import { isoTime } from '../../lib/time.ts'
 import type { Member } from '../../store/accounts/memberships.ts'
 import type { Tables } from '../../store/store.ts'
@@ -23,7 +23,7 @@ const MEMBER = named(
     email: Type.String(),
     name: Type.String(),
     role: ROLE,
-    invited: Type.Boolean({ description: 'Whether the invitation has not been used yet' }),
+    invited: Type.Boolean({ description: 'Whether the invitation is still unused' }),
     disabled: Type.Boolean(),
     created_at: time(),
   }),
@@ -64,11 +64,10 @@ export const MEMBER_ROUTES = [
     summary: 'Add a member',
     fresh: ({ role }) => role === 'organization-admin',
     description:
-      'If the person has no account, one is created, and the response contains `member` and `invitation`: a link that sets its ' +
-      'password. ' +
-      'If the person has an account, the response contains `offer` and `acceptance`: a link with which its owner, signed in, becomes a ' +
-      'member. Neither link works for the other purpose.',
-    body: closed({ email: EMAIL, name: label('Name shown to colleagues. Used only for a new account'), role: ROLE }),
+      'If the person has no account, one is created. The response contains `member` and `invitation`, a link that sets the ' +
+      'password. If the person has an account, the response contains `offer` and `acceptance`, a link with which the ' +
+      'account’s owner becomes a member after signing in.',
+    body: closed({ email: EMAIL, name: label('Name shown to colleagues; used only for a new account'), role: ROLE }),
     status: 201,
     answer: closed({
       member: nullable(MEMBER),
@@ -118,7 +117,7 @@ export const MEMBER_ROUTES = [
           return new SecretReply(201, asked, { ...asked, acceptance: null })
         }
         await tables.memberships.add(organization.id, user.id, role)
-        // The actor gets the link and could use the new account.
+        // The actor receives the link and could use the new account.
         await recordCreator(tables, await makerOf(tables, actorId(actor)), user.id, null)
         note({ action: 'member.add', subject: user.id, detail: { email: user.email, role } })
         const member = showMember(await requireMember(tables, organization.id, user.id))
@@ -157,7 +156,7 @@ export const MEMBER_ROUTES = [
     access: ORGANIZATION_ADMIN,
     summary: 'Remove a member',
     description:
-      'The account remains but loses its access to the organization with the next request. An unused invitation link stops working too.',
+      'The account remains, but loses access to the organization immediately. An unused invitation link stops working.',
     secondPerson: {
       action: 'member.remove',
       leavesApprovers: true,
@@ -183,13 +182,13 @@ export const MEMBER_ROUTES = [
     summary: 'Create a new link for a member who has not accepted the invitation',
     fresh: true,
     description:
-      'The previous link stops working. Only for an unused account that this organization created and that has no rights elsewhere.',
+      'The previous link stops working. The account must be unused, created by this organization, and without rights in other organizations.',
     body: closed({}),
     answer: LINK,
     errors: [409],
     secondPerson: {
       action: 'member.invite',
-      // The actor gets a link to the account, so the two no longer count as two people for approvals. A key has no
+      // The actor receives a link to the account, so the two no longer count as two people for approvals. A key has no
       // account.
       needs: () => 'person',
       see: async (tables, { organization, params }) => ({
@@ -203,12 +202,12 @@ export const MEMBER_ROUTES = [
         const user = await requireAccount(tables, params.user)
         if (!(await mayInvite(tables, organization.id, user))) {
           throw new ConflictError(
-            'the account is already in use, or was not created here: a deployment admin can recover it',
+            'the account is in use or was created by another organization: a deployment admin can create a recovery link',
           )
         }
         const maker = await makerOf(tables, actorId(actor))
         await recordCreator(tables, maker, user.id, null)
-        // The actor could accept several invitations, so these accounts don't count as two people for approvals either.
+        // The actor could accept several invitations, so these accounts don't count as two people either.
         if (await isRuleOn(tables, organization.id)) {
           await recordCreator(tables, maker, user.id, organization.id, 'recovered')
         }

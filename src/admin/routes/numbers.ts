@@ -1,5 +1,5 @@
-// Figures of an organization's overview: decisions and latency of several days and of a day by hour, and verdicts by
-// rule. They are summed here, so that the page receives only the displayed data.
+// Figures for an organization's overview: decisions and latency by day and by hour, and verdicts by rule. Summed here,
+// so that the page receives only displayed data.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { FINE_BUCKETS, finePercentileMs } from '../../lib/histogram.ts'
 import { tallyStart } from '../../store/decision-index/tallies.ts'
@@ -15,13 +15,13 @@ const route = declareRoutes('Decisions')
 const DAYS_MAX = 8
 const HOURS = 24
 const HOUR_MS = 3_600_000
-/** Maximum length of a day, on which the clock is turned back by an hour. */
+/** Longest day: the clock is turned back by an hour. */
 const DAY_MAX_MS = 25 * HOUR_MS
 
 const LATENCY = nullable(
   closed(
     { p50: Type.Number(), p95: Type.Number() },
-    'Time to verdict, including responses past the deadline; null if there were none or nothing was measured',
+    'Time to verdict, including responses past the deadline; null if nothing was measured',
   ),
 )
 const DAY = closed({ compliant: Type.Integer(), denied: Type.Integer(), latency_ms: LATENCY })
@@ -29,8 +29,8 @@ const DAY = closed({ compliant: Type.Integer(), denied: Type.Integer(), latency_
 const NUMBERS = named(
   'OrganizationNumbers',
   closed({
-    up_to_date: Type.Boolean({ description: 'False if the newest decisions may not be counted yet' }),
-    any: Type.Boolean({ description: 'Whether any decision was ever made' }),
+    up_to_date: Type.Boolean({ description: 'False if the newest decisions may be missing' }),
+    any: Type.Boolean({ description: 'Whether the organization has any decisions' }),
     days: Type.Array(DAY, { description: 'Counts for each requested interval' }),
     hours: closed(
       {
@@ -43,7 +43,7 @@ const NUMBERS = named(
       '24 values each, one per hour',
     ),
     rules: Type.Array(TALLY, {
-      description: 'Counts by rule, most frequent first. `later` has the counts of the first day',
+      description: 'Counts by rule, most frequent first; `later` contains the counts of the first day',
     }),
   }),
 )
@@ -105,7 +105,7 @@ export const NUMBER_ROUTES = [
     access: VIEWER,
     command: false,
     summary: 'Show decisions and latency by day, by hour and by rule',
-    description: `Decisions are counted per quarter-hour in UTC. An interval that starts or ends within a quarter-hour includes all of it. Latencies are stored once per minute and kept for nine days.`,
+    description: `Decisions are counted per quarter-hour in UTC, and intervals are extended to complete quarter-hours. Latencies are stored once per minute and kept for nine days.`,
     query: closed({
       days: Type.String({
         maxLength: 500,

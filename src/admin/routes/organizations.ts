@@ -1,4 +1,3 @@
-// Organizations: name, level, and second-person rule.
 import { DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
 import { LEVELS, type LevelName, levelName, parseLevel } from '../../domain/level.ts'
 import { isoTime } from '../../lib/time.ts'
@@ -21,7 +20,7 @@ const LEVEL = oneOf(
 
 const ORGANIZATION_FIELDS = {
   id: Type.String(),
-  slug: Type.String({ description: 'Slug, accepted instead of the ID in paths' }),
+  slug: Type.String({ description: 'Slug; paths accept it instead of the ID' }),
   name: Type.String(),
   level: LEVEL,
   created_at: time(),
@@ -32,7 +31,7 @@ const CREATED_ORGANIZATION = named(
   closed({
     ...ORGANIZATION_FIELDS,
     admin_key: Type.Union([Type.String(), Type.Null()], {
-      description: 'The requested key, shown only once; null without one and for retries',
+      description: 'The requested key, shown only once; null if no key was requested or the request is retried',
     }),
   }),
   ['slug', 'id', 'level', 'created_at', 'name'],
@@ -55,7 +54,6 @@ const showOrganization = ({ id, slug, name, level, createdAtSeconds }: Organizat
   created_at: isoTime(createdAtSeconds),
 })
 
-/** Reads the organization after a change in the same transaction. */
 const reread = async (tables: Tables, id: string) => {
   const organization = await tables.organizations.find(id)
   if (organization === null) throw new SubjectUnknownError('organization')
@@ -90,7 +88,7 @@ export const ORGANIZATION_ROUTES = [
       level: Type.Optional(LEVEL),
       admin_key: Type.Optional(
         Type.Boolean({
-          description: 'Also create a first admin key, which works only in this organization',
+          description: 'Whether to create a first admin key for this organization',
         }),
       ),
     }),
@@ -134,7 +132,7 @@ export const ORGANIZATION_ROUTES = [
   route('changeOrganization', 'PATCH', '/organizations/{organization}', {
     access: ORGANIZATION_ADMIN,
     summary: 'Change an organization’s name or level',
-    description: 'Raising the level ends the verification of wallets below it within a second.',
+    description: 'If you raise the level, wallets verified at a lower level stop counting as verified within a second.',
     body: partial({ name: label('Display name'), level: LEVEL }),
     answer: ORGANIZATION,
     secondPerson: {
@@ -179,7 +177,7 @@ export const ORGANIZATION_ROUTES = [
     command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
     summary: 'Turn the second-person rule on or off',
     description:
-      'Refused if fewer than two people could approve. Turning the rule on withdraws open membership offers. Turning it off itself requires a second person.',
+      'Fails if fewer than two people could approve changes. Turning the rule on withdraws open membership offers. Turning it off requires a second person.',
     body: closed({ second_person: Type.Boolean({ description: 'Whether changes require a second person' }) }),
     answer: SETTINGS,
     errors: [409],
@@ -197,7 +195,7 @@ export const ORGANIZATION_ROUTES = [
         const before = (await tables.organizationSettings.read(organization.id)).secondPerson
         if (before !== body.second_person) {
           if (body.second_person) await requireTwoApprovers(tables, organization.id)
-          // Withdraw open membership offers, because nobody approved them.
+          // Nobody approved these offers.
           const withdrawn = body.second_person ? await tables.membershipOffers.withdrawAll(organization.id) : 0
           await tables.organizationSettings.setSecondPerson(organization.id, body.second_person)
           note({

@@ -1,5 +1,5 @@
-// Items that need an organization's attention: waiting, failing or expiring soon. Counts are read from an index and
-// stop at a limit.
+// Items that need an organization's attention: waiting, failing or expiring soon. Counts come from an index and stop at
+// a limit.
 import { apiKeyStatus } from '../../domain/api-key.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
@@ -15,7 +15,7 @@ const KEYS_READ = 1_000
 const POLICIES_READ = 50
 const ENDS_SOON_SECONDS = 30 * 86_400
 const MESSAGES_READ = 500
-/** Number of missed intervals after which a list counts as outdated. */
+/** Missed intervals after which a list is outdated. */
 const INTERVALS_MISSED = 2
 
 const HITS = closed(
@@ -47,7 +47,7 @@ const OVERVIEW = named(
         businesses: Type.Integer(),
         exact: Type.Boolean({ description: 'False if only the newest sessions were counted' }),
       },
-      'Each session is counted once; test sessions are not counted',
+      'Number of completed live sessions',
     ),
     hits: HITS,
     first_steps: closed(
@@ -60,7 +60,7 @@ const OVERVIEW = named(
     ),
     approvals: Type.Integer({ description: 'Number of changes awaiting approval' }),
     keys: Type.Array(closed({ id: Type.String(), name: Type.String(), expires_at: time() }), {
-      description: 'Active keys that expire within 30 days, the earliest first',
+      description: 'Active keys that expire within 30 days, earliest first',
     }),
     lists: Type.Array(
       closed({
@@ -74,13 +74,13 @@ const OVERVIEW = named(
     webhooks: nullable(
       Type.Array(closed({ id: Type.String(), url: Type.String(), failed: Type.Integer(), since: time() }), {
         description:
-          'Endpoints that accepted none of the newest messages, with the number of failed messages and the time of the first. Null unless the caller is an admin',
+          'Endpoints that accepted none of the newest messages, with the number and first time of failed messages. Null unless the caller is an admin',
       }),
     ),
   }),
 )
 
-/** @param messages newest first; an endpoint has failed since the messages before its first delivered one */
+/** @param messages Newest first. An endpoint is failing since its last delivered message */
 export const failingSince = (messages: readonly WebhookMessage[]) => {
   const failing = new Map<string, { failed: number; sinceSeconds: number }>()
   const working = new Set<string>()

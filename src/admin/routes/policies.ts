@@ -1,4 +1,4 @@
-// Policies and their revisions: save, compare, activate. src/policy compiles and checks the documents.
+// Policies and their revisions. src/policy compiles and checks documents.
 import { isoTime } from '../../lib/time.ts'
 import { diffPolicies } from '../../policy/document/diff.ts'
 import { draftSteps, revisionSteps } from '../../policy/revision.ts'
@@ -22,14 +22,14 @@ export const POLICY = named(
   'Policy',
   closed({
     id: Type.String(),
-    name: Type.String({ description: 'Name; `policy_name` in responses' }),
-    decides: oneOf(POLICY_SUBJECTS, 'What the policy decides; fixed by its first document'),
+    name: Type.String({ description: 'Name; returned as `policy_name` with attestations' }),
+    decides: oneOf(POLICY_SUBJECTS, 'Subject of the policy’s decisions; set by its first document'),
     active_revision_id: Type.Union([Type.String(), Type.Null()], {
       description: 'ID of the active revision, which decides',
     }),
     shadow_revision_id: Type.Union([Type.String(), Type.Null()], {
       description:
-        'ID of the shadow revision, which is evaluated alongside the active one. Its verdicts are only recorded',
+        'ID of the shadow revision, which is evaluated alongside the active revision. Its verdicts are only recorded',
     }),
     revisions: Type.Integer(),
     version: Type.Integer({ description: 'Increases when the name, the active or the shadow revision changes' }),
@@ -106,7 +106,7 @@ const save = async (
   return revision
 }
 
-/** Only for the command line, which identifies a revision by its id without its policy. */
+/** For the command line, which identifies a revision without its policy. */
 export const POLICY_COMMANDS = [
   route('findRevisionHere', 'GET', '/organizations/{organization}/revisions/{revision}', {
     access: VIEWER,
@@ -141,7 +141,7 @@ export const POLICY_ROUTES = [
     command: false,
     alone: 'not-live',
     summary: 'Create a policy with its first revision',
-    description: 'The document contains its name. The policy decides once the revision is activated.',
+    description: 'The document contains the policy’s name. The policy takes effect when the revision is activated.',
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 201,
@@ -198,7 +198,7 @@ export const POLICY_ROUTES = [
     command: false,
     alone: 'not-live',
     summary: 'Save a document as the policy’s next revision',
-    description: 'The revision is not live until it is activated. It is never changed or deleted.',
+    description: 'Revisions are never changed or deleted, and have no effect until activated.',
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 201,
@@ -266,7 +266,7 @@ export const POLICY_ROUTES = [
     command: { fields: { revision_id: FIND_REVISION } },
     summary: 'Activate a revision',
     description:
-      'Takes effect within a second. Activate an earlier revision to roll back. With `version`, the request fails if the policy has changed since then.',
+      'Takes effect within a second. To roll back, activate an earlier revision. With `version`, the request fails if the policy has changed since that version.',
     body: closed({
       revision_id: Type.String({ maxLength: 100 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -27,7 +27,7 @@ export const POLICY_LANGUAGE_ROUTES = [
           name: Type.String(),
           type: Type.String(),
           description: Type.String(),
-          decides: oneOf(POLICY_SUBJECTS, 'Kinds of policies that can read it'),
+          decides: oneOf(POLICY_SUBJECTS, 'Kind of policy that can read it'),
         }),
       ),
       functions: Type.Array(Type.String()),

@@ -1,4 +1,4 @@
-// Policy trials: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
+// Checks a policy document and runs its tests, without side effects.
 
 import { PolicyInvalidError } from '../../policy/issues.ts'
 import { draftSteps } from '../../policy/revision.ts'
@@ -62,7 +62,7 @@ const showChecked = ({ document, requires, needs }: CompiledPolicy) => ({
   tests: document.tests.length,
 })
 
-/** Returns the result for a document that can't be saved, with the position of each mistake. */
+/** Result for a document that can't be saved. */
 const invalidReply = (error: PolicyInvalidError) => ({
   valid: false,
   issues: showIssues(error.issues),
@@ -77,7 +77,7 @@ export const POLICY_TRIAL_ROUTES = [
     alone: 'reads',
     summary: 'Check a document without saving it',
     description:
-      'Saves nothing. Returns each error with its line and column, and runs the document’s own tests. For a valid document, returns warnings about likely mistakes.',
+      'Returns each error with its line and column, and runs the document’s own tests. For a valid document, returns warnings about likely mistakes.',
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: closed({ valid: Type.Boolean(), issues: Type.Array(ISSUE), warnings: WARNINGS, policy: nullable(CHECKED) }),

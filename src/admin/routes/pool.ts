@@ -1,4 +1,4 @@
-// Processes and signing workers of the service, and their figures by second.
+// Processes and signing workers of the service, and their metrics.
 
 import { availableParallelism } from 'node:os'
 import { FieldInvalidError } from '../../domain/errors.ts'
@@ -24,14 +24,16 @@ const POOL = named(
     processes: closed({
       ready: Type.Integer({ description: 'Number of processes that respond' }),
       wanted: Type.Integer({ description: 'Requested number; `ready` reaches it within seconds' }),
-      max: Type.Integer({ description: 'Maximum number; 1 if the system can’t share a port' }),
+      max: Type.Integer({ description: 'Maximum number; 1 if processes can’t share a port on this system' }),
       each: Type.Array(named('Process', PROCESS_ROW)),
     }),
     workers: closed({
       live: Type.Integer({ description: 'Live workers across all processes' }),
       busy: Type.Integer({ description: 'Workers with a job, across all processes' }),
       wanted: Type.Integer({ description: 'Requested workers across all processes; `live` reaches it within seconds' }),
-      abandoned: Type.Integer({ description: 'Abandoned threads that native code keeps alive, across all processes' }),
+      abandoned: Type.Integer({
+        description: 'Abandoned threads, which native code keeps alive, across all processes',
+      }),
       each: Type.Integer({ description: 'Requested workers per process; 0 if the main thread signs' }),
     }),
     queue: closed(
@@ -42,7 +44,7 @@ const POOL = named(
     predicted_wait_ms: nullable(
       Type.Number({
         description:
-          'Wait for a job submitted now, in the process with the longest wait; null if a process has no worker',
+          'Predicted wait for a new job, in the process with the longest wait; null if a process has no worker',
       }),
     ),
     restarts: closed(
@@ -96,8 +98,7 @@ export const POOL_ROUTES = [
   pool('readPool', 'GET', '/pool', {
     access: DEPLOYMENT,
     summary: 'Show the processes, their signing workers and queues',
-    description:
-      'Totals of all processes, and the values of each process. The totals exclude processes that do not respond.',
+    description: 'Returns totals and the values of each process. Totals exclude processes that do not respond.',
     answer: POOL,
     handle: async ({ services }) => showPool(await services.processes.look(), services),
   }),
@@ -106,10 +107,9 @@ export const POOL_ROUTES = [
     alone: 'upkeep',
     summary: 'Change the number of processes, or of signing workers per process',
     description:
-      'Added processes start immediately; removed ones first finish their requests. No request fails, but a client may have to ' +
-      'reconnect if it is just connecting to a removed process. At the next start, the settings `processes` and `workers` apply ' +
-      'again. More than one process requires Linux. If `workers` is 0, so that the main thread signs, this does not change until ' +
-      'the next start.',
+      'New processes start immediately; removed processes complete their requests first. A client that is connecting to a removed ' +
+      'process may have to reconnect. At the next start, the settings `processes` and `workers` apply again. Multiple processes ' +
+      'require Linux. Changing `workers` from or to 0 (the main thread signs) requires a restart.',
     body: closed({
       processes: Type.Optional(Type.Integer({ minimum: 1, maximum: PROCESSES_MAX })),
       workers: Type.Optional(Type.Integer({ minimum: 0, maximum: WORKERS_MAX, description: 'Workers per process' })),
@@ -121,11 +121,11 @@ export const POOL_ROUTES = [
       if (wanted.processes > processesMax) {
         throw new FieldInvalidError(
           'processes',
-          `must be at most ${processesMax} here: processes can share a port only on Linux`,
+          `must be at most ${processesMax}, because processes can share a port only on Linux`,
         )
       }
       if (signsInPlace(target) !== signsInPlace(wanted)) {
-        throw new FieldInvalidError('workers', 'can change from or to 0 only at a restart with a different setting')
+        throw new FieldInvalidError('workers', 'can be changed from or to 0 only with the setting and a restart')
       }
       await write(async (_tables, note) =>
         note({
@@ -147,7 +147,7 @@ export const POOL_ROUTES = [
     command: false,
     summary: 'Show the service’s recent metrics',
     description:
-      'Returns the last 15 minutes by second, or the last day by minute, oldest first. Covers all processes, starting when the process that collects the metrics started.',
+      'Returns the last 15 minutes by second, or the last day by minute, oldest first, across all processes. Data starts with the process that collects it.',
     query: Type.Object({
       window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to 15 minutes')),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Return only the newest points' })),
@@ -161,7 +161,7 @@ export const POOL_ROUTES = [
     access: DEPLOYMENT,
     command: false,
     summary: 'List recent events: starts, resizes and activated policies',
-    description: 'Oldest first, starting when the process that collects the metrics started.',
+    description: 'Oldest first. Data starts with the process that collects it.',
     query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to 15 minutes')) }),
     answer: closed({ events: Type.Array(LIVE_EVENT) }),
     handle: async ({ services: { clock, live: watch, store }, query: { window = '15m' } }) => {
@@ -174,7 +174,7 @@ export const POOL_ROUTES = [
     access: DEPLOYMENT,
     summary: 'Stream the service’s metrics, second by second',
     description:
-      'Server-sent events: each `data` is a LivePoint with the additional member `processes`, a list of Process. The newest point comes immediately.',
+      'Server-sent events: each `data` is a LivePoint with the additional member `processes`, a list of Process. The newest point is sent immediately.',
     streams: true,
     media: ['text/event-stream'],
     handle: async ({ services, requestId, stillAllowed }) =>

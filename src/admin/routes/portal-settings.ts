@@ -1,4 +1,4 @@
-// Appearance and text of the verification page for an organization, and retention of evidence.
+// Appearance and text of an organization's verification page, and retention of evidence.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 import { LOGO_BYTES_MAX, logoTypeOf } from '../../lib/logo-type.ts'
@@ -24,31 +24,30 @@ const BRAND = named(
     logo_version: Type.Union([Type.String(), Type.Null()], {
       description: 'Changes when the logo changes; null if there is no logo',
     }),
-    privacy_url: Type.Union([Type.String(), Type.Null()], { description: 'URL of its privacy policy' }),
-    support_email: Type.Union([Type.String(), Type.Null()], { description: 'Where people can ask questions' }),
+    privacy_url: Type.Union([Type.String(), Type.Null()], { description: 'URL of the privacy policy' }),
+    support_email: Type.Union([Type.String(), Type.Null()], { description: 'Email address for questions' }),
     words_en: Type.Union([Type.String(), Type.Null()], {
-      description: 'The organization’s text for people, in English',
+      description: 'The organization’s text on the page, in English',
     }),
     words_de: Type.Union([Type.String(), Type.Null()], {
-      description: 'The organization’s text for people, in German',
+      description: 'The organization’s text on the page, in German',
     }),
     usual_wait_seconds: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Recent measured wait for a decision; null until there are five decisions',
+      description: 'Typical recent wait for a decision; null until there are five decisions',
     }),
   }),
 )
 
-/** One paragraph for the organization's users. */
 const WORDS = nullable(Type.String({ minLength: 1, maxLength: 500, printable: true }))
 
 const days = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: RETENTION_DAYS_MAX, description })
-/** @param least minimum for outcomes that don't permit 0, which an earlier version accepted */
+/** @param least Minimum for outcomes that no longer permit 0 */
 const retentionFields = (least: 0 | 1) => ({
-  completed_days: days(0, 'Days after completion. 0 erases evidence within an hour'),
+  completed_days: days(0, 'Days after completion; 0 erases evidence within an hour'),
   rejected_days: days(
     least,
-    'Days after the rejection. During this time, the documents, portrait and name are recognized again',
+    'Days after the rejection, in which the documents, portrait and name are recognized again',
   ),
   abandoned_days: days(least, 'Days after the last step, for sessions that were never submitted'),
 })
@@ -88,7 +87,6 @@ const showRetention = ({ completedDays, rejectedDays, abandonedDays }: Retention
   abandoned_days: abandonedDays,
 })
 
-/** Accepts only images, because the logo is served as an image. */
 const decodeLogo = (text: string): Logo => {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
   const type = logoTypeOf(bytes)
@@ -111,7 +109,7 @@ export const PORTAL_SETTING_ROUTES = [
     summary: 'Download the logo of the verification page',
     query: Type.Object({
       version: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Ignored. Gives each logo its own URL for caching' }),
+        Type.String({ maxLength: 100, description: 'Ignored; gives each logo its own URL for caching' }),
       ),
     }),
     streams: true,
@@ -182,13 +180,13 @@ export const PORTAL_SETTING_ROUTES = [
   route('changeRetention', 'PATCH', `${BASE}/evidence-retention`, {
     access: ORGANIZATION_ADMIN,
     summary: 'Change the evidence retention',
-    description: 'Older evidence is permanently erased within an hour.',
+    description: 'Evidence beyond the retention is permanently erased within an hour.',
     body: partial(retentionFields(1)),
     answer: RETENTION,
     secondPerson: {
       action: 'organization.retention',
-      // Without their names, verified people can't be screened against later list versions. Without stored traces,
-      // rejected people aren't recognized again.
+      // Without names, verified people can't be screened again; without traces, rejected people aren't recognized
+      // again.
       needs: async ({ evidenceRetention }, { organization, body }) => {
         const before = await evidenceRetention.find(organization.id)
         const after = changedRetention(before, body)

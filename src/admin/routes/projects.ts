@@ -1,4 +1,4 @@
-// Projects of an organization. Their contracts and programs are in bindings.ts.
+// Projects of an organization.
 
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
@@ -32,7 +32,7 @@ const PROJECT = named(
     verification_hash: Type.String({ description: 'Policy ID of the project’s contracts; part of the signed data' }),
     policy_id: Type.String(),
     policy_active: Type.Boolean({
-      description: 'False if the policy has no active revision. Every request for the project is then refused',
+      description: 'Whether the policy has an active revision. If not, requests for the project are refused',
     }),
     lifetime_seconds: LIFETIME,
     version: Type.Integer({ description: 'Increases with every change' }),
@@ -45,7 +45,7 @@ export const FIND_PROJECT: FieldOverride = { find: { in: 'listProjects', by: ['i
 
 const inactivePolicy = ({ name, policy_id: policy, policy_active: active }: Readonly<Record<string, unknown>>) =>
   active === false
-    ? `every request for ${name} is refused, because ${policy} has no active revision: ${PROGRAM} policy activate ${policy} --revision N`
+    ? `requests for ${name} are refused, because ${policy} has no active revision: run ${PROGRAM} policy activate ${policy} --revision N`
     : null
 
 const showProject = (project: Project) => ({
@@ -59,7 +59,7 @@ const showProject = (project: Project) => ({
   created_at: isoTime(project.createdAtSeconds),
 })
 
-/** Member of a test call. Only its length is checked here; the attestation API checks the rest. */
+/** The attestation API checks everything except the length. */
 const CALL_TEXT = Type.String({ maxLength: 200 })
 const CALL_DATA_MAX = 131_074
 
@@ -73,10 +73,10 @@ export const requireProject = async (
   return project
 }
 
-/** Returns the project's name and id, because names aren't unique. */
+/** Includes the id, because names aren't unique. */
 export const projectText = ({ name, id }: Project): string => `${name} (${id})`
 
-/** Returns the policy's name and id, because names aren't unique, with a note if it has no active revision. */
+/** Includes the id, because names aren't unique. */
 export const policyText = ({ name, id, activeRevisionId }: Policy): string =>
   `${name} (${id}${activeRevisionId === null ? ', without a live revision' : ''})`
 
@@ -162,11 +162,11 @@ export const PROJECT_ROUTES = [
   route('readProjectCall', 'GET', '/organizations/{organization}/projects/{project}/try', {
     access: VIEWER,
     command: false,
-    summary: 'Show the requirements for an attestation request of a project',
+    summary: 'Show the required fields of an attestation request for a project',
     answer: closed({
       verification_hash: Type.String(),
       requires: Type.Array(Type.String(), {
-        description: 'Request fields that the live policy revision requires of every caller',
+        description: 'Request fields that the active policy revision requires',
       }),
     }),
     handle: async ({ services: { store, policyWork }, organization, params, deadline }) => {
@@ -185,14 +185,14 @@ export const PROJECT_ROUTES = [
     alone: 'attest',
     summary: 'Call the attestation API for a project with an attestation key',
     description:
-      'The request counts against the rate limit and is decided, signed and recorded like a request from a backend. The dashboard ' +
-      'uses this operation because its pages cannot reach the listener of the attestation API.',
+      'The request counts toward the rate limit and is decided, signed and recorded like a request from a backend. The dashboard ' +
+      'uses this operation because its pages cannot reach the attestation API.',
     body: closed({
       api_key: Type.String({
         maxLength: 200,
         pattern: '^[ -~]+$',
-        rule: 'must consist of ASCII characters',
-        description: 'An attestation key; not stored and not logged',
+        rule: 'must contain only ASCII characters',
+        description: 'Attestation key; neither stored nor logged',
       }),
       request: Type.Partial(
         closed({
@@ -237,7 +237,7 @@ export const PROJECT_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { warn: inactivePolicy, fields: { project: FIND_PROJECT } },
     summary: 'Change a project',
-    description: 'Takes effect within a second. The verification hash does not change, because contracts contain it.',
+    description: 'Takes effect within a second. The verification hash cannot be changed, because contracts contain it.',
     body: partial({
       name: label('Display name'),
       policy_id: Type.String({ maxLength: 100 }),

@@ -1,4 +1,4 @@
-// OpenAPI 3.1 documents of all three APIs. They are public, because they contain nothing beyond the source code.
+// OpenAPI 3.1 documents of all APIs, public like the source code.
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, PUBLIC } from '../route.ts'
 import { Type } from '../schema.ts'
@@ -39,7 +39,7 @@ export const REFERENCE_ROUTES = [
   }),
   route('readDocument', 'GET', '/openapi/{document}', {
     access: PUBLIC,
-    summary: 'Get the OpenAPI documents of the other APIs: `attestation.json` and `identity.json`',
+    summary: 'Get the OpenAPI document of another API: `attestation.json` or `identity.json`',
     answer: DOCUMENT,
     handle: async ({ services, params, requestId }) => {
       const name = params.document

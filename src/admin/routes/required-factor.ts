@@ -14,20 +14,24 @@ const DEPLOYMENT_PATH = '/deployment/second-factor-rule'
 
 const RULE = named(
   'SecondFactorRule',
-  closed({ required: Type.Boolean({ description: 'People without a second factor can only add one' }) }),
+  closed({
+    required: Type.Boolean({
+      description: 'Whether people must add a second factor before they can access anything else',
+    }),
+  }),
 )
 const ORGANIZATION_RULE = named(
   'OrganizationSecondFactorRule',
   closed({
     required: Type.Boolean({ description: 'Whether this organization requires a second factor' }),
     required_everywhere: Type.Boolean({
-      description: 'The deployment requires a second factor everywhere',
+      description: 'Whether the deployment requires a second factor for all accounts',
     }),
   }),
 )
 const DESCRIPTION =
-  'Requests of people without a second factor then fail with 403 `SECOND_FACTOR_MISSING`; they can still add one under `/me`. Keys ' +
-  'are not affected. Only a person with a second factor can turn this on.'
+  'If required, requests from people without a second factor fail with 403 `SECOND_FACTOR_MISSING`, except requests under ' +
+  '`/me` to add one. Keys are not affected. Only a person with a second factor can turn this on.'
 
 const change = async (tables: Tables, note: Note, actor: Actor, organizationId: string | null, required: boolean) => {
   const user = actor.kind === 'person' ? actor.user : null
@@ -54,7 +58,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   route('changeSecondFactorRule', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
     alone: 'factor-rule',
-    summary: 'Turn the second-factor requirement of the organization on or off',
+    summary: 'Turn the organization’s second-factor requirement on or off',
     description: DESCRIPTION,
     fresh: true,
     body: RULE,

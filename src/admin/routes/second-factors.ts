@@ -23,8 +23,9 @@ export const SECOND_FACTOR_ROUTES = [
   route('proposeTotp', 'POST', '/me/totp', {
     access: PERSON,
     alone: 'own-sign-in',
-    summary: 'Start to add one-time codes',
-    description: 'Returns the secret for an authenticator app. One-time codes are required once a code is confirmed.',
+    summary: 'Start adding one-time codes',
+    description:
+      'Returns the secret for an authenticator app. Sign-in requires one-time codes after you confirm a code.',
     fresh: true,
     body: closed({}),
     answer: closed({
@@ -48,7 +49,7 @@ export const SECOND_FACTOR_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Confirm one-time codes',
     description:
-      'Returns ten recovery codes, which are shown only once. Each code works once. The account’s other sessions end.',
+      'Returns ten recovery codes, which are shown only once and each work once. Ends the account’s other sessions.',
     fresh: true,
     body: closed({ code: Type.String({ pattern: '^[0-9]{6}$', rule: 'must be six digits' }) }),
     answer: closed({ recovery_codes: Type.Array(Type.String()) }),
@@ -56,7 +57,7 @@ export const SECOND_FACTOR_ROUTES = [
     handle: async ({ services, actor, body, write }) => {
       const credential = await services.store.users.findCredential({ userId: actor.user.id })
       if (credential === null || credential.totpSecret === null || credential.user.hasTotp) {
-        throw new ConflictError('there is nothing to confirm')
+        throw new ConflictError('there are no one-time codes to confirm')
       }
       const proposed = credential.totpSecret
       const secret = services.box.open(proposed, totpContext(actor.user.id))
@@ -66,7 +67,7 @@ export const SECOND_FACTOR_ROUTES = [
       await write(async (tables, note) => {
         if (!(await tables.users.spendTotpStep(actor.user.id, step))) throw new CredentialWrongError('code')
         const confirmed = await tables.users.confirmTotp(actor.user.id, proposed)
-        if (confirmed === null) throw new ConflictError('the secret was replaced: scan the new one')
+        if (confirmed === null) throw new ConflictError('the secret was replaced: scan the new QR code')
         await tables.users.setRecoveryCodes(
           actor.user.id,
           codes.map(({ hash }) => hash),
@@ -86,7 +87,7 @@ export const SECOND_FACTOR_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Remove one-time codes',
-    description: 'The account’s other sessions end. The last second factor can’t be removed if one is required.',
+    description: 'Ends the account’s other sessions. The last second factor can’t be removed if one is required.',
     fresh: true,
     body: closed({}),
     errors: [409],
@@ -123,7 +124,7 @@ export const SECOND_FACTOR_ROUTES = [
   route('passkeyOptions', 'POST', '/me/passkeys/options', {
     access: PERSON,
     alone: 'own-sign-in',
-    summary: 'Start to add a passkey',
+    summary: 'Start adding a passkey',
     fresh: true,
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
@@ -137,7 +138,7 @@ export const SECOND_FACTOR_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Add a passkey',
-    description: 'The account’s other sessions end.',
+    description: 'Ends the account’s other sessions.',
     fresh: true,
     body: closed({ challenge_id: CHALLENGE_ID, name: label('Name chosen by the owner'), credential: CREDENTIAL }),
     status: 201,
@@ -168,13 +169,12 @@ export const SECOND_FACTOR_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Remove a passkey',
-    description: 'The account’s other sessions end. The last second factor can’t be removed if one is required.',
+    description: 'Ends the account’s other sessions. The last second factor can’t be removed if one is required.',
     fresh: true,
     errors: [409],
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {
-        // Lock the account: otherwise, two concurrent removals could each treat the other's factor as the remaining
-        // one.
+        // Otherwise, two concurrent removals could each treat the other's factor as the remaining one.
         await tables.users.lock(actor.user.id)
         if (!(await tables.passkeys.remove(actor.user.id, params.passkey))) throw new SubjectUnknownError('passkey')
         await requireFactorLeft(tables, actor)

@@ -1,4 +1,3 @@
-// Check results of a session, for reviewers.
 import { isoTime } from '../../lib/time.ts'
 import { declareRoutes, REVIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'
@@ -19,10 +18,10 @@ const CHECK = named(
     sessions: Type.Array(Type.String(), { description: 'Sessions of other identities with the same value' }),
     documents: Type.Array(
       closed({ id: Type.String(), outcome: oneOf(['read', 'doubtful', 'none', 'pdf', 'picture']) }),
-      { description: 'The result for each identity document' },
+      { description: 'Result for each identity document' },
     ),
     minimum_age: nullable(Type.Integer()),
-    problem: Type.Union([Type.String(), Type.Null()], { description: 'Why the check could not run' }),
+    problem: Type.Union([Type.String(), Type.Null()], { description: 'Reason that the check could not run' }),
     version: Type.String({ description: 'Version of the reader or list that the check used' }),
     checked_at: time(),
   }),
@@ -65,7 +64,7 @@ export const SESSION_CHECK_ROUTES = [
     access: REVIEWER,
     command: { name: 'session show-checks' },
     summary: 'Show the checks of a session’s documents, person and wallets',
-    description: 'The checks run after each submission. A check never decides a session.',
+    description: 'Checks run after each submission. A check never decides a session.',
     answer: closed({
       waiting: Type.Boolean({ description: 'Whether checks are still running' }),
       checks: Type.Array(CHECK),

@@ -1,5 +1,5 @@
-// Review of identity sessions: queue, session with history, assignment, and decision. A reviewer sends the state that
-// the decision is based on, so that two reviewers can't overwrite each other.
+// Review of identity sessions. A decision includes the state that it is based on, so that two reviewers can't overwrite
+// each other.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { LEVELS } from '../../domain/level.ts'
 import { HIT_STATES } from '../../domain/screening-hit.ts'
@@ -30,14 +30,14 @@ const CORRECTIONS = Type.Optional(
 )
 const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
 
-/** Maximum number of sessions whose encrypted details one search request opens. */
+/** Sessions whose encrypted details one search request opens. */
 const SEARCHED = 200
 
 const SESSION_LINK = named(
   'SessionLink',
   closed({
     session_id: Type.String(),
-    url: Type.String({ description: 'Opens the verification page, only in the first browser that opens it' }),
+    url: Type.String({ description: 'Link to the verification page; works only in the first browser that opens it' }),
   }),
 )
 
@@ -98,7 +98,7 @@ const decide = async ({ tables, note, actor, session, body, revoke, override }: 
   const action = revoke ? 'session.revoke' : 'session.decide'
   const shown = await detailOf(tables, state)
   const overridden = shown.events.at(-1)?.overridden ?? []
-  // Without the comments, which are in the session's history and can be erased there.
+  // Excludes the comments, which can be erased from the session's history.
   note({
     action,
     subject: session.id,
@@ -115,7 +115,7 @@ export const SESSION_ROUTES = [
     access: REVIEWER,
     command: { limit: 20 },
     summary: 'List sessions',
-    description: 'Sessions with the status `submitted` wait for a decision.',
+    description: 'Sessions with the status `submitted` await a decision.',
     query: Type.Object({
       ...PAGE_QUERY,
       status: Type.Optional(STATUS),
@@ -123,7 +123,7 @@ export const SESSION_ROUTES = [
       environment: Type.Optional(ENVIRONMENT),
       level: Type.Optional(LEVEL),
       hits: Type.Optional(
-        oneOf([...HIT_STATES, 'none'], 'Return sessions with a hit in this state. `none`: sessions without hits'),
+        oneOf([...HIT_STATES, 'none'], 'Only sessions with a hit in this state; `none` for sessions without hits'),
       ),
       assigned_to: Type.Optional(Type.String({ maxLength: 100, description: 'User ID of the reviewer, or `nobody`' })),
       created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
@@ -154,7 +154,7 @@ export const SESSION_ROUTES = [
     access: REVIEWER,
     alone: 'one-session',
     summary: 'Search sessions by name, number, wallet or ID',
-    description: `Matches the beginnings of words in a name, a registration number, a document number that was read, a wallet, or the session ID. Names and numbers are stored encrypted: each request decrypts at most ${SEARCHED} sessions, newest first, and the next page continues. Sessions found by name or number count as read. The audit log records each search without its text.`,
+    description: `Matches prefixes of the words in a name, a registration number, a document number, a wallet, or the session ID. Names and numbers are encrypted: each request decrypts at most ${SEARCHED} sessions, newest first, and the next page continues. Finding a session by name or number counts as access to its evidence. The audit log records each search without its text.`,
     body: closed({
       text: Type.String({ minLength: 1, maxLength: 200 }),
       status: Type.Optional(STATUS),
@@ -239,7 +239,7 @@ export const SESSION_ROUTES = [
     access: ORGANIZATION_ADMIN,
     alone: 'one-session',
     summary: 'Create a new link for a session',
-    description: 'The newest ten links of a session work. The response contains the link; only a hash of it is stored.',
+    description: 'The ten newest links of a session work. The response contains the link; only a hash of it is stored.',
     status: 201,
     answer: SESSION_LINK,
     errors: [409],
@@ -247,7 +247,7 @@ export const SESSION_ROUTES = [
       write(async (tables, note) => {
         const { session } = await requireSession(tables, organization.id, params.session)
         if (!isSessionOpen(session.status)) {
-          throw new ConflictError(`the session is ${session.status}: it can no longer be opened`)
+          throw new ConflictError(`the session is ${session.status} and can no longer be opened`)
         }
         const url = await services.identity.sessions.link(tables, organization.id, session.id)
         note({ action: 'session.link', subject: session.id })
@@ -266,7 +266,7 @@ export const SESSION_ROUTES = [
     command: { name: 'session assign' },
     alone: 'one-session',
     summary: 'Assign a session to a reviewer',
-    description: 'Refused if the assignment has changed since it was read.',
+    description: 'Fails if the assignment has changed since it was read.',
     body: closed({
       user_id: nullable(Type.String({ maxLength: 100 })),
       version: Type.Integer({ minimum: 0, description: '`assignment_version` of the session when it was read' }),
@@ -301,7 +301,7 @@ export const SESSION_ROUTES = [
     alone: 'one-session',
     summary: 'Complete, reject or send back a session',
     description:
-      'Refused if the session has changed since `sequence`, or is assigned to another reviewer. To leave `completed`, revoke the session. `rejected` is final and requires a comment, public or private. Completing a session with `missing` parts fails with `SESSION_INCOMPLETE`, unless `override` is true. While checks are running, the request fails with `Retry-After`.',
+      'Fails if the session has changed since `sequence`, or is assigned to another reviewer. To change a completed session, revoke it. `rejected` is final and requires a public or private comment. Completing a session with `missing` parts fails with `SESSION_INCOMPLETE`, unless `override` is true. While checks are running, the request fails with `Retry-After`.',
     body: closed({ status: oneOf(['completed', 'rejected', 'retry']), ...DECISION, override: OVERRIDE }),
     answer: SESSION_DETAIL,
     errors: [409],
@@ -321,7 +321,7 @@ export const SESSION_ROUTES = [
       try {
         return await decided
       } catch (error) {
-        // The refusal was rolled back with the decision, so the checks are queued in a separate transaction.
+        // In a separate transaction, because the refused decision was rolled back.
         if (error instanceof ChecksPendingError) {
           await services.store.sessions.queueMissingChecks(organization.id, params.session)
         }
@@ -335,8 +335,8 @@ export const SESSION_ROUTES = [
     alone: 'one-session',
     summary: 'Revoke a completed session',
     description:
-      'The session immediately stops verifying its wallets; other processes follow within a second. Until it is decided again, ' +
-      'other organizations’ results do not count for these wallets. `rejected` is final and requires a comment, public or private.',
+      'The wallets of the session are no longer verified: immediately in this process, and within a second in others. Until the ' +
+      'session is decided again, other organizations’ results do not count for these wallets. `rejected` is final and requires a public or private comment.',
     body: closed({ status: oneOf(['rejected', 'retry']), ...DECISION }),
     answer: SESSION_DETAIL,
     errors: [409],

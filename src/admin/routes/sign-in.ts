@@ -1,5 +1,3 @@
-// Sign-in and sign-out: by password and second factor, by passkey, or by one-time link.
-
 import { isoTime } from '../../lib/time.ts'
 import type { UserLink } from '../../store/accounts/user-links.ts'
 import {
@@ -28,7 +26,7 @@ const SIGNED_IN = named(
   'SignedIn',
   closed({
     signed_in: Type.Boolean({
-      description: 'False if the second factor must follow; until then, the cookie allows nothing else',
+      description: 'False if a second factor is still required; until then, the cookie permits only that step',
     }),
     second_factors: Type.Array(oneOf(['totp', 'recovery-code', 'passkey']), {
       description: 'Second factors that can complete the sign-in',
@@ -59,7 +57,7 @@ export const SIGN_IN_ROUTES = [
   route('readSignIn', 'GET', '/sign-in', {
     access: PUBLIC,
     summary: 'Show whether any account exists',
-    description: 'The service prints the link for the first account when it starts.',
+    description: 'At startup, the service prints a link for the first account.',
     answer: closed({ has_accounts: Type.Boolean() }),
     handle: async ({ services }) => ({ has_accounts: (await services.store.users.countDeploymentAdmins()) > 0 }),
   }),
@@ -94,7 +92,7 @@ export const SIGN_IN_ROUTES = [
   route('passkeySignInOptions', 'POST', '/sign-in/passkey/options', {
     access: PUBLIC,
     alone: 'own-sign-in',
-    summary: 'Start to sign in with a passkey',
+    summary: 'Start signing in with a passkey',
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
     errors: [403],
@@ -155,7 +153,7 @@ export const SIGN_IN_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Use a one-time link',
     description:
-      'Creates the first account (which requires a name and email address), accepts an invitation, or sets a new password. The account is then signed in, unless it requires a second factor. A recovery ends its other sessions.',
+      'Creates the first account (`name` and `email` are required), accepts an invitation, or sets a new password. Signs in the account, unless it requires a second factor. A recovery ends the account’s other sessions.',
     body: closed({
       token: Type.String({ minLength: 1, maxLength: 100 }),
       password: PASSWORD,
@@ -167,7 +165,7 @@ export const SIGN_IN_ROUTES = [
     handle: async ({ services, body, caller, write }) => {
       const hash = hashToken(body.token)
       const link = await findLink(services, body.token, caller)
-      // Hash the password before the transaction, because hashing is slow by design.
+      // Outside the transaction, because hashing is slow by design.
       const owner = link.userId === null ? null : await services.store.users.find(link.userId)
       const about = owner === null ? [body.email ?? '', body.name ?? ''] : await wordsAbout(services, owner)
       const passwordHash = await services.passwords.hash(body.password, about)
@@ -176,7 +174,7 @@ export const SIGN_IN_ROUTES = [
         if (spent === null) throw new CredentialWrongError('link')
         if (spent.userId === null) {
           if (body.email === undefined || body.name === undefined) {
-            throw new ConflictError('the first account needs a name and an email address')
+            throw new ConflictError('the first account requires a name and an email address')
           }
           if ((await tables.users.countDeploymentAdmins()) > 0) throw new CredentialWrongError('link')
           const { email, name } = body
@@ -191,7 +189,7 @@ export const SIGN_IN_ROUTES = [
         const changed = await tables.users.setPassword(spent.userId, passwordHash)
         if (changed === null || changed.disabledAtSeconds !== null) throw new CredentialWrongError('link')
         await tables.userSessions.endAll(changed.id)
-        // No password, factor or session of an earlier holder is left, so the account no longer counts as created by an
+        // No credential or session of an earlier holder remains, so the account no longer counts as created by an
         // organization.
         if (spent.purpose === 'recovery' && !(await hasSecondFactor(tables, changed)))
           await tables.users.adopt(changed.id)

@@ -1,4 +1,4 @@
-// Counts of decisions by time, rule and caller, from the counters of the decision index, with names.
+// Counts of decisions by time, rule and caller, with names.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import {
   TALLY_STEPS_MS,
@@ -17,11 +17,14 @@ const route = declareRoutes('Decisions')
 
 const SPAN_MAX_DAYS = 31
 const DAY_MS = 86_400_000
-/** Maximum number of groups in a response, because each group's name is read from the store. */
+/** Limits the names read from the store. */
 const GROUPS_SHOWN = 200
 
 const SINCE = {
-  since: Type.String({ maxLength: 40, description: 'ISO 8601. Counting starts at the beginning of the interval' }),
+  since: Type.String({
+    maxLength: 40,
+    description: 'Start of the counts, ISO 8601; rounded down to the start of its interval',
+  }),
 }
 
 export const TALLY = named(
@@ -47,7 +50,7 @@ const TALLIES = named(
     step_seconds: Type.Integer({
       description: 'Length of an interval: one hour by `rule`, otherwise 15 minutes',
     }),
-    up_to_date: Type.Boolean({ description: 'False if the newest decisions may not be counted' }),
+    up_to_date: Type.Boolean({ description: 'False if the newest decisions may be missing' }),
     data: Type.Array(TALLY, { description: 'Most frequent first, without zero counts' }),
   }),
 )
@@ -75,17 +78,15 @@ const showTally = async (
 
 type Question = TallyQuestion & { readonly by: Exclude<TallyBy, 'time'> }
 
-/** Returns the end of the current second. */
 export const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
 
 /**
- * Returns groups with names, the most frequent first.
- * @param since name of the query member with the start time
+ * Returns groups with names, most frequent first. @param since Name of the query member with the start time
  * @throws FieldInvalidError
  */
 export const readTallies = async ({ store, decisions }: Services, question: Question, since = 'since') => {
   if (question.untilMs - question.sinceMs > SPAN_MAX_DAYS * DAY_MS) {
-    throw new FieldInvalidError(since, `must be at most ${SPAN_MAX_DAYS} days back`)
+    throw new FieldInvalidError(since, `must be at most ${SPAN_MAX_DAYS} days ago`)
   }
   const rows = await decisions.ask({ operation: 'tally', question })
   const data = []
@@ -134,7 +135,7 @@ export const TALLY_ROUTES = [
   route('tallyDeploymentDecisions', 'GET', '/decisions/tally', {
     access: DEPLOYMENT,
     command: false,
-    summary: 'Count decisions by API key over all organizations',
+    summary: 'Count decisions of all organizations by API key',
     query: Type.Object(SINCE),
     answer: TALLIES,
     errors: [503],

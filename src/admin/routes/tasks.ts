@@ -1,5 +1,4 @@
-// Tasks, which take longer than a request: progress and results. Paths, operation ids, audit actions and ids call them
-// jobs.
+// Long-running tasks. Paths, operation ids, audit actions and ids call them jobs.
 import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { ListedTask } from '../../store/tasks.ts'
@@ -20,7 +19,7 @@ export const TASK = named(
     state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
     progress: closed({
       done: Type.Integer(),
-      total: Type.Integer({ description: 'Unit depends on the kind, such as bytes; 0 if unknown' }),
+      total: Type.Integer({ description: 'Unit depends on the kind, for example bytes; 0 if unknown' }),
     }),
     result: nullable(Type.Unsafe<TaskResult>(Type.Record(Type.String(), Type.Unknown()))),
     failure: nullable(Type.String()),
@@ -31,7 +30,7 @@ export const TASK = named(
   }),
 )
 
-/** Returns the result without session ids for actors who may not see sessions. */
+/** Omits session ids for actors who may not see sessions. */
 const resultFor = (task: ListedTask, actor: Actor): TaskResult | null => {
   // As written by the task's process, possibly of an earlier version.
   const result = task.result as TaskResult | null

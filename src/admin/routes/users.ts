@@ -1,4 +1,4 @@
-// Accounts of the deployment. The service sends no email: a response contains its link once, for the caller to forward.
+// Accounts of the deployment. The service sends no email, so responses contain links for the caller to forward.
 import { isoTime } from '../../lib/time.ts'
 import { COMMAND_LINE } from '../../store/accounts/account-makers.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -44,21 +44,20 @@ const showUser = (user: User) => ({
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no')
 const yesNoOr = (value: boolean | undefined): string | undefined => (value === undefined ? undefined : yesNo(value))
 
-/** @throws ConflictError if no deployment admin would be left */
+/** @throws ConflictError if no deployment admin would remain */
 const requireOtherAdmin = async (tables: Tables): Promise<void> => {
   if ((await tables.users.countDeploymentAdmins()) === 0) throw new ConflictError('this is the last deployment admin')
 }
 
 /**
- * An organization that created an account gave its first link to a person unknown to the deployment. Such an account
- * can't become a deployment admin before a recovery link of the deployment is used (sign-in.ts). An unused account can,
- * because its links end.
- * @throws ConflictError
+ * The owner of an account that an organization created is unknown to the deployment. Such an account can't become a
+ * deployment admin before a recovery link of the deployment is used (sign-in.ts), unless it is unused, because its
+ * links end. @throws ConflictError
  */
 const requireOwnAccount = (user: User): void => {
   if (user.madeByOrganizationId === null || !user.hasPassword) return
   throw new ConflictError(
-    'an organization created this account and sent its first link, so its owner is unknown to the deployment: create a recovery link with remove_second_factors, send it to the intended person, and repeat this after the link was used',
+    'an organization created this account, so its owner is unknown to the deployment: create a recovery link with remove_second_factors, send it to the intended person, and repeat this request after the link has been used',
   )
 }
 
@@ -75,7 +74,7 @@ export const USER_ROUTES = [
     access: DEPLOYMENT_PERSON,
     summary: 'Create an account',
     fresh: ({ deployment_admin }) => deployment_admin,
-    description: 'The response contains a link for setting the account’s password.',
+    description: 'The response contains a link that sets the account’s password.',
     body: closed({ email: EMAIL, name: label('Name shown to colleagues'), deployment_admin: Type.Boolean() }),
     status: 201,
     answer: closed({ user: USER, invitation: nullable(LINK) }),
@@ -112,10 +111,10 @@ export const USER_ROUTES = [
   }),
   route('changeUser', 'PATCH', '/users/{user}', {
     access: DEPLOYMENT_PERSON,
-    summary: 'Change an account’s rights, or disable it',
+    summary: 'Change an account’s rights, or disable or enable it',
     fresh: true,
     description:
-      'Disabling an account ends its sessions immediately. If an organization created the account and it is in use, a recovery link with `remove_second_factors` must be used before the account can become a deployment admin.',
+      'Disabling an account ends its sessions immediately. An account in use that an organization created can become a deployment admin only after a recovery link with `remove_second_factors` has been used.',
     body: partial({ deployment_admin: Type.Boolean(), disabled: Type.Boolean() }),
     answer: USER,
     errors: [409],
@@ -149,7 +148,7 @@ export const USER_ROUTES = [
             await recordCreator(tables, maker, before.id, null)
             await recordUnapprovedAdmin(tables, maker, before.id)
           }
-          // An organization may still have a link that sets this account's password.
+          // An organization may have a link that sets this account's password.
           if (user.deploymentAdmin) await tables.userLinks.endInvitations(before.id)
         }
         if (body.disabled !== undefined) {
@@ -177,7 +176,8 @@ export const USER_ROUTES = [
     alone: 'recovery',
     summary: 'Create a recovery link for an account',
     fresh: true,
-    description: 'With `remove_second_factors`, its one-time codes, recovery codes and passkeys are removed too.',
+    description:
+      'With `remove_second_factors`, also removes the account’s one-time codes, recovery codes and passkeys.',
     body: closed({ remove_second_factors: Type.Optional(Type.Boolean()) }),
     answer: LINK,
     handle: ({ services, actor, params, body, write }) =>

@@ -16,10 +16,10 @@ const TRUST = named(
   closed({
     trusts: oneOf(
       ['all', 'listed', 'none'],
-      'Organizations whose completed, shared verifications at this organization’s level also count here',
+      'Organizations whose completed, shared verifications at this organization’s level are accepted',
     ),
     organizations: Type.Array(closed({ id: Type.String(), slug: Type.String(), name: Type.String() }), {
-      description: 'The listed organizations; empty for `all` and `none`',
+      description: 'Listed organizations; empty for `all` and `none`',
     }),
   }),
 )
@@ -55,9 +55,8 @@ const inWords = ({
 }
 
 /**
- * Returns the ids of the named organizations. Organizations without the caller as a member must be named by id, because
- * short names could be guessed and would reveal their existence.
- * @throws FieldInvalidError
+ * Organizations that the caller can't view must be named by id, because slugs could be guessed and reveal their
+ * existence. @throws FieldInvalidError
  */
 const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly string[]): Promise<string[]> => {
   const ids: string[] = []
@@ -79,17 +78,17 @@ const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly 
 export const VERIFICATION_TRUST_ROUTES = [
   route('readVerificationTrust', 'GET', PATH, {
     access: VIEWER,
-    summary: 'Show the organizations whose verifications count',
+    summary: 'Show the organizations whose verifications are accepted',
     answer: TRUST,
     handle: async ({ services, organization }) =>
       showTrust(await services.store.verificationTrust.read(organization.id)),
   }),
   route('changeVerificationTrust', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Set the organizations whose verifications count',
+    summary: 'Set the organizations whose verifications are accepted',
     description:
-      'Wallets that were verified only by an organization you no longer trust lose their verification within a second, ' +
-      `for \`${IDENTITY_PATHS.verify.method} ${IDENTITY_PATHS.verify.path}\` and for policies.`,
+      'If you remove an organization, wallets verified only by it are no longer verified within a second, both in ' +
+      `\`${IDENTITY_PATHS.verify.method} ${IDENTITY_PATHS.verify.path}\` and in policies.`,
     body: BODY,
     answer: TRUST,
     secondPerson: {
@@ -100,7 +99,11 @@ export const VERIFICATION_TRUST_ROUTES = [
         const organizations = await Promise.all(listed.map((each) => tables.organizations.find(each)))
         const before = showTrust(await tables.verificationTrust.read(id))
         const after = { trusts: body.trusts, organizations: organizations.filter((each) => each !== null) }
-        return { subject: id, name, changes: [{ what: 'relies on', before: inWords(before), after: inWords(after) }] }
+        return {
+          subject: id,
+          name,
+          changes: [{ what: 'accepts verifications from', before: inWords(before), after: inWords(after) }],
+        }
       },
     },
     handle: ({ organization, actor, body, write }) =>
@@ -114,14 +117,14 @@ export const VERIFICATION_TRUST_ROUTES = [
         const trusted =
           body.trusts === 'all' ? null : body.trusts === 'none' ? [] : await idsOf(tables, actor, id, names)
         const after = showTrust(await tables.verificationTrust.set(id, trusted))
-        const told = ({ trusts, organizations }: typeof after) => ({
+        const detailOf = ({ trusts, organizations }: typeof after) => ({
           trusts,
           ids: organizations.map((each) => each.id),
         })
         note({
           action: 'organization.verification-trust',
           subject: id,
-          detail: { verification_trust: [told(before), told(after)] },
+          detail: { verification_trust: [detailOf(before), detailOf(after)] },
         })
         return after
       }),

@@ -1,4 +1,3 @@
-// API form of webhook endpoints, and secrets kept with approval requests.
 import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { isoTime } from '../../lib/time.ts'
@@ -28,10 +27,10 @@ export const ENDPOINT = named(
     purpose: PURPOSE,
     created_at: time(),
     old_secret_until: Type.Union([time(), Type.Null()], {
-      description: 'Until this time, messages are also signed with the old secret',
+      description: 'Time until which messages are also signed with the old secret',
     }),
     service: Type.Union([SERVICE, Type.Null()], {
-      description: 'Verification service whose webhooks also decide sessions',
+      description: 'Verification service whose webhooks decide sessions',
     }),
     service_path: Type.Union([Type.String(), Type.Null()], {
       description: 'Path on the API listener for the service’s webhooks',
@@ -66,14 +65,14 @@ export const keep = (id: string, { sealed, sealedUnder }: Sealed): KeptSecret =>
   sealedUnder: sealedUnder.toBase64(),
 })
 
-/** Returns the secret of an approved request; null while the request is made. */
+/** Secret of an approved request; null otherwise. */
 export const keptOf = (kept: unknown): (Sealed & { readonly id: string }) | null => {
   if (kept === null) return null
   const { id, sealed, sealedUnder } = kept as KeptSecret
   return { id, sealed: Uint8Array.fromBase64(sealed), sealedUnder: Uint8Array.fromBase64(sealedUnder) }
 }
 
-/** Creates a secret: the text for its receiver, and the sealed bytes for the store. */
+/** Returns the text for the receiver, and the sealed bytes for the store. */
 export const newSecret = async (
   { webhooks }: Pick<Services, 'webhooks'>,
   organizationId: string,

@@ -1,5 +1,4 @@
-// Webhooks: endpoints that receive an organization's session events, the state of each message, and resending dead
-// messages.
+// Endpoints that receive an organization's session events, and their messages.
 
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
@@ -81,7 +80,7 @@ export const WEBHOOK_ROUTES = [
     summary: 'Add a webhook endpoint',
     description:
       'The URL must use https and resolve to a public address, unless the setting `webhook-reach` allows others. ' +
-      'If adding an endpoint for decisions required approval, rotate its secret to get one.',
+      'If the endpoint required approval, rotate its secret to get a secret.',
     body: closed({
       url: Type.String({ minLength: 1, maxLength: URL_MAX }),
       environment: Type.Optional(ENVIRONMENT),
@@ -106,7 +105,7 @@ export const WEBHOOK_ROUTES = [
       const { environment = 'live', purpose = 'events' } = body
       if (hasHidden(body.url)) throw new FieldInvalidError('url', 'must be printable')
       if (environment === 'test' && purpose === 'decisions') {
-        throw new FieldInvalidError('purpose', 'can be decisions only for live sessions')
+        throw new FieldInvalidError('purpose', 'must be events for test sessions')
       }
       const url = services.reachableUrl(body.url, services.webhooks.reach)
       const approved = keptOf(kept)
@@ -133,7 +132,7 @@ export const WEBHOOK_ROUTES = [
         return new SecretReply(201, { endpoint, secret: text }, { endpoint, secret: null })
       } catch (error) {
         if (!(error instanceof ConstraintViolatedError)) throw error
-        throw new ConflictError('the organization already has an endpoint that decides: remove it first')
+        throw new ConflictError('the organization already has an endpoint for decisions: remove it first')
       }
     },
   }),
@@ -151,8 +150,8 @@ export const WEBHOOK_ROUTES = [
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
     secondPerson: {
       action: 'webhook.secret',
-      // The response contains the secret, so it can't wait. The holder of a deciding endpoint's secret can decide
-      // sessions like a reviewer, and the holder of a key is unknown.
+      // The response contains the secret, so it can't await approval. The holder of a decider's secret can decide
+      // sessions, and the holder of a key is unknown.
       needs: async (tables, { organization, params }) =>
         (await requireEndpoint(tables, organization.id, params.endpoint)).purpose === 'decisions'
           ? 'person'
@@ -198,7 +197,7 @@ export const WEBHOOK_ROUTES = [
       },
     },
     summary: 'Remove a webhook endpoint',
-    description: 'Pending messages become dead. Removing an endpoint for decisions can require a second person.',
+    description: 'Pending messages become dead. Removing an endpoint for decisions may require a second person.',
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
         const { id, url } = await requireEndpoint(tables, organization.id, params.endpoint)
@@ -258,7 +257,7 @@ export const WEBHOOK_ROUTES = [
     access: ORGANIZATION_ADMIN,
     alone: 'notifies',
     summary: 'Resend dead messages, oldest first',
-    description: `At most ${MESSAGES_AT_ONCE} per request: repeat the request while the answer has that number.`,
+    description: `Resends at most ${MESSAGES_AT_ONCE} per request. Repeat the request while the response contains this number.`,
     body: closed({}),
     answer: closed({ messages: Type.Integer() }),
     handle: ({ organization, write }) =>

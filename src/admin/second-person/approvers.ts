@@ -1,5 +1,5 @@
-// Determines who may approve another person's change. Two accounts count as one person if one created the other,
-// directly or indirectly. The same applies if an account that recovered one of them created or recovered the other.
+// Determines who may approve a person's change. Two accounts count as one person if one created the other, directly or
+// indirectly, or if an account that recovered one of them created or recovered the other.
 import type { Administrator, MakerKind } from '../../store/accounts/account-makers.ts'
 import type { Approval } from '../../store/accounts/approvals.ts'
 import type { Tables } from '../../store/store.ts'
@@ -7,22 +7,18 @@ import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
 /**
- * Returns the account that counts as the creator of an actor's objects; for a key, the account that received the key.
- * Null for the command line, and for a key without a recipient.
- * @param actor id from `actorId`
+ * Account that counts as the creator of an actor's objects; for a key, its recipient. Null for the command line, and
+ * for a key without a recipient. @param actor Id from `actorId`
  */
 export const makerOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string | null> => {
   const keyId = keyIdOf(actor)
   if (keyId === null) return accountOf(actor)
-  // A key can issue a key. The chain ends, because each key is older than the keys that it issued.
+  // A key can issue keys. The chain ends, because each key is older than those that it issued.
   const recipient = await tables.apiKeys.findRecipient(keyId)
   return recipient === null ? null : makerOf(tables, recipient)
 }
 
-/**
- * Records the account that created or recovered an account. Idempotent. @param makerId null if there is no particular
- * account
- */
+/** Records that an account created or recovered another. Idempotent. @param makerId Null for no particular account */
 export const recordCreator = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   makerId: string | null,
@@ -34,9 +30,9 @@ export const recordCreator = async (
 }
 
 /**
- * Must be called when somebody makes an account a deployment admin. Without a required approval, the account counts as
- * its creator's in each organization whose rule is on. Both together then can't end that rule. Accounts that already
- * administer the organization stay independent, because the organization approved them.
+ * Call when an account becomes a deployment admin. Without a required approval, the account counts as its creator's in
+ * each organization whose rule is on, so that both together can't end that rule. Accounts that already administer the
+ * organization stay independent.
  */
 export const recordUnapprovedAdmin = async (
   tables: Pick<Tables, 'accountMakers' | 'memberships' | 'organizationSettings'>,
@@ -57,7 +53,7 @@ const listed = (names: readonly string[]): string => names.join(', ')
 const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   [...left].some((id) => right.has(id))
 
-/** Returns whether the same person could hold both accounts. */
+/** Whether the same person could hold both accounts. */
 const belongTogether = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -74,8 +70,8 @@ const belongTogether = async (
 }
 
 /**
- * @param organizationId organization of the request; null for the deployment
- * @throws ConflictError with the reason that this account can't approve the request
+ * @param organizationId Null for the deployment @throws ConflictError with the reason that this account can't approve
+ * the request
  */
 export const requireApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
@@ -84,10 +80,10 @@ export const requireApprover = async (
   approverId: string,
 ): Promise<void> => {
   const { requestedBy, createdAtSeconds } = request
-  if (requestedBy === approverId) throw new ConflictError('someone other than the requester must approve this change')
+  if (requestedBy === approverId) throw new ConflictError('a person other than the requester must approve this change')
   const administrators = await tables.accountMakers.administrators(organizationId)
   const approver = administrators.find(({ userId }) => userId === approverId)
-  // Within the same second, the order is unknown.
+  // Within a second, the order is unknown.
   if (approver === undefined || approver.sinceSeconds >= createdAtSeconds) {
     throw new ConflictError(
       'you were not an administrator when this was requested: another administrator must approve it',
@@ -105,10 +101,7 @@ export const requireApprover = async (
   }
 }
 
-/**
- * Refuses a request that nobody could approve.
- * @throws ConflictError with the reason
- */
+/** @throws ConflictError if nobody could approve the request */
 export const requireSomeApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -119,11 +112,11 @@ export const requireSomeApprover = async (
     if (!(await belongTogether(tables, organizationId, requesterId, userId))) return
   }
   throw new ConflictError(
-    'no one could approve your request: you and every other administrator created, invited or recovered each other’s accounts. Ask someone else to request the change',
+    'nobody could approve your request, because you and every other administrator created, invited or recovered each other’s accounts: ask another person to request the change',
   )
 }
 
-/** Returns the administrators, and those who can approve a request of at least one other administrator. */
+/** Administrators, and those who can approve a request of at least one other. */
 const approversAmong = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -142,9 +135,8 @@ const approversAmong = async (
 }
 
 /**
- * Requires two people who can approve each other's changes; otherwise nobody could end the rule.
- * @param organizationId organization of the rule; null for the deployment
- * @throws ConflictError that names the missing approver
+ * Requires two people who can approve each other's changes; otherwise nobody could end the rule. @param organizationId
+ * Null for the deployment @throws ConflictError
  */
 export const requireTwoApprovers = async (
   tables: Pick<Tables, 'accountMakers'>,
@@ -160,7 +152,7 @@ export const requireTwoApprovers = async (
       ? `There ${all.length === 0 ? 'are none' : `is only ${names}`}. Invite two others`
       : `In each pair of ${names}, one created, invited or recovered the other’s account. Invite one more person`
   throw new ConflictError(
-    `the change is refused because the second-person rule requires two ${role} who can approve each other’s changes. ` +
+    `the second-person rule requires two ${role} who can approve each other’s changes. ` +
       `${found}: two people whom the same person invited can approve each other’s changes`,
   )
 }

@@ -1,4 +1,4 @@
-// Approves or rejects a waiting request. Approval runs the request's route in the same transaction.
+// Approves or rejects a request. Approval runs the request's route in the same transaction.
 import type { Approval } from '../../store/accounts/approvals.ts'
 import { storeWithin, type Tables } from '../../store/store.ts'
 import type { PersonActor } from '../actor.ts'
@@ -14,11 +14,11 @@ export type DecidingCall = Pick<
   'request' | 'requestId' | 'caller' | 'deadline' | 'organization' | 'origin' | 'stillAllowed' | 'services'
 > & { readonly actor: PersonActor }
 
-/** Services for a change within the transaction of its approval, which must wait for nothing else. */
+/** Services for a change in the transaction of its approval, which must not wait. */
 const within = (services: Services, tables: Tables): Services => ({
   ...services,
   store: storeWithin(services.store, tables),
-  // The holder of a slot may be waiting for this transaction.
+  // The holder of a slot may wait for this transaction.
   listUploads: {
     ...services.listUploads,
     edit: (_owner, work) => work(),
@@ -45,7 +45,7 @@ const perform = async (
   if (rule === null) throw new Error(`${route.operationId} does not wait for a second person`)
   const { params, query, body, kept, basis } = request
   const organizationId = deciding.organization?.id ?? null
-  // The requester is the actor, with current rights; the audit log also names the approver.
+  // The actor is the requester, with current rights.
   const actor = await actorOf(tables, requestedBy, deciding.actor)
   const call: AnyCall = {
     request: deciding.request,
@@ -82,16 +82,15 @@ const perform = async (
 const requestOf = (approval: Approval): KeptRequest => {
   if (approval.request === null) {
     throw new ConflictError(
-      'an earlier version of the service stored this request: reject it and request the change again',
+      'this request is from an earlier version of the service: reject it and request the change again',
     )
   }
   return approval.request as unknown as KeptRequest
 }
 
 /**
- * Decides a request and, on approval, makes its change in the same transaction.
- * @throws SubjectUnknownError; ConflictError if the request is already decided, this account can't approve it, or its
- * basis has changed; the errors of the change
+ * On approval, makes the change in the same transaction. @throws SubjectUnknownError; ConflictError if the request is
+ * already decided, this account can't approve it, or its basis has changed; the errors of the change
  */
 export const decideApproval = async (
   deciding: DecidingCall,
@@ -104,11 +103,11 @@ export const decideApproval = async (
   const userId = deciding.actor.user.id
   const found = await tables.approvals.find(organizationId, approvalId)
   if (found === null) throw new SubjectUnknownError('approval')
-  if (found.state !== 'pending') throw new ConflictError(`it is already ${found.state}`)
+  if (found.state !== 'pending') throw new ConflictError(`the request is already ${found.state}`)
   if (approve) await requireApprover(tables, organizationId, found, userId)
-  // If two people decide at once, only the first finds the request pending.
+  // If two people decide at once, the second finds no pending request.
   const decided = await tables.approvals.decide(organizationId, approvalId, approve ? 'approved' : 'rejected', userId)
-  if (decided === null) throw new ConflictError('it was decided in the meantime')
+  if (decided === null) throw new ConflictError('the request was decided in the meantime')
   note({
     action: approve ? 'approval.approve' : 'approval.reject',
     subject: decided.id,
@@ -127,7 +126,7 @@ export const decideApproval = async (
   return decided
 }
 
-/** Deletes objects kept by a rejected request. Call it after the rejection is stored. */
+/** Deletes objects of a rejected request. Call after the rejection is stored. */
 export const discardKept = async (services: Services, routes: readonly Route[], approval: Approval): Promise<void> => {
   if (approval.state !== 'rejected' || approval.request === null) return
   const { operation, kept } = requestOf(approval)

@@ -1,6 +1,5 @@
-// Applies the second-person rule. A change that requires a second person first runs in a transaction that is rolled
-// back, so that an impossible change is refused at once. The request is then stored as sent, with the description shown
-// to the requester.
+// Applies the second-person rule. A change that requires approval first runs in a transaction that is rolled back, so
+// that an impossible change is refused at once. Then the request is stored, with the description for the requester.
 import { NamedError } from '../../lib/named-error.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'
@@ -11,14 +10,11 @@ import { requireSomeApprover, requireTwoApprovers } from './approvers.ts'
 import { requireVisibleChange, type Seen } from './declaration.ts'
 
 const LIFE_SECONDS = 604_800
-/**
- * With the value `refuse`, the change is refused instead of stored. The dashboard then requests a comment and repeats
- * the request.
- */
+/** With the value `refuse`, the request is refused instead of stored. The dashboard then asks for a comment. */
 const HEADER = 'x-approval'
 
 export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>
-/** Call without `write`, so that a declaration can't change anything. */
+/** Without `write`, so that a declaration can't make changes. */
 export type SeenCall = Omit<AnyCall, 'write'>
 type Write = AnyCall['write']
 
@@ -44,7 +40,7 @@ export class AwaitsApproval extends NamedError {
 class TrialRolledBack extends NamedError {
   readonly seen: Seen
   constructor(seen: Seen) {
-    super('tried out')
+    super('rolled back')
     this.seen = seen
   }
 }
@@ -57,7 +53,7 @@ export const isRuleOn = async (
     ? organizationSettings.readDeploymentSecondPerson()
     : (await organizationSettings.read(organizationId)).secondPerson
 
-/** Returns the state that must be unchanged when the request is approved. */
+/** State that must be unchanged when the request is approved. */
 export const basisOf = ({ changes, basis }: Seen): unknown => [
   changes.map(({ what, before }) => [what, before]),
   basis ?? null,
@@ -69,13 +65,13 @@ const requirePerson = (actor: Actor | null) => {
   return actor.user
 }
 
-/** A command may override the rule. Each of its audit entries then contains the reason. */
+/** A command may override the rule; its audit entries then contain the reason. */
 const overriding = ({ override }: CommandActor, note: Note): Note => {
   if (override === null) throw new SecondPersonNeededError()
   return (entry) => note({ ...entry, detail: { ...entry.detail, override: true, reason: override.reason } })
 }
 
-/** Applies the rule to `write`. @param write transaction without the rule */
+/** @param write Transaction without the rule */
 export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write => {
   const { secondPerson: rule } = route
   if (rule === null) return write
@@ -100,7 +96,7 @@ export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write 
         organizationId,
         action: rule.action,
         subject,
-        // Stored, so that a later change of the name can't mislead the approver.
+        // Includes the requester's name, so that changing it later can't mislead the approver.
         detail: { name, changes, differences, effects, comment, requester: { name: user.name, email: user.email } },
         request: { ...request },
         requestedBy: user.id,

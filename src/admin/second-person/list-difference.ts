@@ -1,4 +1,4 @@
-// Difference between a file and a list, for the approver: counts, the first addresses, and a hash of the result.
+// Difference between a file and a list for the approver: counts, first addresses, and a hash of the result.
 import { addressOfKey } from '../../domain/address-key.ts'
 import type { ListEntry } from '../../domain/list.ts'
 import { compareKeys } from '../../facts/lists/merge-chunks.ts'
@@ -6,13 +6,12 @@ import { nextTurn } from '../../lib/time.ts'
 import type { SeenChange } from './declaration.ts'
 
 export interface ListDifference {
-  /** Version of the list that the file was compared with. */
+  /** Version of the compared list. */
   readonly version: number
   readonly added: number
   readonly removed: number
-  /** Number of addresses with a changed memo. */
+  /** Addresses with a changed memo. */
   readonly remarked: number
-  /** First changes of each kind. */
   readonly shown: readonly SeenChange[]
   /** SHA-256 of the resulting list's export as text. */
   readonly sha256: string
@@ -27,7 +26,7 @@ export const memoText = (memo: string): string => (memo === '' ? 'in the list' :
 
 const textOf = (entry: ListEntry | null): string | null => (entry === null ? null : memoText(entry.memo))
 
-/** Yields each address of either stream with its two entries. Both streams are in the order of `compareKeys`. */
+/** Yields the entries of each address in either stream. Both streams are in the order of `compareKeys`. */
 async function* pairs(
   before: AsyncIterable<ListEntry>,
   after: AsyncIterable<ListEntry>,

@@ -1,13 +1,11 @@
-// Form of a URL or file in approvals, responses and the audit log: it distinguishes locations without revealing
-// secrets.
+// Text for a URL or file that distinguishes locations without revealing secrets.
 import { createHash } from 'node:crypto'
 
 const HASH_DIGITS = 16
 
 /**
- * Returns host, path and the names of query parameters, whose values may be keys. The hash covers the complete text, so
- * that locations with different values look different.
- * @param location URL, or path of a file, which isn't shown
+ * Host, path and names of query parameters, whose values may be keys. The hash covers the complete text, so that
+ * different values look different. @param location URL, or path of a file, which isn't shown
  */
 export const locationText = (location: string): string => {
   const url = /^https?:/i.test(location) ? URL.parse(location) : null

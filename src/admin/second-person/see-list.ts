@@ -1,6 +1,6 @@
-// Describes list changes and determines whether they need a second person. Additions to an organization's `deny` and
-// removals from its `allow` only withhold signatures, so they need none. For other lists, the safe direction depends on
-// the policies.
+// Describes list changes and whether they require a second person. Additions to an organization's `deny` and removals
+// from its `allow` only withhold signatures, so they don't. For other lists, the safe direction depends on the
+// policies.
 
 import { addressKey, hexOfKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { counted } from '../../lib/counted.ts'
@@ -21,7 +21,7 @@ interface Edit {
 const named = ({ name, organizationId }: Pick<AddressList, 'name' | 'organizationId'>): string =>
   organizationId === null ? `shared list ${name}` : `list ${name}`
 
-/** `allow` and `deny` are special only as lists of an organization, not as shared lists. */
+/** Shared lists named `allow` and `deny` aren't special. */
 export const needsForEdit = (name: string, owner: ListOwner, { add = [], remove = [] }: Edit): Needs => {
   if (owner !== null && name === 'deny' && remove.length === 0) return 'nothing'
   if (owner !== null && name === 'allow' && add.length === 0) return 'nothing'
@@ -39,7 +39,7 @@ export const seeEdit = async (
 ): Promise<Seen> => {
   const list = await tables.lists.find(owner, name)
   const addresses = [...add.map(({ address }) => address), ...remove]
-  // The change itself refuses a missing list and an invalid address.
+  // The change itself refuses missing lists and invalid addresses.
   const keys = new Map(
     addresses.flatMap((address) => {
       const canonical = parseAnyAddress(address)
@@ -88,7 +88,7 @@ export const seeUpload = async (
   { merge, entries, read, sha256, difference }: StagedUpload,
 ): Promise<Seen> => {
   const list = await requireList(tables, owner, name)
-  // The rule was turned on or the list changed during the upload, or an earlier version stored the request.
+  // The list changed or the rule was turned on during the upload, or the request is from an earlier version.
   if (difference?.version !== list.version) {
     throw new ConflictError('the list has changed since the file was compared with it: upload the file again')
   }
@@ -104,7 +104,7 @@ export const seeUpload = async (
         before: null,
         after: `${entriesText(read)} (sha256 ${sha256})`,
       },
-      { what: 'sha256 of the resulting addresses, one per line', before: null, after: difference.sha256 },
+      { what: 'SHA-256 of the resulting addresses, one per line', before: null, after: difference.sha256 },
       {
         what: 'addresses',
         before: null,

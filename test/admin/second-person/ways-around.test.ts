@@ -55,7 +55,7 @@ describe('a puppet', () => {
   test('is nobody before someone else approves it', async () => {
     const asked = await world.asks(world.ada, 'addMember')
     const own = await world.decide(asked.body.id, true, world.ada)
-    expect([own.status, own.body.detail]).toEqual([409, 'someone other than the requester must approve this change'])
+    expect([own.status, own.body.detail]).toEqual([409, 'a person other than the requester must approve this change'])
     expect(await world.store.users.findByEmail('new@example.com')).toBeNull()
   })
 
@@ -486,7 +486,10 @@ describe('lists', () => {
       await askForSource({}),
       await world.asks(world.ada, 'changeVerificationTrust', { body: { trusts: 'all' } }),
     ]) {
-      expect([asked.status, asked.body.detail]).toEqual([409, 'this changes nothing that an approver could review'])
+      expect([asked.status, asked.body.detail]).toEqual([
+        409,
+        'the request changes nothing that an approver could review',
+      ])
     }
   })
 
@@ -678,7 +681,7 @@ describe('too few people', () => {
     const refused = await turnOn()
     expect(refused.status).toBe(409)
     expect(refused.body.detail).toBe(
-      'the change is refused because the second-person rule requires two administrators of the organization, or ' +
+      'the second-person rule requires two administrators of the organization, or ' +
         'deployment admins who can approve each other’s changes. There is only ada@example.com. Invite two others: two ' +
         'people whom the same person invited can approve each other’s changes',
     )

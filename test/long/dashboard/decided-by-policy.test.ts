@@ -91,7 +91,7 @@ test('nothing decides until it is switched on, and then a person whose checks pa
   const early = await runCommand(folder, 'session-policy', 'update', '--policy', policyId, '--config', configPath)
   expect([early.code, early.stderr]).toEqual([
     1,
-    expect.stringContaining('revision 1 was not tried on past sessions in the last 30 days'),
+    expect.stringContaining('revision 1 was not replayed on past sessions in the last 30 days'),
   ])
   expect(await command('policy', 'replay', TEMPLATE)).toStartWith('0 sessions: ')
   await command('session-policy', 'update', '--policy', policyId)

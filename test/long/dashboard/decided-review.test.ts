@@ -64,7 +64,7 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
     await page.getByText('Reviewers decide every session.').waitFor()
     const letItDecide = page.getByRole('button', { name: 'Turn on' })
     await letItDecide.click()
-    await page.getByText(/Revision 1 was not tried on past sessions in the last 30 days/).waitFor()
+    await page.getByText(/Revision 1 was not replayed on past sessions in the last 30 days/).waitFor()
     await page.getByRole('button', { name: 'Try it on past sessions' }).click()
     const table = page.getByRole('table', { name: 'Sessions that reviewers decided differently' })
     await table.getByRole('row', { name: /Rejected Approved grown/ }).waitFor()
@@ -120,7 +120,7 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
     const dialog = page.getByRole('dialog')
     await dialog.getByText(/decides on sessions, if the settings select/).waitFor()
     await dialog.getByRole('button', { name: 'Make live', exact: true }).click()
-    await dialog.getByText(/Revision 2 was not tried on past sessions in the last 30 days/).waitFor()
+    await dialog.getByText(/Revision 2 was not replayed on past sessions in the last 30 days/).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await differing.getByRole('link').click()
     await page

@@ -161,7 +161,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await rows.nth(1).waitFor()
     await page.getByLabel('Find an address').fill('0xg')
     await page.getByRole('button', { name: 'Find', exact: true }).click()
-    await page.getByText(/must be an EVM or Solana address, or the beginning of one/i).waitFor()
+    await page.getByText(/must be an EVM or Solana address, or a prefix of one/i).waitFor()
     // The addresses stay on screen.
     expect(await rows.count()).toBe(2)
     await page.getByLabel('Find an address').fill(WALLET.slice(0, 6))
