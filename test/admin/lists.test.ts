@@ -133,7 +133,7 @@ describe('the wallets that a list of sanctioned people names', () => {
       await ask('PUT', '/source', url),
       await ask('DELETE', ''),
     ]) {
-      const detail = expect.stringContaining('screening maintains this list')
+      const detail = expect.stringContaining('is maintained by screening')
       expect(asked).toMatchObject({ status: 409, body: { detail } })
     }
     expect((await ask('GET', '')).body).toMatchObject({ entries: 1, kept_by: 'screening' })

@@ -38,7 +38,7 @@ test('a successor that is not registered on a chain is refused, except with fina
   }
   expect(await retire(first.id, {})).toEqual([
     409,
-    expect.objectContaining({ detail: expect.stringContaining('0x2222 is not registered on base') }),
+    expect.objectContaining({ detail: expect.stringContaining('0x2222, is not registered on base') }),
   ])
   // The second key never signs while the first is active; the third signs only after both.
   unregistered = third.address

@@ -153,7 +153,7 @@ test('nobody is asked to approve what would be refused then: a revision that was
   await tried(PEOPLE)
   const asked = await choose()
   expect(asked.status).toBe(202)
-  expect(JSON.stringify(asked.body)).toContain('Tried on 0 sessions: 0 completed')
+  expect(JSON.stringify(asked.body)).toContain('Replayed on 0 sessions: 0 completed')
 })
 
 test('a revision is tried on one session: what each rule says, on which facts, and that they were read', async () => {

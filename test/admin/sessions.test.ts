@@ -126,7 +126,10 @@ describe('a decision', () => {
     const id = await submitted()
     for (const comments of [{}, { public_comment: null }, { public_comment: '', private_comment: '' }]) {
       const refused = await decide(id, { status: 'rejected', sequence: 2, ...comments })
-      expect([refused.status, refused.body['detail']]).toEqual([400, expect.stringContaining('is required unless')])
+      expect([refused.status, refused.body['detail']]).toEqual([
+        400,
+        expect.stringContaining('or private_comment is required'),
+      ])
     }
     expect((await decide(id, { status: 'retry', sequence: 2 })).body['status']).toBe('retry')
     const other = await submitted()

@@ -19,7 +19,7 @@ test('project list and doctor name a project that nothing can be decided for', a
     expect((await run('project', 'create', '--name', 'Waiting', '--policy', policy)).code).toBe(0)
     const listed = await run('project', 'list')
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(new RegExp(`${policy} +no `))])
-    expect(listed.stderr).toContain(`every request for Waiting is refused, because ${policy} has no active revision`)
+    expect(listed.stderr).toContain(`requests for Waiting are refused, because ${policy} has no active revision`)
     const problem = await run('doctor', '--json')
     expect(problem.code).toBe(1)
     expect(JSON.parse(problem.stdout).exposure).toContainEqual({

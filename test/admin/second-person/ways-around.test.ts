@@ -47,7 +47,7 @@ describe('a puppet', () => {
     await Promise.all([...unable, ...[root, rita, rob].map(({ id }) => world.store.users.setDisabled(id, true))])
     for (const asker of [ada, first]) {
       const refused = await world.asks(asker, 'activateRevision')
-      expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('no one could approve')])
+      expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('nobody could approve')])
     }
     expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
   })

@@ -206,7 +206,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await enterPassword(page)
     await page.getByLabel('Code').fill('000000')
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText('The code is wrong or was used before.').waitFor()
+    await page.getByText('The code is wrong or has already been used.').waitFor()
     await page.getByLabel('Code').fill(codeOf(secret, 0))
     await page.getByRole('button', { name: 'Continue' }).click()
     await heading(page, 'Demo')
