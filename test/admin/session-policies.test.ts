@@ -95,8 +95,8 @@ test('no policy decides by a revision that was not tried lately, whichever of th
   const refused = await call('PUT', path, { policy_id: policyId })
   expect([refused.status, refused.body['detail']]).toEqual([
     409,
-    'revision 1 was not replayed on past sessions in the last 30 days: first try it with a replay in the dashboard, ' +
-      `replayPolicy of the admin API or "${PROGRAM} policy replay ${revisionId}"`,
+    'revision 1 was not replayed on past sessions in the last 30 days: replay it in the dashboard, ' +
+      `with replayPolicy of the admin API, or with "${PROGRAM} policy replay ${revisionId}"`,
   ])
   expect((await call('GET', path)).body).toEqual(nobody)
   // Neither one that only waits, nor that of another document, nor an old one.
