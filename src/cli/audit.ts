@@ -8,7 +8,7 @@ import { CommandFailedError } from '../command-line/output.ts'
 const verifyCopy = async (context: CommandContext, entries: number): Promise<boolean> => {
   const { output, command, deployment } = context
   const copies = deployment.findService(LOG_COPIES)
-  if (copies === null) throw new CommandFailedError('this requires the module log-shipping: remove it from --without')
+  if (copies === null) throw new CommandFailedError('requires the module log-shipping: remove it from --without')
   const target = deployment.shipTarget(parsePlace('from', command.text('from')))
   const { audit, deploymentId } = (await context.open()).store
   const report = await copies.verifyAudit({ target, deploymentId, audit }, entries)
@@ -36,7 +36,8 @@ const verify = async (context: CommandContext): Promise<number> => {
     output.stdout(`${JSON.stringify(report)}\n`)
   } else {
     if (isIntact) output.stdout(`intact: ${entries} entries; the newest has the hash ${headHash}\n`)
-    if (!ok) output.stderr(`broken: entry ${brokenAt} is missing, or does not follow the ${entries} before it\n`)
+    if (!ok)
+      output.stderr(`broken: entry ${brokenAt} is missing, or does not continue the ${entries} entries before it\n`)
     for (const problem of problems) output.stderr(`${problem}\n`)
   }
   const wantsCopy = command.flag('shipped') || command.text('from') !== undefined
@@ -50,8 +51,8 @@ export const AUDIT_COMMANDS: readonly Command[] = [
     verb: 'verify',
     summary: 'Verify the hash chain of the audit log',
     description:
-      'Each entry contains the SHA-256 of the previous entry, so no entry can be changed, inserted or removed unnoticed. The log is also ' +
-      'compared with its signed heads, which are stored with the tree of the decision log. Store the printed number and hash elsewhere to compare them later.',
+      'Each entry contains the SHA-256 of the previous entry, so changed, inserted and removed entries are found. The log is also ' +
+      'compared with its signed heads, which are stored with the tree of the decision log. To detect a rewritten log later, store the printed number and hash on another system.',
     options: [
       flag('shipped', 'Also verify the copy that the service ships with the decision log'),
       text('from', 'PLACE', 'Also verify the copy at dir:/path or s3://bucket/prefix'),

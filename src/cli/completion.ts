@@ -93,7 +93,7 @@ export const runCompletion = ([shell = '', ...others]: readonly string[], output
   }
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined
   if (script === undefined || others.length > 0)
-    throw new UsageError(`the shell must be bash, zsh or fish: ${PROGRAM} completion bash`)
+    throw new UsageError(`the shell must be bash, zsh or fish. Example: ${PROGRAM} completion bash`)
   output.stdout(script())
   return 0
 }

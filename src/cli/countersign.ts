@@ -43,11 +43,10 @@ Administration, on this machine or with --url and an admin key at another deploy
 ${described(describe(false))}
 This machine:
 ${described([...describe(true), ...Object.entries(verbsOf(modules))])}
-${PROGRAM} help NOUN [VERB] shows more. Every command takes --data-dir FOLDER and --config FILE, and most take --json.
-Changes are live in a running service within a second.
+${PROGRAM} help NOUN [VERB] shows more. Every command accepts --data-dir FOLDER and --config FILE; most accept --json.
+A running service applies changes within a second.
 
-If an organization or the deployment requires a second person, a command that changes who gets attestations exits with 3
-and changes nothing. With --override-second-person --reason TEXT it makes the change; the audit log and the dashboard show both.
+If an organization or the deployment requires a second person, a command that changes who gets attestations exits with 3 and changes nothing. --override-second-person --reason TEXT makes the change anyway; the audit log and the dashboard show the override and the reason.
 `
 }
 

@@ -65,7 +65,7 @@ const tail: Run = async ({ command, output }, io, directory) => {
   for (const entry of entries) print(entry)
   if (unreadable > 0) {
     output.stderr(
-      `${unreadable} lines could not be read, the newest ${unreadableAt}; see ${PROGRAM} decisions verify\n`,
+      `${unreadable} lines could not be read, the latest at ${unreadableAt}: run ${PROGRAM} decisions verify\n`,
     )
   }
   if (command.flag('follow')) {
@@ -94,8 +94,7 @@ const verify: Run = async ({ command, output, clock }, io, directory) => {
     io.checkOf === null || command.flag('chains') ? null : io.checkOf(command.texts('checkpoint'), archivedBefore)
   const { monotonicMs } = clock
   if (from !== undefined) {
-    if (io.copies === null)
-      throw new CommandFailedError('this requires the module log-shipping: remove it from --without')
+    if (io.copies === null) throw new CommandFailedError('requires the module log-shipping: remove it from --without')
     return io.copies.verifyDecisions({ target: io.openTarget(place), json, monotonicMs, stdout, stderr, checkTree })
   }
   let lastPrintedMs = monotonicMs()
@@ -129,7 +128,7 @@ const TABLE: DecisionsTable<DecisionsIo> = [
     verb: 'verify',
     summary: 'Verify all hashes, lines, links between files, and that all UUIDs are unique',
     description:
-      'Compares the log with the signed tree over it, and the tree with its heads: in its tables, in the head’s file, in the store and in the shipped copies. Only a head stored elsewhere can reveal a change to all of these at once: pass it with --checkpoint. To check line 3 of a file by hand: sed -n 2p FILE | tr -d "\\n" | sha256sum prints its "prev".',
+      'Compares the log with its signed tree, and the tree with its heads in the tables, the head’s file, the store and the shipped copies. To detect a change to all of these at once, pass a head stored on another system with --checkpoint. To check line 3 of a file by hand: sed -n 2p FILE | tr -d "\\n" | sha256sum prints its "prev".',
     options: [
       text('checkpoint', 'FILE', 'Signed head stored elsewhere, which the tree must extend', { many: true }),
       text('archived-before', 'TIME', 'Do not report missing files from before this time, which were archived'),

@@ -58,7 +58,7 @@ const save = async (context: CommandContext): Promise<number> => {
     await pipeline(Readable.from(body), file)
   } catch (error) {
     if (errorCodeOf(error) === 'EEXIST') throw new CommandFailedError('the file already exists')
-    // Remove an incomplete document, because its content could not be verified.
+    // The content of an incomplete document isn't verified.
     await rm(path, { force: true })
     throw error
   }
@@ -95,8 +95,8 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
     verb: 'save',
     summary: 'Save a document of a session to a file',
     description:
-      'The audit log records who read the file. Open it in a program that executes nothing: it comes from an untrusted person.',
-    words: [SESSION, { name: 'DOCUMENT', help: 'ID of the session' }],
+      'The audit log records who read the file. The file comes from an untrusted person: open it only in a program that executes no code in it.',
+    words: [SESSION, { name: 'DOCUMENT', help: 'ID of the document; see evidence show' }],
     options: [text('out', 'FILE', 'File to write; must not exist', { required: true }), BY, ORG],
     run: save,
   },
@@ -121,7 +121,7 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
       printRotation(context, rotated, [
         `re-encrypted: ${secrets} keys and secrets of ${organizations} organizations`,
         ...(unreadable > 0
-          ? [`${unreadable} keys and secrets could not be decrypted; they were already unreadable before the rotation`]
+          ? [`${unreadable} keys and secrets could not be decrypted: they were already unreadable before the rotation`]
           : []),
       ])
       return 0

@@ -26,18 +26,14 @@ import { describeStore, parseStoreAddress, type StoreTarget } from '../store/sto
 const USAGE = `Usage: ${PROGRAM} migrate --from ADDRESS --to ADDRESS [--json]
        ${PROGRAM} migrate --take-back ADDRESS
 
-Copies a database into an empty one, table by table, and compares the rows by count and SHA-256. If the command fails, the
-target stays empty. No service may use the source meanwhile. Afterwards the source keeps its content, but is marked as moved
-and cannot be opened.
+Copies a database into an empty one, table by table, and compares the rows by count and SHA-256. If the command fails, the target stays empty. Stop all services that use the source first. The source keeps its content, but is marked as moved and can no longer be opened.
 
 ADDRESS is sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE. Put an address with a password into an environment variable
 or a file, so that the process list doesn't show it: env:NAME or file:PATH. A PostgreSQL database must already exist.
 
---take-back makes a moved store usable again, to abandon a move. It does not contain changes made in the new store since. Stop
-every service on the new store first, and never use both.
+--take-back makes a moved store usable again, without the changes made in the new store since. Stop all services on the new store first, and never use both.
 
-The tree of the decision log moves too: into PostgreSQL, or from there into the data folder. Keystores, evidence and the
-decision log stay in the data folder. Afterwards, set COUNTERSIGN_STORE to the target.
+The tree of the decision log is copied too: into PostgreSQL, or from there into the data folder. Keystores, evidence and the decision log stay in the data folder. Afterwards, set COUNTERSIGN_STORE to the target.
 `
 
 const PROGRESS_MS = 1_000

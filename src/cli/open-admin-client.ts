@@ -25,7 +25,7 @@ export interface AdminClientInput {
   readonly modules: readonly Module[]
   readonly clock: Clock
   readonly user: string
-  /** Reason for overriding the second-person rule; null if it isn't overridden. */
+  /** Reason for overriding the second-person rule; null without an override. */
   readonly override: Override | null
   readonly openKeys: () => Promise<OrganizationKeys>
   readonly openEvidence: () => Promise<EvidenceParts>

@@ -9,8 +9,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 
 const USAGE = `Usage: ${PROGRAM} plan --rate N --p99 DURATION
 
-Measures this machine for about 20 seconds with a service and a data folder of its own, and recommends processes, workers
-and nodes. Stop other programs first. Needs a source checkout.
+Measures this machine for about 20 seconds with a temporary service, and recommends processes, workers and nodes. Stop other programs first. Requires a source checkout.
 
   --rate N        Attestations per second
   --p99 DURATION  Maximum latency of 99% of the attestations, for example 20ms or 1s
@@ -23,7 +22,7 @@ Exit codes: 0 success, 1 failure, 2 invalid arguments.
 const positive = (name: string, pattern: RegExp, text: string | undefined, example: string): number => {
   const [, digits = '', unit] = pattern.exec(text ?? '') ?? []
   const value = Number(digits) * (unit === 's' ? 1_000 : 1)
-  if (!(value > 0)) throw new UsageError(`--${name} is missing or not valid, for example --${name} ${example}`)
+  if (!(value > 0)) throw new UsageError(`--${name} is missing or invalid. Example: --${name} ${example}`)
   return value
 }
 
@@ -41,7 +40,7 @@ export const runPlan = (commandArguments: readonly string[], output: CommandOutp
     const rate = positive('rate', /^(\d{1,9})$/, command.text('rate'), '5000')
     const p99Ms = positive('p99', /^(\d{1,6}(?:\.\d{1,3})?)(ms|s)$/, command.text('p99'), '20ms')
     if (!existsSync(join(ROOT, 'bench/plan.ts'))) {
-      throw new CommandFailedError('plan needs the benchmark: run it in a source checkout on this machine')
+      throw new CommandFailedError('plan requires the benchmark: run it from a source checkout')
     }
     const child = Bun.spawn([process.execPath, 'run', '--silent', 'plan', '--rate', `${rate}`, '--p99', `${p99Ms}`], {
       cwd: ROOT,

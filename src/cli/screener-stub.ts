@@ -11,8 +11,7 @@ import { type ListenAddress, listenUrl } from '../server/listen-address.ts'
 
 const USAGE = `Usage: ${PROGRAM} screener-stub [--listen HOST:PORT]
 
-Runs a screener for trials and tests until it is interrupted. It screens nothing: addresses that end in "dead" are flagged
-with a score of 100, all others have a score of 0. Call GET /screen/ADDRESS, or POST /screen with {"address": "…"}.
+Runs a screener for trials and tests until interrupted. It screens nothing: addresses that end in "dead" are flagged with a score of 100, and all others have a score of 0. Call GET /screen/ADDRESS, or POST /screen with {"address": "…"}.
 docs/examples/screener.yaml configures the service to use it.
 
   --listen HOST:PORT   Address to listen on (default 127.0.0.1:8099)
@@ -33,7 +32,7 @@ const answerTo = (text: unknown): Response => {
   const headers = { 'x-stub': 'true' }
   if (address === null) {
     return Response.json(
-      { stub: true, notice: NOTICE, error: 'give an EVM or Solana address' },
+      { stub: true, notice: NOTICE, error: 'address must be an EVM or Solana address' },
       { status: 400, headers },
     )
   }

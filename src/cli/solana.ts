@@ -1,6 +1,5 @@
 // `countersign solana deploy-plan`: prints the commands that deploy a registry program to a cluster and register the
-// deployment's attesters. They use Solana's tools and the example in docs/. The command reads the store and sends
-// nothing.
+// deployment's attesters, with Solana's tools and an example in docs/. It reads only the store, and sends nothing.
 
 import { type Command, type CommandContext, text } from '../command-line/command.ts'
 import { print, UsageError } from '../command-line/output.ts'
@@ -33,24 +32,24 @@ const planText = ({ url, program, attesters }: Plan): string => {
    solana-keygen new --outfile registry-keypair.json
    solana program deploy --url ${url} --program-id registry-keypair.json contracts/solana/registry/registry.so
 
-2. See that the deployed program is this one: the sum is the same.
+2. Compare the deployed program with the file: both must have the same SHA-256.
 
    solana program dump --url ${url} ${address} deployed.so
    head -c ${REGISTRY_FILE.bytes} deployed.so | sha256sum
 
-3. Make the registry and register the attesters that are active here. The upgrade authority signs and becomes the authority.
+3. Create the registry and register this deployment's active attesters. The upgrade authority signs and becomes the registry's authority.
 
    ${setUp} attesters ${attesters.join(' ')}
 
-4. Set the policy of each guarded program: the verification hash of its project. The program's upgrade authority signs.
+4. Set the policy of each guarded program to the verification hash of its project. The guarded program's upgrade authority signs.
 
    ${setUp} policy PROGRAM VERIFICATION_HASH
 
-5. Name the program in the configuration, under chains: solana: { rpc: ..., registry: ${address} }, and check.
+5. Add the program to the configuration, under chains: solana: { rpc: ..., registry: ${address} }, then check it.
 
    ${PROGRAM} doctor --chain solana
 
-6. Give the upgrade authority to those who shall have it, a multisignature wallet for example.
+6. Transfer the upgrade authority to its final holder, for example a multisignature wallet.
 
    solana program set-upgrade-authority --url ${url} ${address} --new-upgrade-authority WALLET
 `
@@ -67,7 +66,7 @@ const deployPlan = async ({ command, output, deployment }: CommandContext): Prom
     throw new UsageError(`--url ${(error as Error).message}`)
   }
   if (!/^[\x21-\x7e]+$/.test(url) || /['"`$\\;&|<>]/.test(url))
-    throw new UsageError('--url has characters of the shell')
+    throw new UsageError('--url contains characters that a shell would interpret')
   const attesters = (await deployment.withStore((store) => store.attesters.list()))
     .filter(({ kind, status }) => kind === 'ed25519' && status === 'active')
     .map(({ address }) => address)

@@ -146,14 +146,14 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       onFailed: (task, errorClass) => log.error('a task failed', { task: task.id, kind: task.kind, errorClass }),
     }),
     monotonicMs: clock.monotonicMs,
-    onError: (error) => log.warn('a task could not be written', { error }),
+    onError: (error) => log.warn('the state of a task could not be stored', { error }),
   })
   await dependencies.sharing.failInterruptedTasks()
   const live = createLiveWatch({
     control: processes,
     monotonicMs: clock.monotonicMs,
     unixMs: Date.now,
-    onError: (error) => log.warn('the processes could not be looked at', { error }),
+    onError: (error) => log.warn('the list of processes could not be read', { error }),
   })
   const liveStreams = createLiveStreams(live.monitor)
   const ticking = setInterval(() => void live.tick(), LIVE_TICK_MS)

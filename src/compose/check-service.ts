@@ -30,7 +30,7 @@ export const createCheckTask = (dependencies: CheckTaskDependencies): LeaderTask
     findSession: store.sessions.find,
     onChecked,
     clock: systemClock,
-    onError: (error, part) => log.warn('a check could not be made; it is tried again', { part, error }),
+    onError: (error, part) => log.warn('a session check failed; will retry', { part, error }),
     parts,
   })
   /** Whether claims of an earlier process were released. */
@@ -39,7 +39,7 @@ export const createCheckTask = (dependencies: CheckTaskDependencies): LeaderTask
     name: 'checks of sessions',
     intervalMs: LOOK_INTERVAL_MS,
     after: systemTimers.after,
-    onError: (error) => log.warn('the sessions to be checked could not be read; it is tried again', { error }),
+    onError: (error) => log.warn('the sessions to check could not be read; will retry', { error }),
     work: async (lead) => {
       if (!released) await store.sessionChecks.releaseClaims()
       released = true

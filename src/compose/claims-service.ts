@@ -45,7 +45,8 @@ export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDe
         claimSeconds: claimSecondsOf(config),
         after: systemTimers.after,
         claims: store.idempotency,
-        onError: (error) => log.warn('what became of cut-off requests could not be told to the other nodes', { error }),
+        onError: (error) =>
+          log.warn('the decisions of interrupted requests could not be reported to the other nodes', { error }),
       })
       teller.start()
       return teller.stop

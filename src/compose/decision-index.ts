@@ -26,7 +26,7 @@ export const openDecisionIndex = async (
   if (!searches && !config.serve.has('attestation')) return null
   const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder, shipping))
   const { after } = systemTimers
-  const onEvent = (event: IndexEvent): void => log.warn('the decision index failed; it is tried again', event)
+  const onEvent = (event: IndexEvent): void => log.warn('the decision index failed; will retry', event)
   if (searches) {
     const search = createDecisionSearch({ spawn, after, onEvent })
     return { search, close: search.close }

@@ -63,7 +63,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
           scanner: createClamd({ address: scanner }),
           whenAway,
           found: async ({ organizationId, id }, signature) => {
-            log.warn('the scanner found something in a document, which was refused', { session: id, signature })
+            log.warn('the scanner found malware in a document, which was refused', { session: id, signature })
             await store.audit.append({
               organizationId,
               subject: id,
@@ -92,7 +92,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     findSession: store.sessions.find,
     vault,
     clock: systemClock,
-    onError: (error) => log.warn('an erased document could not be deleted; it is tried again', { error }),
+    onError: (error) => log.warn('the file of an erased document could not be deleted; will retry', { error }),
   })
   const requireSteadyClock = createSteadyClock(systemClock)
   const createSweep = (lead: Pick<Lead, 'leads'>) =>
@@ -107,7 +107,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
   const sweepOnce = async (lead: Lead): Promise<void> => {
     const { sessions, files: removed } = await createSweep(lead)()
     retentionRuns.completed += 1
-    if (sessions + removed > 0) log.info('evidence past its time was erased', { sessions, files: removed })
+    if (sessions + removed > 0) log.info('evidence was erased after its retention', { sessions, files: removed })
   }
 
   const notes = { vault, store: store.evidence, clock: systemClock }
@@ -125,7 +125,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
       onError: (error) => {
         if (error instanceof LeadLostError) return
         retentionRuns.failed += 1
-        log.warn('evidence past its time could not be erased; it is tried again', { error })
+        log.warn('evidence could not be erased after its retention; will retry', { error })
       },
     }),
     close: async () => {

@@ -78,7 +78,7 @@ const openGeography = ({ config, clock, log }: FactsDependencies): Geography | n
         onLoaded: ({ databaseType, builtAtSeconds }) => {
           log.info('geography file read', { databaseType, builtAt: isoTime(builtAtSeconds) })
         },
-        onError: (error) => log.error('the geography file cannot be read', { path: config.geoipFile, error }),
+        onError: (error) => log.error('the geography file could not be read', { path: config.geoipFile, error }),
       })
 
 /** Without readable chains, the reader isn't loaded, because viem takes 10 MB of memory. */
@@ -103,7 +103,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
         clock,
         environment,
         onError: (error) =>
-          log.warn('a screener did not answer', { screener: name, reason: failureReason(error), error }),
+          log.warn('a screener did not respond', { screener: name, reason: failureReason(error), error }),
       }),
     ]),
   )
@@ -124,7 +124,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
     bases: store.listBases,
     publish: pool.updateLists,
     clock,
-    onError: (error) => log.warn('a list could not be read; it is tried again', { error }),
+    onError: (error) => log.warn('a list could not be read; will retry', { error }),
   })
   const loads = { loaded: 0, confirmed: 0, failed: 0 }
   const report = (result: RefreshResult): void => {
@@ -143,7 +143,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
       screeners,
       reads,
       clock,
-      onError: (error) => log.warn('a fact could not be had', { error }),
+      onError: (error) => log.warn('a fact could not be determined', { error }),
     }),
     countryOf: (address) => (address === '' ? null : (geography?.lookup(address)?.country ?? null)),
     load: async () => {
@@ -170,7 +170,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
           },
           clock,
           onResult: report,
-          onError: (error) => log.warn('the sources of lists could not be asked for', { error }),
+          onError: (error) => log.warn('the sources of lists could not be read from the store', { error }),
         })
         refresher.start()
       },

@@ -123,7 +123,7 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
     streamsMax,
     streamsPerKeyMax,
     ticksPerSecond: TICKS_PER_SECOND,
-    onError: (error) => log.warn('a stream could not be served; it is tried again', { error }),
+    onError: (error) => log.warn('an event stream could not be updated; will retry', { error }),
   })
   const listener = { stateChanged: hub.publish, standingChanged: standings.sessionChanged }
   const changesOver = (changeStatus: SessionChangesDependencies['sessions']['changeStatus']): SessionChanges =>
@@ -140,7 +140,10 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
   )
   const deciders = createDeciders({
     endpoints: store.webhookEndpoints,
-    onError: (error) => log.warn('who decides could not be read; what was known stays', { error }),
+    onError: (error) =>
+      log.warn('the organizations’ settings for decisions could not be read; the earlier settings stay in effect', {
+        error,
+      }),
   })
   const providers = createProviders({
     manual: createManualProvider(changes),

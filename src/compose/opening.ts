@@ -50,7 +50,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
       log.warn('traffic may cross a network unprotected', { setting: subject, reason: detail })
     }
     for (const { detail, subject } of inspectCertificateTerms(tls, clock.unixSeconds())) {
-      log.warn('clients refuse a listener, or will soon', { listener: subject, reason: detail })
+      log.warn('the certificate of a listener has expired or expires soon', { listener: subject, reason: detail })
     }
   }
   const store = await openStore({
@@ -169,7 +169,7 @@ export const openService = async (
     takeUses: authenticator.takeUses,
     drainLatencies: latency.drain,
     sweeps: sharing.leads,
-    onError: (error) => log.warn('a chore of the store failed', { error }),
+    onError: (error) => log.warn('a maintenance task of the store failed', { error }),
   })
   return {
     ...storage,

@@ -76,7 +76,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     after,
     table: store.liveProcesses,
     name: `${hostname()}/${index}`,
-    onError: (error) => log.warn('this process could not tell the others that it lives', { error }),
+    onError: (error) => log.warn('this process could not renew its registration', { error }),
   })
   const leaders = new Map<LeaderRole, Leader>()
   const watches = new Map<LeaderRole, LeaseWatch>()
@@ -89,7 +89,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
       time.see(clockMs)
       return answers
     },
-    onError: (error) => log.warn('rate limits could not be settled with the other processes', { error }),
+    onError: (error) => log.warn('rate limits could not be shared with the other processes', { error }),
   })
   const velocity = createVelocityCounters()
   const velocityExchange = createVelocityExchange({
@@ -100,7 +100,8 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     writeMax: VELOCITY_WRITE_MAX,
     processId: id,
     processes: registry.count,
-    onError: (error) => log.warn('velocity could not be told to the other processes, or heard of', { error }),
+    onError: (error) =>
+      log.warn('attestation counts per wallet could not be exchanged with the other processes', { error }),
   })
 
   const failInterruptedTasks = async (): Promise<void> => {

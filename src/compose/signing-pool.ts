@@ -77,7 +77,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
   const signer = backend.name
   if (signer === 'noble') {
     log.warn(
-      'attestations are signed in JavaScript, at about a third of the speed: install libsecp256k1 on this system',
+      'attestations are signed in JavaScript, which is about three times slower: install libsecp256k1, then restart',
       {
         platform: `${process.platform}-${process.arch}`,
       },

@@ -82,7 +82,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
     post: createOutboundPost({
       guard: { parseUrl: (text) => parseReachableUrl(text, reach), lookup: createGuardedLookup(reach) },
     }),
-    onError: (error) => log.warn('a webhook message could not be made; it is tried again', { error }),
+    onError: (error) => log.warn('a webhook message could not be created; will retry', { error }),
   })
 
   const createLoop = (lead: Lead): DeliveryLoop =>
@@ -95,8 +95,9 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
         claim: async (limit, claimSeconds, underWay) =>
           lead.leads() ? store.webhookMessages.claim(limit, claimSeconds, underWay, lead.holds) : [],
       },
-      onError: (error) => log.warn('a webhook message could not be settled; it is sent again', { error }),
-      onDead: ({ id, endpointId }, failure) => log.warn('a webhook message is dead', { id, endpointId, failure }),
+      onError: (error) =>
+        log.warn('the result of a webhook message could not be stored; it will be sent again', { error }),
+      onDead: ({ id, endpointId }, failure) => log.warn('a webhook message was given up', { id, endpointId, failure }),
       deliver,
     })
 
@@ -111,7 +112,10 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
         findSession: store.sessions.find,
         submittedTimes: store.sessions.findSubmittedTimes,
         onLateDecision: (session, status) =>
-          log.warn('a verification service decided about a session that is decided: look at it', { session, status }),
+          log.warn('a verification service decided about a session that was already decided: review the session', {
+            session,
+            status,
+          }),
         spend: store.providerResults.spend,
         decide: async (message, change) => {
           const { changeStatus, isRepeated } = spendAndDecide(store, message, dependencies.requireCurrent)

@@ -25,7 +25,7 @@ export interface BundledPage {
   readonly files: readonly BundledFile[]
 }
 
-/** The page could not be built, so the service doesn't start. */
+/** A page could not be bundled; the service doesn't start. */
 class PageBuildError extends NamedError {}
 
 export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'

@@ -10,7 +10,10 @@ export class LinkUnknownError extends fixedError(
 /** The person has not agreed to the text; no data is accepted before. */
 export class AgreementMissingError extends fixedError('SESSION_CONFLICT', 'agree to the verification first') {}
 
-export class AgreementOutdatedError extends fixedError('SESSION_CONFLICT', 'the text has changed; read it again') {}
+export class AgreementOutdatedError extends fixedError(
+  'SESSION_CONFLICT',
+  'the consent text has changed: read it again',
+) {}
 
 export class EvidenceIncompleteError extends fixedError('SESSION_CONFLICT', 'something is still missing') {}
 

@@ -128,7 +128,7 @@ test.skipIf(process.getuid?.() !== 0)('files of another user, which only root ca
     check: 'access',
     subject: secrets,
     result: 'problem',
-    detail: expect.stringContaining('belong to a different user than the data folder'),
+    detail: expect.stringContaining('not readable by the owner of the data folder'),
   })
 })
 

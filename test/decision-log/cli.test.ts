@@ -130,7 +130,7 @@ describe('tail', () => {
     appendFileSync(writer.path, 'damaged\n')
     const { code, err } = await run(['tail'])
     expect(code).toBe(1)
-    expect(err).toMatch(/1 lines could not be read, the newest w\d\d\/\S+ at byte \d+; see/)
+    expect(err).toMatch(/1 lines could not be read, the latest at w\d\d\/\S+ at byte \d+: run/)
   })
 })
 

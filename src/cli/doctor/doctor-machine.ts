@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/config.ts'
+import { counted } from '../../lib/counted.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
 import { inspectAccess, type SecretSettings } from '../../setup/file-access.ts'
 import type { Finding } from '../../setup/finding.ts'
@@ -56,7 +57,8 @@ const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: Dat
   const folders = [root, keystores, dirname(passphrase), decisions, evidence].filter((path) => existsSync(path))
   return folders.flatMap((folder) => {
     if (!mayWrite(folder)) {
-      const detail = 'this user can’t read and write it: run doctor as the service’s user, or chown the folder to it'
+      const detail =
+        'this user cannot read and write the folder: run doctor as the service’s user, or chown the folder to this user'
       return [{ check: 'access', subject: folder, result: 'problem', detail }] as const
     }
     const closed = readdirSync(folder).filter((name) => {
@@ -65,7 +67,7 @@ const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: Dat
       return stats !== undefined && stats.uid !== owner && (stats.mode & READABLE_BY_OTHERS) === 0
     })
     if (closed.length === 0) return []
-    const detail = `${closed.length} in it, such as ${closed[0]}, belong to a different user than the data folder, and only that user can read them: chown -R ${owner} ${folder}`
+    const detail = `not readable by the owner of the data folder: ${counted(closed.length, 'file', 'files')}, for example ${closed[0]}: chown -R ${owner} ${folder}`
     return [{ check: 'access', subject: folder, result: 'problem', detail }] as const
   })
 }

@@ -24,7 +24,7 @@ const inspectProjects = async ({ organizations, projects }: Store): Promise<Find
     for (const { name, policyId, policyActive } of await projects.list(id)) {
       if (policyActive) continue
       const detail =
-        `its policy has no active revision, so all its requests are refused: ` +
+        `all requests are refused, because the policy has no active revision: ` +
         `${PROGRAM} policy activate ${policyId} --revision N --org ${slug}`
       findings.push({ check: 'project', subject: `${slug}: ${name}`, result: 'problem', detail })
     }
@@ -42,7 +42,7 @@ const inspectLists = async ({ lists, listSources, organizations }: Store, nowSec
     const subject = slug === null ? list.name : `${slug}: ${list.name}`
     const age = source.confirmedAtSeconds === null ? null : nowSeconds - source.confirmedAtSeconds
     const said =
-      age === null ? 'its source was never read completely' : `confirmed by its source ${durationText(age)} ago`
+      age === null ? 'the source was never read completely' : `confirmed by the source ${durationText(age)} ago`
     const reason = source.failure === null ? '' : `, and the last attempt failed: ${source.failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * source.intervalSeconds)
     if (!isOld && reason === '') return [{ check: 'list', subject, result: 'ok', detail: said }]

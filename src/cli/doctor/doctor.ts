@@ -1,6 +1,6 @@
 // `countersign doctor`: checks every configured chain, its registry and the deployment's attesters in it; then the
-// machine, the listeners and the store. Each finding includes a remedy. Changes nothing. RPC URLs are printed as hosts,
-// because their paths may contain keys.
+// machine, the listeners and the store. Each finding includes a remedy. RPC URLs are printed as hosts, because their
+// paths may contain keys.
 
 import { existsSync } from 'node:fs'
 import { type CommandOutput, formatTable, parseCommand, UsageError } from '../../command-line/output.ts'
@@ -111,7 +111,7 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
   if (!storeMayExist(target)) {
     // The missing folder is already reported.
     if (!existsSync(folder.root)) return findings
-    const detail = 'no deployment here: start the service to create one, or set --data-dir'
+    const detail = 'no deployment in this data folder: start the service to create one, or set --data-dir'
     return [{ check: 'store', subject: 'store', result: 'note', detail }, ...findings]
   }
   try {

@@ -1,5 +1,5 @@
-// `countersign policy apply|sync`: bring the policies of an organization to the state of documents in files. Policies are
-// matched by name, and an unchanged document makes no revision, so that both commands can be repeated.
+// `countersign policy apply|sync`: bring the policies of an organization to the state of documents in files. Policies
+// are matched by name, and an unchanged document makes no revision, so both commands can be repeated.
 import { type AdminClient, readPages } from '../../command-line/admin-client.ts'
 import type { CommandContext } from '../../command-line/command.ts'
 import { formatTable, print, UsageError } from '../../command-line/output.ts'

@@ -52,7 +52,7 @@ async function* messagesIn(input: ReadableStream<Uint8Array>): AsyncGenerator<Me
       const end = pending.indexOf(HEADER_END)
       if (end === -1) break
       const length = Number(/^Content-Length: *(\d+)$/im.exec(pending.subarray(0, end).toString())?.[1])
-      if (!(length <= MESSAGE_MAX)) throw new ProtocolError('a message has no length, or is too long')
+      if (!(length <= MESSAGE_MAX)) throw new ProtocolError('a message has no Content-Length, or is too long')
       const start = end + HEADER_END.length
       if (pending.length < start + length) break
       const text = pending.subarray(start, start + length).toString()
@@ -183,7 +183,10 @@ export const serveLanguage = async ({ input, write, known }: LanguageServerDepen
       try {
         send({ id, result: REQUESTS[method]?.(params) ?? null })
       } catch (error) {
-        send({ id, error: { code: REQUEST_FAILED, message: error instanceof Error ? error.message : 'it failed' } })
+        send({
+          id,
+          error: { code: REQUEST_FAILED, message: error instanceof Error ? error.message : 'the request failed' },
+        })
       }
     }
   }

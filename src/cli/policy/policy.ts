@@ -8,9 +8,7 @@ import { serveLanguage } from './policy-language-server.ts'
 import { diff, show } from './policy-revisions.ts'
 import { test } from './policy-test.ts'
 
-/**
- * With --org, documents may name the organization's lists and the deployment's screeners; otherwise only the chains.
- */
+/** Documents may name the deployment's chains; with --org, also its screeners and the organization's lists. */
 const runLanguageServer = async (context: CommandContext): Promise<number> => {
   const { output, command, deployment, open } = context
   const known = knownChains(context)
@@ -59,7 +57,7 @@ const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
     verb: 'language-server',
     summary: 'Run a language server for editors on standard input and output',
     options: [
-      text('org', 'NAME', 'Organization whose lists documents can use, in addition to the deployment’s screeners'),
+      text('org', 'NAME', 'Organization whose lists documents may use, in addition to the deployment’s screeners'),
     ],
     run: runLanguageServer,
   },

@@ -132,7 +132,7 @@ const Link = ({ token, onEntered }: { readonly token: string; readonly onEntered
   )
 }
 
-/** Shows a message instead of an empty window if the page fails. */
+/** Shows a message instead of an empty page if rendering fails. */
 class Guard extends Component<
   { readonly fallback: ComponentChildren; readonly children: ComponentChildren },
   { readonly broken: boolean }

@@ -7,7 +7,6 @@ export const hasBegun = (sessionId: string): boolean => {
   try {
     return localStorage.getItem(keyOf(sessionId)) !== null
   } catch {
-    // Storage is blocked: the page shows the introduction again.
     return false
   }
 }
