@@ -20,22 +20,22 @@ type Row = Record<string, string | number | null>
 const read = (path: string, cookie: string) =>
   harness.call<{ data: Row[] } & Record<string, unknown>>('GET', path, { cookie })
 
-describe('what waits, fails or ends soon', () => {
-  const session = async (organizationId: string, to: readonly ('submitted' | 'completed')[], changes = {}) => {
-    const sessionId = await harness.session(organizationId, [], changes)
-    for (const status of to) {
-      await harness.store.sessions.changeStatus({
-        organizationId,
-        sessionId,
-        to: status,
-        actor: 'person',
-        override: 'person',
-      })
-      await markChecksMade(harness.store, organizationId, sessionId)
-      harness.clock.advance(60)
-    }
+const session = async (organizationId: string, to: readonly ('submitted' | 'completed')[], changes = {}) => {
+  const sessionId = await harness.session(organizationId, [], changes)
+  for (const status of to) {
+    await harness.store.sessions.changeStatus({
+      organizationId,
+      sessionId,
+      to: status,
+      actor: 'person',
+      override: 'person',
+    })
+    await markChecksMade(harness.store, organizationId, sessionId)
+    harness.clock.advance(60)
   }
+}
 
+describe('what waits, fails or ends soon', () => {
   test('is said with its age, of the own organization only', async () => {
     const nowSeconds = harness.clock.unixSeconds()
     await session(alpha.id, ['submitted'])
@@ -245,4 +245,35 @@ test('a contract is called by its label wherever it is decided for, its address 
   await call('PATCH', `/bindings/${bound.body['id']}`, { label: 'Vault' })
   const [entry] = (await asked('/audit?action=binding.label'))['data'] as Record<string, unknown>[]
   expect(entry).toMatchObject({ subject: bound.body['id'], subject_name: 'Vault', detail: { label: [null, 'Vault'] } })
+})
+
+test('sessions are counted by progress, and the work of each reviewer', async () => {
+  const epsilon = await harness.organization('epsilon')
+  await session(epsilon.id, [])
+  harness.clock.advance(31 * DAY_SECONDS)
+  const rita = await harness.person({ email: 'rita@example.com', roles: { [epsilon.id]: 'reviewer' } })
+  await session(epsilon.id, [])
+  await session(epsilon.id, ['submitted', 'completed'], { environment: 'test' })
+  await session(epsilon.id, ['submitted'])
+  const [assigned, decided] = [
+    await harness.session(epsilon.id, ['submitted']),
+    await harness.session(epsilon.id, ['submitted']),
+  ]
+  await harness.store.sessionAssignments.assign({
+    organizationId: epsilon.id,
+    sessionId: assigned,
+    userId: rita.id,
+    expectedVersion: 0,
+  })
+  // Twice by the same reviewer: one session.
+  for (const to of ['retry', 'submitted', 'rejected'] as const) {
+    const actor = to === 'submitted' ? 'person' : 'operator:rita@example.com'
+    await harness.store.sessions.changeStatus({ organizationId: epsilon.id, sessionId: decided, to, actor })
+  }
+  const { body } = await read('/organizations/epsilon/verification-numbers', rita.cookie)
+  expect(body['funnel']).toEqual({ created: 4, started: 3, submitted: 3, verified: 0, exact: true } as never)
+  expect(body['reviewers']).toEqual([
+    { reviewer: 'rita@example.com', waiting: 1, decided: 1 },
+    { reviewer: null, waiting: 1, decided: 0 },
+  ] as never)
 })

@@ -33,6 +33,29 @@ const WAITING = closed({
   deployment_approvals: nullable(Type.Integer({ description: 'Null unless the caller is a deployment admin' })),
 })
 
+const FUNNEL_SECONDS = 30 * 86_400
+
+const VERIFICATION_NUMBERS = closed({
+  since: time('Sessions that were created since then are counted'),
+  funnel: closed(
+    {
+      created: Type.Integer(),
+      started: Type.Integer({ description: 'The person agreed to the verification' }),
+      submitted: Type.Integer(),
+      verified: Type.Integer(),
+      exact: Type.Boolean({ description: 'False if only the newest sessions were counted' }),
+    },
+    'Live sessions; each count is part of the previous one',
+  ),
+  reviewers: Type.Array(
+    closed({
+      reviewer: nullable(Type.String({ description: 'Email address, or `key:…`. Null for unassigned sessions' })),
+      waiting: Type.Integer({ description: 'Number of assigned sessions that await a decision' }),
+      decided: Type.Integer({ description: 'Number of the counted sessions that the reviewer decided' }),
+    }),
+  ),
+})
+
 const OVERVIEW = named(
   'Overview',
   closed({
@@ -125,6 +148,20 @@ export const OVERVIEW_ROUTES = [
         approvals,
         deployment_approvals: deployment,
       }
+    },
+  }),
+  route('readVerificationNumbers', 'GET', '/organizations/{organization}/verification-numbers', {
+    access: VIEWER,
+    command: false,
+    summary: 'Count sessions by progress, and the work of each reviewer, over 30 days',
+    answer: VERIFICATION_NUMBERS,
+    handle: async ({ services: { store, clock }, organization: { id } }) => {
+      const sinceSeconds = clock.unixSeconds() - FUNNEL_SECONDS
+      const [funnel, reviewers] = await Promise.all([
+        store.sessionCounts.funnel(id, sinceSeconds),
+        store.sessionCounts.byReviewer(id, sinceSeconds),
+      ])
+      return { since: isoTime(sinceSeconds), funnel, reviewers: reviewers.map((each) => ({ ...each })) }
     },
   }),
   route('readOverview', 'GET', '/organizations/{organization}/overview', {

@@ -1,5 +1,6 @@
 // Numbers of an organization's sessions for its overview. Each query reads an index and stops at a limit, so that its
 // cost does not depend on the number of sessions.
+import { operatorActor } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 
 const WAITING_MAX = 1_000
@@ -13,6 +14,30 @@ interface WaitingSessions {
 }
 
 type OpenHits = Pick<WaitingSessions, 'count' | 'exact'>
+
+/** Each count is part of the previous one. Live sessions only. */
+interface SessionFunnel {
+  readonly created: number
+  /** The person agreed to the verification. */
+  readonly started: number
+  readonly submitted: number
+  readonly verified: number
+  /** False if only the newest sessions were counted. */
+  readonly exact: boolean
+}
+
+interface ReviewerWork {
+  /** Email address, or `key:…`; null for sessions without a reviewer. */
+  readonly reviewer: string | null
+  /** Number of assigned sessions that await a decision. */
+  readonly waiting: number
+  readonly decided: number
+}
+
+/** Selects the newest sessions by id, so that the cost does not depend on the number of sessions. */
+const NEWEST = `(SELECT * FROM (SELECT organization_id, id, environment, status, consented_at_seconds, created_at_seconds
+  FROM sessions WHERE organization_id = ? ORDER BY id DESC LIMIT ${VERIFIED_MAX + 1}) AS newest
+  WHERE created_at_seconds >= ?)`
 
 interface VerifiedUsers {
   readonly people: number
@@ -48,7 +73,52 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return { count: Math.min(rows.length, WAITING_MAX), exact: rows.length <= WAITING_MAX }
   },
 
-  /** Persons and businesses with a completed live session, each once. */
+  funnel: async (organizationId: string, sinceSeconds: number): Promise<SessionFunnel> => {
+    const [row] = await queryLong<{ all_created: number } & Omit<SessionFunnel, 'exact'>>(
+      `SELECT COUNT(*) AS all_created, COUNT(CASE WHEN environment = 'live' THEN 1 END) AS created,
+         COUNT(CASE WHEN environment = 'live' AND (consented_at_seconds IS NOT NULL OR status <> 'pending') THEN 1 END)
+           AS started,
+         COUNT(CASE WHEN environment = 'live' AND status <> 'pending' THEN 1 END) AS submitted,
+         COUNT(CASE WHEN environment = 'live' AND status = 'completed' THEN 1 END) AS verified
+       FROM ${NEWEST} AS recent`,
+      [organizationId, sinceSeconds],
+    )
+    return {
+      created: Number(row?.created ?? 0),
+      started: Number(row?.started ?? 0),
+      submitted: Number(row?.submitted ?? 0),
+      verified: Number(row?.verified ?? 0),
+      exact: Number(row?.all_created ?? 0) <= VERIFIED_MAX,
+    }
+  },
+
+  /** Returns the work of each reviewer and admin key, the most decisions first; those without any are omitted. */
+  byReviewer: async (organizationId: string, sinceSeconds: number): Promise<readonly ReviewerWork[]> => {
+    const decided = await queryLong<{ actor: string; count: number }>(
+      `SELECT e.actor AS actor, COUNT(DISTINCT e.session_id) AS count FROM ${NEWEST} AS recent
+       JOIN session_events e ON e.organization_id = recent.organization_id AND e.session_id = recent.id
+       WHERE e.kind = 'status' AND e.status IN ('completed', 'rejected', 'retry') AND e.actor LIKE 'operator:%'
+       GROUP BY e.actor`,
+      [organizationId, sinceSeconds],
+    )
+    const waiting = await queryLong<{ reviewer: string | null; count: number }>(
+      `SELECT users.email AS reviewer, COUNT(*) AS count
+       FROM (SELECT organization_id, id FROM sessions WHERE organization_id = ? AND status = 'submitted'
+         ORDER BY id LIMIT ?) AS waiting
+       LEFT JOIN session_assignments a ON a.organization_id = waiting.organization_id AND a.session_id = waiting.id
+       LEFT JOIN users ON users.id = a.user_id GROUP BY users.email`,
+      [organizationId, WAITING_MAX],
+    )
+    const work = new Map<string | null, ReviewerWork>()
+    for (const { reviewer, count } of waiting) work.set(reviewer, { reviewer, waiting: Number(count), decided: 0 })
+    for (const { actor, count } of decided) {
+      const reviewer = actor.slice(operatorActor('').length)
+      work.set(reviewer, { reviewer, waiting: work.get(reviewer)?.waiting ?? 0, decided: Number(count) })
+    }
+    return [...work.values()].sort((left, right) => right.decided - left.decided || right.waiting - left.waiting)
+  },
+
+  /** Counts persons and businesses with a completed live session, each once. */
   verified: async (organizationId: string): Promise<VerifiedUsers> => {
     const rows = await queryLong<{ check_type: string; users: number; sessions: number }>(
       `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,

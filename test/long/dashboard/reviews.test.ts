@@ -211,6 +211,16 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByText('No sessions to review').waitFor()
     await stream.until('"completed"')
     stream.stop()
+    await page.goto(`${dashboard.url}/o/demo`)
+    await page.getByRole('row', { name: 'ada@example.org' }).waitFor()
+    const steps = page.locator('.funnel li')
+    expect(await steps.allTextContents()).toEqual([
+      'Link created3 100%',
+      'Started2 67%',
+      'Submitted2 67%',
+      'Verified1 33%',
+    ])
+    await accessible(page)
 
     // What was said is text, wherever it is shown.
     await page.goto(`${dashboard.url}/o/demo/reviews/${first}?status=all`)

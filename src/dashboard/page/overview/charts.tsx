@@ -1,33 +1,38 @@
-// Charts below the figures of an organization with decisions: the last 24 hours, and denials.
+// Charts below the figures of an organization with decisions or sessions: the last 24 hours, denials, and verification.
 import { decisionBars, type HourNumbers, latencyBars, type Tally } from './days.ts'
 import { Denials } from './denials.tsx'
 import { Hours } from './hours.tsx'
+import { Verification } from './verification.tsx'
 
 interface ChartsProps {
   readonly hours: HourNumbers
+  readonly hasSessions: boolean
   /** Counts of the last seven days by rule; `later` counts only today. */
   readonly rules: readonly Tally[]
 }
 
-export const Charts = ({ hours, rules }: ChartsProps) => (
+export const Charts = ({ hours, rules, hasSessions }: ChartsProps) => (
   <>
-    <div class="charts">
-      <Hours
-        title="Decisions by hour"
-        text="Last 24 hours"
-        unit="per hour"
-        parts={['Attested', 'Denied']}
-        hours={decisionBars(hours)}
-      />
-      <Hours
-        title="Latency by hour"
-        text="Half of all verdicts take at most p50, 95% take at most p95"
-        unit="ms"
-        parts={['p50', 'p95']}
-        hours={latencyBars(hours)}
-        lines
-      />
-    </div>
+    {rules.length > 0 && (
+      <div class="charts">
+        <Hours
+          title="Decisions by hour"
+          text="Last 24 hours"
+          unit="per hour"
+          parts={['Attested', 'Denied']}
+          hours={decisionBars(hours)}
+        />
+        <Hours
+          title="Latency by hour"
+          text="Half of all verdicts take at most p50, 95% take at most p95"
+          unit="ms"
+          parts={['p50', 'p95']}
+          hours={latencyBars(hours)}
+          lines
+        />
+      </div>
+    )}
+    {hasSessions && <Verification />}
     <Denials today={rules.map(({ later, ...row }) => ({ ...row, later, ...later }))} week={rules} />
   </>
 )

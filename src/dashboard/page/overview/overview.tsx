@@ -64,6 +64,9 @@ const Beginning = ({ first_steps: beginning, ...props }: BeginningProps) => {
   return isShown.current ? <FirstSteps beginning={beginning} {...props} /> : null
 }
 
+const hasSessions = ({ reviews, verified }: Answer): boolean =>
+  reviews.waiting + verified.people + verified.businesses > 0
+
 export const Overview = () => {
   const workplace = useWorkplace()
   const { account, modules } = useSession()
@@ -110,16 +113,18 @@ export const Overview = () => {
               />
             )}
             <Numbers days={value?.days ?? null} overview={overview} nowMs={nowMs} />
+            <Problem error={counts.error} retry={counts.reload} />
+            {value?.up_to_date === false && (
+              <Notice title="The numbers are behind the log">
+                <p>The newest decisions are signed and logged, but not all are counted yet.</p>
+              </Notice>
+            )}
+            {value !== null && (value.rules.length > 0 || hasSessions(overview)) && (
+              <Charts hours={value.hours} rules={value.rules} hasSessions={hasSessions(overview)} />
+            )}
           </>
         )}
       </Loaded>
-      <Problem error={counts.error} retry={counts.reload} />
-      {value?.up_to_date === false && (
-        <Notice title="The numbers are behind the log">
-          <p>The newest decisions are signed and logged, but not all are counted yet.</p>
-        </Notice>
-      )}
-      {value !== null && value.rules.length > 0 && <Charts hours={value.hours} rules={value.rules} />}
     </Page>
   )
 }
