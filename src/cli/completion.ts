@@ -63,13 +63,17 @@ ${COMMON()}_countersign() {
   local noun= verb=
   (( CURRENT > 2 )) && noun=\${words[2]}
   (( CURRENT > 3 )) && verb=\${words[3]}
-  compadd -- \${=$(_countersign_next "$noun" "$verb" "$last")}
+  compadd -- \${=$(_countersign_next "$noun" "$verb" "$last")} || _files
 }
 compdef _countersign countersign
 `,
   fish: () =>
     [...candidates()]
-      .map(([words, next]) => `complete -c countersign -f -n '__countersign_is "${words}"' -a '${next.join(' ')}'\n`)
+      .map(([words, next]) => {
+        // After the verb, files are completed too.
+        const only = words.split(' ').length === 2 ? '' : ' -f'
+        return `complete -c countersign${only} -n '__countersign_is "${words}"' -a '${next.join(' ')}'\n`
+      })
       .join('')
       .replace(
         /^/,

@@ -57,9 +57,7 @@ const asHelpOption = ([first, ...rest]: readonly string[]): readonly string[] =>
 /** @throws UsageError */
 const unknownNoun = async (noun: string): Promise<never> => {
   const { NOUNS } = await import('./commands.ts')
-  throw new UsageError(
-    `there is ${noSuch('command', noun)}${didYouMean(noun, [...NOUNS, ...Object.keys(VERBS)])}\nTo list the commands: ${PROGRAM} help`,
-  )
+  throw new UsageError(`there is ${noSuch('command', noun)}${didYouMean(noun, [...NOUNS, ...Object.keys(VERBS)])}`)
 }
 
 /** Nouns whose commands need no operation, so that they start without loading them. */
@@ -168,7 +166,8 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
     }
     return code
   } catch (error) {
-    return printError(output, commandLine.includes('--json'), error)
+    const usage = error instanceof UsageError ? `To list the commands: ${PROGRAM} help\n` : ''
+    return printError(output, commandLine.includes('--json'), error, usage)
   }
 }
 
@@ -184,8 +183,9 @@ const askAtTerminal = async (question: string): Promise<boolean> => {
 
 /** Runs the command in this process's arguments. */
 export const runCommandLine = async (): Promise<void> => {
-  if (process.argv[2] === 'start') {
-    process.argv.splice(2, 1)
+  const [, , first, second] = process.argv
+  if (first === 'start' || (first === 'help' && second === 'start')) {
+    process.argv.splice(2, first === 'start' ? 1 : 2, ...(first === 'help' ? ['--help'] : []))
     await import('../main.ts')
     return
   }

@@ -35,7 +35,7 @@ const readBase = (text: string): string => {
   if (url === null || !isSafe || url.username !== '' || url.password !== '') {
     throw new UsageError('--url must be https, or http to this machine, without credentials')
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}/admin/v1`
+  return `${url.origin}${url.pathname.replace(/(?:\/admin\/v1)?\/*$/, '')}/admin/v1`
 }
 
 const addressOf = (base: string, path: string, { params = {}, query = {} }: CommandInput): string => {

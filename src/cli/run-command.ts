@@ -76,7 +76,9 @@ export const runCommand = async (
     }
     const confirm = async (question: string): Promise<boolean> =>
       input.ask === null || given.flag('yes') || input.ask(question)
-    return (await command.run({ ...input, open, confirm, isRemote: url !== null, command: given })) ?? 0
+    const done = [command.verb, noun, ...given.words].join(' ')
+    if (command.asks && !(await confirm(`${done}: this cannot be undone.`))) return 1
+    return (await command.run({ ...input, open, isRemote: url !== null, command: given })) ?? 0
   } catch (error) {
     const usage = error instanceof UsageError ? usageAfter(noun, command) : ''
     return printError(output, args.includes('--json'), error, usage)

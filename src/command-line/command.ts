@@ -42,8 +42,6 @@ export interface CommandContext {
   readonly isRemote: boolean
   /** Opens the deployment on first use. It is closed after the command. */
   readonly open: () => Promise<Opened>
-  /** Requests confirmation at a terminal. Without a terminal, or with --yes, resolves to true. */
-  readonly confirm: (question: string) => Promise<boolean>
 }
 
 export interface GivenCommand extends ParsedCommand {

@@ -54,6 +54,33 @@ test('the names of commands and their options are those that scripts know', () =
   expect(`\n${names.join('\n')}\n`).toMatchSnapshot()
 })
 
+test('a command that cannot be undone is confirmed at a terminal before anything is opened', async () => {
+  const asking = COMMANDS.filter(({ asks }) => asks)
+  expect(asking.map(({ noun, verb }) => `${noun} ${verb}`)).toEqual([
+    'attester retire',
+    'binding delete',
+    'decisions begin-tree',
+    'evidence erase',
+    'evidence-retention update',
+    'key revoke',
+    'list delete',
+    'list-source delete',
+    'member delete',
+    'member-offer delete',
+    'screening-list disable',
+    'session decide',
+    'webhook delete',
+  ])
+  for (const command of asking) {
+    const questions: string[] = []
+    const ask = async (question: string) => questions.push(question) === 0
+    const { output, printed } = recordOutput()
+    const code = await runCommand([command], least(command), { ...place(), output, ask })
+    expect({ code, ...printed }).toEqual({ code: 1, stdout: '', stderr: '' })
+    expect(questions).toEqual([expect.stringMatching(/: this cannot be undone\.$/)])
+  }
+})
+
 test('a command of a module that is left out is refused before it opens anything', async () => {
   const all = MODULES.map(({ name }) => name).join(',')
   const deployment = deploymentAt('/nowhere', clock, { COUNTERSIGN_WITHOUT: all })

@@ -95,7 +95,7 @@ describe('mistakes', () => {
       {
         range: { start: { line, character: 20 }, end: { line, character: 26 } },
         severity: 1,
-        message: expect.stringContaining('client has no "locatd"'),
+        message: expect.stringContaining('client has no field "locatd"'),
       },
     ])
   })

@@ -93,6 +93,18 @@ describe('completion', () => {
     expect((await world.run('completion', 'fish')).stdout).toContain('complete -c countersign')
     expect((await world.run('completion', 'csh')).code).toBe(2)
   })
+
+  const fish = Bun.which('fish')
+  test.skipIf(fish === null)('of fish completes words, choices and files', async () => {
+    const script = world.file('countersign.fish', (await world.run('completion', 'fish')).stdout)
+    const completions = (line: string): string[] => {
+      const { stdout } = Bun.spawnSync([fish ?? '', '--no-config', '-c', `source ${script}; complete -C '${line}'`])
+      return stdout.toString().trim().split('\n')
+    }
+    expect(completions('countersign proj')).toEqual(['project'])
+    expect(completions('countersign key create --kind id')).toEqual(['identity'])
+    expect(completions(`countersign policy apply ${world.root}/countersign.f`)).toEqual([script])
+  })
 })
 
 describe('with --url', () => {
@@ -126,6 +138,8 @@ describe('with --url', () => {
     expect(made).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(made.stdout)).toMatchObject({ name: 'partners', entries: 0 })
     expect((await world.run('--url', url, 'list', 'list')).stdout).toContain('partners')
+    // The value of ADMIN_URL in quickstart.env.
+    expect((await world.run('--url', `${url}admin/v1`, 'list', 'list')).stdout).toContain('partners')
     const file = world.file('partners.txt', `0x${'1'.repeat(40)}\n`)
     expect((await world.run('list', 'upload', 'partners', file, '--url', url)).stdout).toContain('1 entries')
     expect((await world.run('list', 'show', 'nobody', '--url', url)).code).toBe(1)

@@ -178,6 +178,7 @@ export const PORTAL_SETTING_ROUTES = [
       showRetention(await services.store.evidenceRetention.find(organization.id)),
   }),
   route('changeRetention', 'PATCH', `${BASE}/evidence-retention`, {
+    command: { irreversible: true },
     access: ORGANIZATION_ADMIN,
     summary: 'Change the evidence retention',
     description: 'Evidence beyond the retention is permanently erased within an hour.',

@@ -157,7 +157,6 @@ const run = async (routes: readonly Route[], shape: Shape, context: CommandConte
     organization = found.organization
   }
   const done = `${verb} ${noun} ${command.words.join(' ')}`
-  if (isIrreversible(shape) && !(await context.confirm(`${done}: this cannot be undone.`))) return 1
   const params = { ...(organization !== null && { organization }), ...input.params }
   const call = (query: object) =>
     admin.call(keyOf(route), {
