@@ -232,8 +232,8 @@ describe('beside a mistake stands what was likely meant', () => {
     ['tx.value > ether(1) && chain.id == 1 and true', 'write && instead of and'],
     ['tx.to == wallet.address', 'tx has no field "to": did you mean target.address?'],
     ['tx.from == wallet.address', 'tx has no field "from": did you mean wallet.address?'],
-    ['balance > 5', 'reads.NAME, declared under "reads" with kind native-balance or token-balance?'],
-    ['wallet.balance > 5', 'reads.NAME, declared under "reads" with kind native-balance or token-balance?'],
+    ['balance > 5', 'reads.balance, with reads: { balance: { kind: native-balance } } in the document?'],
+    ['wallet.balance > 5', 'reads.balance, with reads: { balance: { kind: native-balance } } in the document?'],
     ['wallet.address == "0x00000000000000000000000000000000000000e1"', 'write addresses as address("…")'],
     ['wallet.address in ["0x00000000000000000000000000000000000000e1"]', 'write addresses as address("…")'],
   ])('%s', (expression, hint) => {

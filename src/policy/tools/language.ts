@@ -70,7 +70,7 @@ const REASONS: Readonly<Record<string, string>> = {
   getDayOfYear: 'the policy language does not support getDayOfYear: compare with timestamp("…")',
 }
 
-const BALANCE = 'reads.NAME, declared under "reads" with kind native-balance or token-balance'
+const BALANCE = 'reads.balance, with reads: { balance: { kind: native-balance } } in the document'
 
 /** Names that authors may confuse with functions or facts. */
 export const MEANT: ReadonlyMap<string, string> = new Map([
