@@ -15,7 +15,7 @@ export class UsageError extends NamedError {}
 /** A local command was called with --url. */
 export class LocalCommandError extends UsageError {
   constructor() {
-    super('this command works on files of the deployment’s machine: run it there, without --url')
+    super('this command works on local files: run it without --url, on the machine that has them')
   }
 }
 

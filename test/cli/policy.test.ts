@@ -298,6 +298,17 @@ describe('one folder of documents', () => {
     expect(code).toBe(1)
     expect(stderr).toStartWith(`${join(documents, 'b.yaml')}\n3:23 /rules/0/deny`)
     expect(await runJson('sync', documents)).toMatchObject({ code: 1, value: { valid: false, invalid: [{}] } })
+    // The lists of the deployment count too, also for a dry run.
+    writeFileSync(
+      join(documents, 'b.yaml'),
+      `name: P\nrules: [{ id: a, allow: 'in_list(wallet.address, "members")' }]\n`,
+    )
+    for (const options of [[], ['--dry-run']]) {
+      const unknown = await run('sync', documents, ...options)
+      expect(unknown.code).toBe(1)
+      expect(unknown.stderr).toStartWith(`${join(documents, 'b.yaml')}\n2:`)
+      expect(unknown.stderr).toContain('unknown list "members"')
+    }
     writeFileSync(join(documents, 'b.yaml'), LIMIT(5))
     expect((await run('sync', documents)).code).toBe(2)
     expect(await allPolicies(temporary.store, organizationId)).toEqual([])

@@ -7,8 +7,8 @@ import { documentsAt, inOrganization, type PolicyContext, printWarnings } from '
 import { readText } from '../../command-line/read-text.ts'
 import { finish } from '../../policy/cel/steps.ts'
 import { readPolicyDocument } from '../../policy/document/document.ts'
-import { PolicyInvalidError, type PolicyIssue } from '../../policy/issues.ts'
-import { contentHashOf, draftRevision } from '../../policy/revision.ts'
+import { type PolicyIssue, renderIssues } from '../../policy/issues.ts'
+import { contentHashOf } from '../../policy/revision.ts'
 import { PROGRAM } from '../../program/labels.ts'
 
 const POLICIES = '/organizations/{organization}/policies'
@@ -141,25 +141,29 @@ interface FolderDocument {
   readonly name: string
 }
 
-/** Reads and checks all documents of a folder. @returns null after printing the mistakes of an invalid document */
-const readFolder = (context: CommandContext, folder: string): readonly FolderDocument[] | null => {
+/**
+ * Reads the documents of a folder, and checks them with the lists and screeners of the deployment before the first
+ * change. @returns null after printing the mistakes of an invalid document
+ */
+const readFolder = async (context: PolicyContext, folder: string): Promise<readonly FolderDocument[] | null> => {
+  const { admin, organization, command, output } = context
   const documents: FolderDocument[] = []
   const invalid: { readonly file: string; readonly issues: readonly PolicyIssue[] }[] = []
   for (const file of documentsAt(folder)) {
     const source = readText(file)
-    try {
-      const { name } = draftRevision(source).compiled.document
-      const same = documents.find((document) => document.name === name)
-      if (same !== undefined) throw new UsageError(`${same.file} and ${file} have the same name: ${name}`)
-      documents.push({ file, source, name })
-    } catch (error) {
-      if (!(error instanceof PolicyInvalidError)) throw error
-      invalid.push({ file, issues: error.issues })
-      if (!context.command.flag('json')) context.output.stderr(`${file}\n${error.message}\n`)
+    const checked = await admin.call(`POST ${POLICIES}/check`, { params: { organization }, body: { source } })
+    if (checked.policy === null) {
+      invalid.push({ file, issues: checked.issues })
+      if (!command.flag('json')) output.stderr(`${file}\n${renderIssues(source, checked.issues)}\n`)
+      continue
     }
+    const { name } = checked.policy
+    const same = documents.find((document) => document.name === name)
+    if (same !== undefined) throw new UsageError(`${same.file} and ${file} have the same name: ${name}`)
+    documents.push({ file, source, name })
   }
   if (invalid.length === 0) return documents
-  if (context.command.flag('json')) context.output.stdout(`${JSON.stringify({ valid: false, invalid })}\n`)
+  if (command.flag('json')) output.stdout(`${JSON.stringify({ valid: false, invalid })}\n`)
   return null
 }
 
@@ -183,9 +187,9 @@ const unmanagedPolicies = async (context: PolicyContext, policies: Policies, doc
 }
 
 export const sync = async (given: CommandContext): Promise<number> => {
-  const documents = readFolder(given, given.command.words[0] ?? '')
-  if (documents === null) return 1
   const context = await inOrganization(given)
+  const documents = await readFolder(context, given.command.words[0] ?? '')
+  if (documents === null) return 1
   const dryRun = context.command.flag('dry-run')
   const policies = await readPolicies(context)
   const activates = !context.command.flag('draft')

@@ -4,6 +4,7 @@ import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, formatTable, print } from '../../command-line/output.ts'
 import { knownChains, printWarnings, readDraft } from '../../command-line/policy-context.ts'
 import { counted } from '../../lib/counted.ts'
+import { durationText } from '../../lib/duration-text.ts'
 import { policyJsonSchemaText } from '../../policy/document/json-schema.ts'
 import { readTemplates } from '../../policy/tools/templates.ts'
 import type { FactNeed } from '../../policy/types/needs.ts'
@@ -13,7 +14,7 @@ const SCHEMA = new URL('../../../docs/policy.schema.json', import.meta.url)
 const describeNeed = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
-      return `list ${need.list}${need.maxAgeSeconds === null ? '' : ` (at most ${need.maxAgeSeconds} s old)`}`
+      return `list ${need.list}${need.maxAgeSeconds === null ? '' : ` (at most ${durationText(need.maxAgeSeconds)} old)`}`
     case 'screener':
       return `screener ${need.screener}${need.onBehalf === true ? ' of onBehalf' : ''}`
     case 'on-behalf-identity':
@@ -21,7 +22,7 @@ const describeNeed = (need: FactNeed): string => {
     case 'read':
       return `read ${need.read}`
     case 'velocity':
-      return `velocity over ${need.windowSeconds} s`
+      return `velocity over ${durationText(need.windowSeconds)}`
     default:
       return need.kind
   }
