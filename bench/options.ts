@@ -17,13 +17,13 @@ export const USUAL_PARTS = [
   'identity',
 ] as const
 /** Parts that take long and run only when `--only` names them. */
-export const LONG_PARTS = ['scale', 'sweep', 'overload', 'soak'] as const
+export const LONG_PARTS = ['peers', 'scale', 'sweep', 'overload', 'soak'] as const
 export const PARTS = [...USUAL_PARTS, ...LONG_PARTS] as const
 export type Part = (typeof PARTS)[number]
 
 /** The parts that the table of ratios needs, and the settings of its sweep: few, so that the run takes only minutes. */
 const RATIO_PARTS: readonly Part[] = PARTS.filter(
-  (part) => !['floor', 'naive', 'solana', 'stages', 'soak'].includes(part),
+  (part) => !['floor', 'naive', 'solana', 'stages', 'peers', 'soak'].includes(part),
 )
 const RATIO_SWEEP = { workers: [0, 1, 2], processes: [1, 2] } as const
 
@@ -84,7 +84,7 @@ export const USAGE = `bun run bench [options]
   --ratios           the table of ratios alone: quick rounds of what it needs, about nine minutes on two cores
   --only a,b         some parts only: ${USUAL_PARTS.join(', ')} (its ratios need the parts that they compare);
                      those that take long run only when they are named: ${LONG_PARTS.join(', ')};
-                     all is everything
+                     all is everything; peers downloads Cerbos, Cedar and GoRules Zen from npm into a temporary folder
   --rounds N         rounds, interleaved over the parts (5; with --quick 3)
   --connections N    connections of the load generator (64)
   --rate N           requests per second of the open loop (1000)

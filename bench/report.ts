@@ -19,6 +19,7 @@ const PART_TITLES: Readonly<Record<string, string>> = {
   stages: 'Stages, each alone in one process',
   identity: 'Identity: sessions, streams, wallets',
   scale: 'Scale: 10,000 policies of one template, 100,000 keys, a list of a million',
+  peers: 'Peers in the same rounds',
   summary: 'Summary',
 }
 

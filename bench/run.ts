@@ -15,6 +15,7 @@ import { measureIdentity } from './parts/identity.ts'
 import { createKeyedPart } from './parts/keyed.ts'
 import { createNaivePart } from './parts/naive.ts'
 import { measureOverload } from './parts/overload.ts'
+import { measurePeers } from './parts/peers.ts'
 import { measureScale } from './parts/scale.ts'
 import { createServicePart } from './parts/service.ts'
 import { measureSoak } from './parts/soak.ts'
@@ -44,6 +45,7 @@ const AFTER_ROUNDS: readonly {
 }[] = [
   { part: 'stages', measure: measureStages },
   { part: 'identity', measure: measureIdentity },
+  { part: 'peers', measure: measurePeers },
   { part: 'scale', measure: measureScale },
   { part: 'sweep', measure: measureSweep },
   { part: 'overload', measure: measureOverload },

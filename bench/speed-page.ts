@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { answerHelp } from '../test/support/head-help.ts'
 import { CAPACITY_HEAD, capacityRows, loadPoints } from './capacity.ts'
+import { PEER_NOTES, peerRows } from './peers/peer-table.ts'
 import { formatValue, isOutcome } from './report.ts'
 import { type BenchResult, type Measurement, parseResult, ResultInvalidError } from './result.ts'
 import { stageShares } from './stage-shares.ts'
@@ -100,6 +101,28 @@ const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): stri
   return lines
 }
 
+const peerTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): string[] => {
+  const peers = peerRows(measurements)
+  if (peers.length === 0) return []
+  const own = peers[0]?.throughput ?? Number.NaN
+  const rows = peers.map(({ label, throughput, cpu, p99 }) => [
+    label,
+    formatValue(throughput, '/s'),
+    formatValue(throughput / own, 'ratio'),
+    Number.isNaN(cpu) ? '' : formatValue(cpu, 'µs'),
+    Number.isNaN(p99) ? '' : formatValue(p99, 'ms'),
+  ])
+  const rules = measurements.filter(({ name }) => name.startsWith('peers.rules.'))
+  const head = ['Server', 'Requests', 'Relative to Countersign', 'CPU per request', 'p99']
+  const lines = ['', '### Peers', '', 'In alternating rounds, closed loop:', '', table(head, rows)]
+  lines.push(...drawing('peers', 'Requests per second of Countersign and its peers', hasDrawing))
+  const ruleRows = rules.map(({ label, median }) => [label, formatValue(median, 'µs')])
+  if (rules.length > 0)
+    lines.push('', 'Rules alone, in one thread:', '', table(['Engine', 'CPU per evaluation'], ruleRows))
+  lines.push('', 'Set-up and limits:', '', ...PEER_NOTES.map((note) => `- ${note}`))
+  return lines
+}
+
 const shareTable = ({ measurements }: BenchResult): string[] => {
   const rows = stageShares(measurements).map(({ label, microseconds, share }) => [
     label,
@@ -180,6 +203,7 @@ const speedSection: Section['make'] = (result, hasDrawing = () => false, quoting
     `Measured by \`bun run bench\` ${describePlace(result)}`,
     ...summary,
     ...goalTable(result),
+    ...peerTable(result, hasDrawing),
     ...sweepTable(result, hasDrawing),
     ...details([
       ...PARTS.flatMap(({ part, words }) => tableOf(result, part).flatMap((rows) => ['', words, '', rows])),

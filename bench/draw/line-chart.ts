@@ -45,7 +45,7 @@ const LINES: readonly (readonly [string, string, string])[] = [
   ['#444444', '#bbbbbb', '12 4'],
 ]
 
-const STYLE = `
+export const STYLE = `
   text { font: 12px system-ui, sans-serif; fill: #1f2328 }
   .title { font-size: 16px; font-weight: 600 }
   .faint { fill: #57606a }
@@ -62,10 +62,10 @@ ${LINES.map(([, dark], index) => `    .stroke${index} { stroke: ${dark} } .fill$
   }
 `
 
-const escapeText = (text: string): string =>
+export const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-const text = (x: number, y: number, words: string, attributes = ''): string =>
+export const text = (x: number, y: number, words: string, attributes = ''): string =>
   `<text x="${x}" y="${y}"${attributes}>${escapeText(words)}</text>`
 
 const rounded = (value: number): number => Math.round(value * 10) / 10

@@ -153,12 +153,17 @@ export const createAnswerInspector = (plan: AnswerPlan, bodies: readonly Attesta
   if (plan.kind === 'attestation' && plan.batch !== undefined)
     return createBatchInspector({ ...plan, batch: plan.batch }, bodies)
   if (plan.kind === 'attestation') return createAttestationInspector(plan, bodies)
+  const { contains = '' } = plan.kind === 'status' ? plan : {}
   let seen = 0
+  let wrong = 0
   return {
     inspect(_requestIndex, response) {
-      if (response.status === 200) seen++
-      return true
+      if (response.status !== 200) return true
+      seen++
+      if (contains === '' || bodyOf(response).includes(contains)) return true
+      wrong++
+      return false
     },
-    finish: async () => ({ seen, verified: 0, problems: [] }),
+    finish: async () => ({ seen, verified: 0, problems: wrong === 0 ? [] : [`${wrong} answers without ${contains}`] }),
   }
 }

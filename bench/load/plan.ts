@@ -16,6 +16,11 @@ export interface BodyPlan {
     | { readonly to: string }
     | { readonly contracts: readonly string[] }
     | { readonly verificationHash: string }
+  /**
+   * Body for a server with another API: JSON in which `{from}`, `{to}`, `{chain}`, `{msg_value}`, `{data}` and
+   * `{selector}` are replaced.
+   */
+  readonly template?: string
   /** API keys, one after the other, instead of the one in the plan's headers. */
   readonly keys?: readonly string[]
   /** Number of requests in one call of the batch endpoint; `wallets` must be a multiple of it. */
@@ -24,9 +29,9 @@ export interface BodyPlan {
   readonly idempotencyKeys?: boolean
 }
 
-/** What an answer must be. `status` alone is for servers that attest nothing. */
+/** What an answer must be. `status` is for servers that attest nothing: a 200 whose body contains the text. */
 export type AnswerPlan =
-  | { readonly kind: 'status' }
+  | { readonly kind: 'status'; readonly contains?: string }
   | {
       readonly kind: 'attestation'
       /** Address to which each sampled signature must recover; null: the address that the answer names. */

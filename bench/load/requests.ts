@@ -65,6 +65,19 @@ export const bodyText = (body: AttestationBody): string =>
         msg_value: body.msgValue,
       })
 
+/** The template with the values of a body. */
+const fillTemplate = (template: string, body: AttestationBody): string => {
+  const values: Readonly<Record<string, string>> = {
+    from: body.from,
+    to: body.to ?? '',
+    chain: body.chain,
+    msg_value: body.msgValue,
+    data: body.data,
+    selector: body.data.slice(0, 10),
+  }
+  return template.replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
+}
+
 /** HTTP/1.1 over a kept connection: no Connection header is needed (RFC 9112, section 9.3). */
 export const buildRequest = (url: URL, headers: Readonly<Record<string, string>>, body: string): Uint8Array => {
   const lines = [`POST ${url.pathname}${url.search} HTTP/1.1`, `Host: ${url.host}`]
@@ -110,7 +123,9 @@ export const prepareRequests = (
   }
   const { batch } = plan
   if (batch === undefined) {
-    const bytes = bodies.map((body, index) => buildRequest(url, headersOf(index), bodyText(body)))
+    const { template } = plan
+    const textOf = template === undefined ? bodyText : (body: AttestationBody) => fillTemplate(template, body)
+    const bytes = bodies.map((body, index) => buildRequest(url, headersOf(index), textOf(body)))
     return { bodies, bytes, stamp: stampOf(bytes) }
   }
   if (plan.wallets % batch !== 0) throw new RangeError('the wallets must fill whole batches')

@@ -12,12 +12,16 @@ export interface OwnServer {
 const START_LIMIT_MS = 20_000
 
 /** @throws Error when the server ends or sends no message in time */
-export const startOwnServer = (processes: Processes, name: 'echo' | 'naive'): Promise<OwnServer> =>
+export const startOwnServer = (
+  processes: Processes,
+  name: 'echo' | 'naive',
+  ...options: readonly string[]
+): Promise<OwnServer> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the ${name} server did not start`)), START_LIMIT_MS)
     const managed = processes.start({
       name: `${name} server`,
-      command: [process.execPath, join(import.meta.dir, '..', 'servers', `${name}.server.ts`)],
+      command: [process.execPath, join(import.meta.dir, '..', 'servers', `${name}.server.ts`), ...options],
       onMessage: (message) => {
         clearTimeout(timer)
         const { port, attester } = message as { readonly port: number; readonly attester?: string }

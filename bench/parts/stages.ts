@@ -11,6 +11,7 @@ export const runStageFile = (
   { processes, options }: BenchContext,
   file: string,
   rounds: number,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<readonly StageMeasurement[]> =>
   new Promise((resolve, reject) => {
     const harness: HarnessOptions = {
@@ -23,6 +24,7 @@ export const runStageFile = (
       name: `stage ${file}`,
       command: [process.execPath, join(import.meta.dir, '..', 'stages', 'runner.ts'), file],
       environment: {
+        ...environment,
         BENCH_STAGE_OPTIONS: JSON.stringify(harness),
         // A stage that is stopped can't delete its files; they are deleted with this folder.
         TMPDIR: processes.temporaryFolder(),

@@ -1,9 +1,9 @@
 // A bare Bun.serve that parses a JSON body and answers with JSON of an attestation's size: the HTTP part of the floor. No
-// framework, no schema, no key, no policy, no signature. The port is the first argument. Ends with its parent.
+// framework, no schema, no key, no policy, no signature. Ends with its parent.
 
 const server = Bun.serve({
   hostname: '127.0.0.1',
-  port: Number(process.argv[2] ?? 0),
+  port: 0,
   async fetch(request) {
     const body = (await request.json()) as { readonly to: string; readonly from: string }
     return Response.json({

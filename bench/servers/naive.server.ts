@@ -1,8 +1,9 @@
-// A first version of such a service as it is usually written: Elysia with a schema, and a handler that signs with viem. No
-// API key, no policy, no record, no worker. The port is the first argument. Ends with its parent.
+// A first version of such a service as it is usually written: Elysia with a schema, and a handler that signs with viem, or
+// with the secp256k1 backend in the first argument. No API key, no policy, no record, no worker. Ends with its parent.
 import { Elysia, t } from 'elysia'
-import { type Hex, serializeSignature, zeroAddress } from 'viem'
+import { type Hex, hexToBytes, serializeSignature, zeroAddress } from 'viem'
 import { privateKeyToAddress, sign } from 'viem/accounts'
+import { chooseSecp256k1Backend } from '../../src/signing/secp256k1-backends.ts'
 import { statementDigest } from '../load/verify-answer.ts'
 import { benchKey } from './bench-key.ts'
 
@@ -10,6 +11,20 @@ const privateKey: Hex = `0x${Buffer.from(benchKey('naive attester')).toString('h
 const attester = privateKeyToAddress(privateKey)
 const VERIFICATION_HASH = 'x-00000000000000000000000000000000'
 const LIFETIME_SECONDS = 300
+
+const createSign = (): ((hash: Hex) => Hex | Promise<Hex>) => {
+  const name = process.argv[2] ?? 'viem'
+  if (name === 'viem') return async (hash) => serializeSignature(await sign({ hash, privateKey }))
+  const { backend } = chooseSecp256k1Backend(name as Parameters<typeof chooseSecp256k1Backend>[0])
+  const signer = backend.createSigner(hexToBytes(privateKey))
+  const signature = new Uint8Array(65)
+  return (hash) => {
+    signer.sign(hexToBytes(hash), signature)
+    return `0x${signature.toHex()}`
+  }
+}
+
+const signHash = createSign()
 
 const app = new Elysia().post(
   '/v2/attestation',
@@ -27,7 +42,7 @@ const app = new Elysia().post(
       },
       { uuid, policy: VERIFICATION_HASH, expiration },
     )
-    const signature = serializeSignature(await sign({ hash, privateKey }))
+    const signature = await signHash(hash)
     return {
       policy_id: 'policy_0000000000000000',
       policy_name: 'Naive',
@@ -48,6 +63,6 @@ const app = new Elysia().post(
   },
 )
 
-app.listen({ hostname: '127.0.0.1', port: Number(process.argv[2] ?? 0), reusePort: false })
+app.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })
 process.on('disconnect', () => process.exit(0))
 process.send?.({ port: app.server?.port, attester })

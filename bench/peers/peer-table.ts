@@ -1,0 +1,43 @@
+// The peers of a result as a table, as text about the comparisons, and as a drawing.
+import type { BarChart } from '../draw/bar-chart.ts'
+import type { Measurement } from '../result.ts'
+import { PEER_VERSIONS } from './packages.ts'
+
+export interface PeerRow {
+  readonly peer: string
+  readonly label: string
+  readonly throughput: number
+  /** NaN if the server's CPU time was not read. */
+  readonly cpu: number
+  readonly p99: number
+}
+
+/** Peers under load, in the order of measurement. */
+export const peerRows = (measurements: readonly Measurement[]): PeerRow[] =>
+  measurements.flatMap(({ name, label, median }) => {
+    const peer = /^peers\.(\w+)\.closed\.throughput$/.exec(name)?.[1]
+    if (peer === undefined) return []
+    const value = (what: string): number =>
+      measurements.find((other) => other.name === `peers.${peer}.closed.${what}`)?.median ?? Number.NaN
+    return [{ peer, label: label.split(': ')[0] ?? label, throughput: median, cpu: value('cpu'), p99: value('p99') }]
+  })
+
+/** Set-up and limits of each comparison. */
+export const PEER_NOTES: readonly string[] = [
+  '**Countersign**: one process with its default workers. It checks the key, evaluates six rules, signs, and records each decision before it answers.',
+  `**Cerbos** ${PEER_VERSIONS['@cerbos/cerbos-linux-x64']}: the HTTP API with six rules of the same kinds. It decides but does not sign or check a key. The caller sends the facts. The audit log is a file.`,
+  '**Elysia**: one thread, and a handler that encodes with viem and signs with viem or libsecp256k1. It has no key, policy or record. The difference between the two is the cost of JavaScript cryptography.',
+  '**Bare server in C**: one thread per core, HTTP and one signature, and nothing else. No attestation service on this machine can be faster, so it is the floor.',
+  `**Rules alone**: Cedar ${PEER_VERSIONS['@cedar-policy/cedar-wasm']} is WebAssembly with policies that are parsed once; its native library is faster. GoRules Zen ${PEER_VERSIONS['@gorules/zen-engine']} is native; most of its time is the transfer of facts between JavaScript and Rust. Both are general engines.`,
+  '**wrk and h2load** send the same requests to Countersign, and check that the own load generator is neither the limit nor too generous.',
+]
+
+const DRAWN = ['service', 'cerbos', 'cerbos_audited', 'elysia_viem', 'elysia_native', 'bare']
+
+export const peerChart = (measurements: readonly Measurement[]): BarChart => ({
+  title: 'Requests per second, closed loop',
+  subtitle: 'Cerbos decides without a signature. Elysia and the bare server sign without a policy or a record.',
+  bars: peerRows(measurements)
+    .filter(({ peer }) => DRAWN.includes(peer))
+    .map(({ peer, label, throughput }) => ({ label, value: throughput, isOwn: peer === 'service' })),
+})
