@@ -82,8 +82,8 @@ export const USAGE = `bun run bench [options]
 
   --quick            fewer and shorter rounds: a first impression, not a result to quote
   --ratios           the table of ratios alone: quick rounds of what it needs, about nine minutes on two cores
-  --only a,b         some parts only: ${USUAL_PARTS.join(', ')} (its ratios need the parts that they compare);
-                     those that take long run only when they are named: ${LONG_PARTS.join(', ')};
+  --only a,b         some parts only: ${USUAL_PARTS.join(', ')};
+                     long parts run only when they are named: ${LONG_PARTS.join(', ')};
                      all is everything; peers downloads Cerbos, Cedar and GoRules Zen from npm into a temporary folder
   --rounds N         rounds, interleaved over the parts (5; with --quick 3)
   --connections N    connections of the load generator (64)
@@ -104,10 +104,12 @@ Load on a deployment that already runs, instead of servers started here:
   --generator CMD    a further generator, for example 'ssh load2 bun countersign/bench/load/generator.ts'; may be repeated
   --hash HASH        interface-only requests for this verification hash, or
   --to ADDRESS       on-chain requests for this contract
-  --chain NAME       EVM chain of the requests (sepolia)
+  --chain NAME       chain of the requests (sepolia)
 
 Throughput counts attestations answered within a second; refused, late and failed requests are shown separately.
-Ctrl-C prints and draws the results so far. Progress goes to stderr. bun bench/compare.ts A.json B.json compares two results.`
+Ctrl-C prints and draws the results so far. Progress goes to stderr.
+Exit codes: 0 success, 1 a failure, or a finding that makes the numbers doubtful, 2 invalid options, 130 stopped.
+bun bench/compare.ts A.json B.json compares two results.`
 
 const IMAGE_FOLDER = join(import.meta.dir, '..', 'docs', 'images')
 

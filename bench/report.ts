@@ -107,7 +107,12 @@ const outcomeRows = (measurements: readonly Measurement[]): string[][] =>
     const load = /^(.+)\.throughput$/.exec(name)?.[1]
     const lost = OUTCOMES.map((what) => measurements.find((other) => other.name === `${load}.${what}`)?.median ?? 0)
     if (load === undefined || (lost.every((each) => each === 0) && !load.startsWith('deployment.'))) return []
-    return [[`${load.split('.')[0]}: ${label}`, ...[median, ...lost].map((value) => formatValue(value, '/s'))]]
+    return [
+      [
+        `${load.split('.')[0]}: ${label.replace('throughput, ', '')}`,
+        ...[median, ...lost].map((value) => formatValue(value, '/s')),
+      ],
+    ]
   })
 
 const formatOutcomes = (measurements: readonly Measurement[]): string[] => {

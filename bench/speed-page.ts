@@ -104,11 +104,10 @@ const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): stri
 const peerTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): string[] => {
   const peers = peerRows(measurements)
   if (peers.length === 0) return []
-  const own = peers[0]?.throughput ?? Number.NaN
-  const rows = peers.map(({ label, throughput, cpu, p99 }) => [
+  const rows = peers.map(({ label, throughput, relative, cpu, p99 }) => [
     label,
     formatValue(throughput, '/s'),
-    formatValue(throughput / own, 'ratio'),
+    formatValue(relative, 'ratio'),
     Number.isNaN(cpu) ? '' : formatValue(cpu, 'µs'),
     Number.isNaN(p99) ? '' : formatValue(p99, 'ms'),
   ])

@@ -30,6 +30,8 @@ export const readLimits = async (url: string, keys: readonly string[], plan: Bod
       headers: { 'content-type': 'application/json', 'x-api-key': key },
       body: bodyText(makeBody(plan, index)),
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    }).catch((cause: Error) => {
+      throw new Error(`could not reach ${url}: ${cause.message}`)
     })
     const answer = await response.text()
     if (!response.ok || !answer.includes('"is_compliant":true')) {

@@ -1,12 +1,15 @@
 // The peers of a result as a table, as text about the comparisons, and as a drawing.
 import type { BarChart } from '../draw/bar-chart.ts'
 import type { Measurement } from '../result.ts'
+import { median } from '../stages/harness.ts'
 import { PEER_VERSIONS } from './packages.ts'
 
 export interface PeerRow {
   readonly peer: string
   readonly label: string
   readonly throughput: number
+  /** Median of the rounds' ratios to the service. */
+  readonly relative: number
   /** NaN if the server's CPU time was not read. */
   readonly cpu: number
   readonly p99: number
@@ -14,12 +17,15 @@ export interface PeerRow {
 
 /** Peers under load, in the order of measurement. */
 export const peerRows = (measurements: readonly Measurement[]): PeerRow[] =>
-  measurements.flatMap(({ name, label, median }) => {
+  measurements.flatMap(({ name, label, median: throughput, rounds }) => {
     const peer = /^peers\.(\w+)\.closed\.throughput$/.exec(name)?.[1]
     if (peer === undefined) return []
     const value = (what: string): number =>
       measurements.find((other) => other.name === `peers.${peer}.closed.${what}`)?.median ?? Number.NaN
-    return [{ peer, label: label.split(': ')[0] ?? label, throughput: median, cpu: value('cpu'), p99: value('p99') }]
+    const own = measurements.find((other) => other.name === 'peers.service.closed.throughput')?.rounds ?? []
+    const relative = median(rounds.flatMap((rate, round) => (own[round] === undefined ? [] : rate / own[round])))
+    const title = label.split(': ')[0] ?? label
+    return [{ peer, label: title, throughput, relative, cpu: value('cpu'), p99: value('p99') }]
   })
 
 /** Set-up and limits of each comparison. */

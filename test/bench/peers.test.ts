@@ -38,24 +38,26 @@ test('wrk and h2load: only answers with a status of 2xx count', () => {
 })
 
 test('the table has every server, the drawing only servers under the own generator', () => {
-  const measured = (name: string, label: string, median: number): Measurement => ({
+  const measured = (name: string, label: string, median: number, ...rounds: number[]): Measurement => ({
     name,
     label,
     median,
     unit: '/s',
     better: 'higher',
-    rounds: [median],
+    rounds: rounds.length === 0 ? [median] : rounds,
   })
   const measurements = [
-    measured('peers.service.closed.throughput', 'Countersign: throughput', 8_000),
+    measured('peers.service.closed.throughput', 'Countersign: throughput', 8_000, 4_000, 8_000, 9_000),
     measured('peers.service.closed.cpu', 'Countersign: CPU', 80),
-    measured('peers.bare.closed.throughput', 'bare server in C: throughput', 16_000),
+    measured('peers.bare.closed.throughput', 'bare server in C: throughput', 16_000, 8_000, 24_000, 16_000),
     measured('peers.service_wrk.closed.throughput', 'Countersign, measured by wrk', 8_100),
   ]
-  expect(peerRows(measurements).map(({ label, throughput, cpu }) => [label, throughput, cpu])).toEqual([
-    ['Countersign', 8_000, 80],
-    ['bare server in C', 16_000, Number.NaN],
-    ['Countersign, measured by wrk', 8_100, Number.NaN],
+  expect(
+    peerRows(measurements).map(({ label, throughput, relative, cpu }) => [label, throughput, relative, cpu]),
+  ).toEqual([
+    ['Countersign', 8_000, 1, 80],
+    ['bare server in C', 16_000, 2, Number.NaN],
+    ['Countersign, measured by wrk', 8_100, 8_100 / 4_000, Number.NaN],
   ])
   const chart = peerChart(measurements)
   expect(chart.bars.map(({ label, isOwn }) => [label, isOwn])).toEqual([

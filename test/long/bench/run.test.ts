@@ -67,6 +67,11 @@ test('an unusable key ends the run before the load', async () => {
   const bench = startBench('--quick --hash x-1 --key wrong --url', service.url)
   expect(await new Response(bench.stderr).text()).toStartWith('bench: key 1 of 1 gets no attestation: 401 ')
   expect(await bench.exited).toBe(1)
+  await service.managed.stop()
+  const stopped = startBench('--quick --hash x-1 --key any --url', service.url)
+  expect(await new Response(stopped.stderr).text()).toStartWith(
+    `bench: could not reach ${service.url}/v2/attestation: `,
+  )
 }, 60_000)
 
 test('a stopped sweep prints and draws its finished settings', async () => {
