@@ -12,7 +12,6 @@ const ratio = (name: string, label: string, better: 'lower' | 'higher'): Measure
 })
 
 const BARE_RATIO = ratio('summary.throughput_over_bare', 'throughput, default setting / bare server in C', 'higher')
-const THROUGHPUT_RATIO = ratio('summary.throughput_over_naive', 'throughput / Elysia with viem', 'higher')
 const SWEPT_RATIO = ratio(
   'summary.best_setting_over_bare',
   'throughput, best setting of the sweep / bare server in C',
@@ -111,7 +110,6 @@ const GOALS: readonly GoalDefinition[] = [
   reach(TAIL_RATIO, 1.3),
   reach(BATCH_RATIO, 1.3),
   reach(KEYED_RATIO, 0.85),
-  reach(THROUGHPUT_RATIO, 4),
   { name: 'service.open.p50', label: 'p50 at 1,000/s', unit: 'ms', bound: 'at most', limit: 1 },
   { name: 'service.open.p99', label: 'p99 at 1,000/s', unit: 'ms', bound: 'at most', limit: 5 },
   { name: 'stages.policy-conditions', label: 'a rule of six conditions', unit: 'µs', bound: 'at most', limit: 2 },
@@ -140,7 +138,6 @@ export const addDerived = (collector: Collector): void => {
       if (divisor !== undefined) collector.add(ratioOf, value / divisor)
     }
   }
-  divide(THROUGHPUT_RATIO, 'service.closed.throughput', 'naive.closed.throughput')
   divide(BARE_RATIO, 'service.closed.throughput', 'bare.closed.throughput')
   divide(BATCH_RATIO, 'batch.100.throughput', 'bare.closed.throughput')
   divide(KEYED_RATIO, 'keyed.closed.throughput', 'service.closed.throughput')

@@ -5,17 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 /** The parts that a run measures by default. */
-export const USUAL_PARTS = [
-  'floor',
-  'naive',
-  'bare',
-  'service',
-  'keyed',
-  'batch',
-  'solana',
-  'stages',
-  'identity',
-] as const
+export const USUAL_PARTS = ['floor', 'bare', 'service', 'keyed', 'batch', 'solana', 'stages', 'identity'] as const
 /** Parts that take long and run only when `--only` names them. */
 export const LONG_PARTS = ['peers', 'scale', 'sweep', 'overload', 'soak'] as const
 export const PARTS = [...USUAL_PARTS, ...LONG_PARTS] as const
@@ -23,7 +13,7 @@ export type Part = (typeof PARTS)[number]
 
 /** The parts that the table of ratios needs, and the settings of its sweep: few, so that the run takes only minutes. */
 const RATIO_PARTS: readonly Part[] = PARTS.filter(
-  (part) => !['floor', 'naive', 'solana', 'stages', 'peers', 'soak'].includes(part),
+  (part) => !['floor', 'solana', 'stages', 'peers', 'soak'].includes(part),
 )
 const RATIO_SWEEP = { workers: [0, 1, 2], processes: [1, 2] } as const
 

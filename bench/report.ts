@@ -7,7 +7,6 @@ import { describeRecommendation, type SweepPoint, sweepPoints } from './sweep.ts
 
 const PART_TITLES: Readonly<Record<string, string>> = {
   floor: 'The floor: what no attestation can do without',
-  naive: 'Elysia with viem signing in the handler',
   bare: 'A bare server in C that signs and does nothing else',
   service: 'The service: key, policy and decision record, through HTTP',
   keyed: 'The same with an Idempotency-Key of its own in each request',

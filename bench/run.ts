@@ -1,5 +1,5 @@
-// The benchmark: the floor, the naive way and the service on one machine in one run, interleaved, over loopback; or
-// load alone on a deployment that runs already. `bun run bench --help` lists the options.
+// The benchmark: the service, the floor and peers on one machine in one run, interleaved, over loopback; or load alone on
+// a deployment that runs already. `bun run bench --help` lists the options.
 
 import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../src/signing/secp256k1-backends.ts'
 import { addDerived, judgeGoals } from './goals.ts'
@@ -13,7 +13,6 @@ import { createDeploymentPart } from './parts/deployment.ts'
 import { createFloorPart } from './parts/floor.ts'
 import { measureIdentity } from './parts/identity.ts'
 import { createKeyedPart } from './parts/keyed.ts'
-import { createNaivePart } from './parts/naive.ts'
 import { measureOverload } from './parts/overload.ts'
 import { measurePeers } from './parts/peers.ts'
 import { measureScale } from './parts/scale.ts'
@@ -30,7 +29,6 @@ import { watchStolenTime } from './stolen-time.ts'
 
 const PART_MAKERS = {
   floor: createFloorPart,
-  naive: createNaivePart,
   bare: createBarePart,
   service: createServicePart,
   keyed: createKeyedPart,

@@ -5,14 +5,15 @@ import { writeDrawing } from '../draw/write-drawing.ts'
 import { type OtherGenerator, runOtherGenerator } from '../peers/other-generators.ts'
 import { cerbosBinary, installPeers } from '../peers/packages.ts'
 import { peerChart } from '../peers/peer-table.ts'
-import { freePort, waitUntilReady } from '../processes.ts'
+import { freePort, type Processes, waitUntilReady } from '../processes.ts'
 import type { BenchContext } from './context.ts'
 import { ANY_CONTRACT } from './floor.ts'
 import { createLoadMeasurer, type LoadMeasurer, type LoadTarget, WALLETS } from './measure-load.ts'
-import { naiveTarget } from './naive.ts'
+import { startOwnServer } from './own-server.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
 import { runStageFile } from './stages.ts'
 
+const SAMPLE_EVERY = 1_000
 const CERBOS_POLICIES = join(import.meta.dir, '..', 'peers', 'cerbos')
 /** The facts of the six rules, as a caller of Cerbos sends them. */
 const CERBOS_BODY = JSON.stringify({
@@ -57,6 +58,18 @@ const startCerbos = async ({ processes }: BenchContext, binary: string, isAudite
   }
 }
 
+/** @param signer `viem`, or a secp256k1 backend of the service */
+const startElysia = async (processes: Processes, signer: string): Promise<Omit<LoadTarget, 'part'>> => {
+  const server = await startOwnServer(processes, 'naive', signer)
+  return {
+    url: `http://127.0.0.1:${server.port}/v2/attestation`,
+    headers: {},
+    bodies: { seed: 'bench', wallets: WALLETS, chain: 'sepolia', target: { to: ANY_CONTRACT } },
+    answers: { kind: 'attestation', attester: server.attester, sampleEvery: SAMPLE_EVERY },
+    pid: server.pid,
+  }
+}
+
 const startTargets = async (context: BenchContext, signer: string, folder: string): Promise<LoadTarget[]> => {
   const { processes, bareServer } = context
   const service = await startPolicyService(processes, { environment: { COUNTERSIGN_SIGNER: signer } })
@@ -66,8 +79,8 @@ const startTargets = async (context: BenchContext, signer: string, folder: strin
     { ...targetOf(service, 'peers.service'), label: 'Countersign' },
     await startCerbos(context, binary, false),
     await startCerbos(context, binary, true),
-    { ...(await naiveTarget(processes, 'viem')), part: 'peers.elysia_viem', label: 'Elysia with viem' },
-    { ...(await naiveTarget(processes, signer)), part: 'peers.elysia_native', label: `Elysia with ${signer}` },
+    { ...(await startElysia(processes, 'viem')), part: 'peers.elysia_viem', label: 'Elysia with viem' },
+    { ...(await startElysia(processes, signer)), part: 'peers.elysia_native', label: `Elysia with ${signer}` },
     ...(bare === null ? [] : [{ ...bare, part: 'peers.bare', label: 'bare server in C' }]),
   ]
 }
