@@ -5,7 +5,7 @@ import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../src/signing/
 import { addDerived, judgeGoals } from './goals.ts'
 import { startLoadClient } from './load/load-client.ts'
 import { readCommit, readMachine, readRuntime } from './machine.ts'
-import { type BenchOptions, OptionInvalidError, type Part, parseOptions, USAGE } from './options.ts'
+import { type BenchOptions, OptionInvalidError, type Part, parseOptions } from './options.ts'
 import { createBarePart, startBareServer } from './parts/bare.ts'
 import { createBatchPart } from './parts/batch.ts'
 import type { BenchContext, BenchPart } from './parts/context.ts'
@@ -26,6 +26,7 @@ import { createProgress } from './progress.ts'
 import { formatRatios, formatResult } from './report.ts'
 import { type BenchResult, createCollector, RESULT_SCHEMA } from './result.ts'
 import { watchStolenTime } from './stolen-time.ts'
+import { USAGE } from './usage.ts'
 
 const PART_MAKERS = {
   floor: createFloorPart,
