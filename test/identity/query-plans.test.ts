@@ -3,7 +3,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { OPERATOR_COMPLETIONS, selectLastRejection } from '../../src/store/sessions/automatic-completion.ts'
 import { selectLinked } from '../../src/store/sessions/linked-sessions.ts'
-import { LAST_REJECTION } from '../../src/store/sessions/rejections.ts'
+import { ADD_WALLETS, LAST_REJECTION } from '../../src/store/sessions/rejections.ts'
+import { ADDRESSES_WITH_PERSON } from '../../src/store/sessions/session-changes.ts'
 import { REUSABLE } from '../../src/store/sessions/session-registration.ts'
 import {
   PERSON_WALLETS,
@@ -31,6 +32,8 @@ describe('the plan', () => {
     ['of a rejection since', LAST_REJECTION],
     ['of the operators’ completions of a session’s wallets', OPERATOR_COMPLETIONS],
     ['of a rejection of linked wallets and persons', selectLastRejection(['', ''])],
+    ['of wallets that are added to rejections', ADD_WALLETS],
+    ['of wallets of rejections of a person', ADDRESSES_WITH_PERSON],
     ['of linked sessions', selectLinked('?, ?', '?, ?')],
     ['of a wallet’s sessions', STANDING_SESSIONS],
     ['of a person’s wallets', PERSON_WALLETS],

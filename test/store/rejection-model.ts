@@ -25,7 +25,7 @@ export interface ModelSession {
 
 interface Rejection {
   readonly organizationId: string
-  readonly wallets: ReadonlySet<WalletAddress>
+  readonly wallets: Set<WalletAddress>
   readonly persons: Set<number>
   readonly decided: number
   /** An operator or screening rejected. */
@@ -34,8 +34,10 @@ interface Rejection {
 
 export const isOpen = ({ status }: ModelSession): boolean => status === 'pending' || status === 'retry'
 const hasUnsettledHit = ({ hit }: ModelSession): boolean => hit === 'open' || hit === 'confirmed'
-const isShared = (session: ModelSession): boolean =>
-  session.status === 'completed' && session.isConsented && !hasUnsettledHit(session)
+/** Other organizations know whose its wallets are. */
+const isLinking = ({ status, isConsented }: ModelSession): boolean => status === 'completed' && isConsented
+/** Other organizations rely on its result. */
+const isShared = (session: ModelSession): boolean => isLinking(session) && !hasUnsettledHit(session)
 const isRevoked = ({ status, decided }: ModelSession): boolean =>
   decided !== null && status !== 'completed' && status !== 'rejected'
 const everConnected = ({ connected, removed, locked }: ModelSession): Set<WalletAddress> =>
@@ -52,7 +54,10 @@ export const createRejectionModel = () => {
   const own = (organizationId: string): ModelSession[] =>
     sessions.filter((session) => session.organizationId === organizationId)
   const visible = (organizationId: string): ModelSession[] =>
-    sessions.filter((session) => session.organizationId === organizationId || isShared(session))
+    sessions.filter((session) => session.organizationId === organizationId || isLinking(session))
+  /** Sessions whose person a session may get. */
+  const withCommonUser = ({ organizationId, isConsented }: ModelSession): ModelSession[] =>
+    sessions.filter((session) => session.organizationId === organizationId || (isConsented && isShared(session)))
   const personsOf = (among: readonly ModelSession[], wallets: ReadonlySet<WalletAddress>): Set<number> =>
     new Set(
       among.flatMap(({ connected, person }) => (person === null || connected.isDisjointFrom(wallets) ? [] : [person])),
@@ -119,14 +124,18 @@ export const createRejectionModel = () => {
     if (session.hit === 'open') return 'HitOpenError'
     if (byOperator) return null
     if (session.hit === 'confirmed') return 'HitConfirmedError'
-    const { organizationId, connected } = session
+    const { organizationId, connected, type } = session
     const { wallets, known, others } = findLinked(session)
-    /** Whether an operator completed every connected wallet later. */
+    /** Whether an operator completed every connected wallet later for the session's type. */
     const isSettled = (number: number): boolean =>
       connected.size > 0 &&
       [...connected].every((wallet) =>
         own(organizationId).some(
-          (other) => other.wasCompletedByOperator && other.connected.has(wallet) && isAfter(other, number),
+          (other) =>
+            other.type === type &&
+            other.wasCompletedByOperator &&
+            other.connected.has(wallet) &&
+            isAfter(other, number),
         ),
       )
     const isRejected = rejections.some(
@@ -144,23 +153,24 @@ export const createRejectionModel = () => {
     return isHeld ? 'LinkedSessionsError' : null
   }
 
-  /** The person of a shared session belongs to other organizations' earlier rejections of its wallets. */
-  const addToRejections = ({ organizationId, status, isConsented, connected, person }: ModelSession): void => {
-    if (status !== 'completed' || !isConsented || person === null) return
-    for (const rejection of rejections) {
-      if (rejection.organizationId !== organizationId && !rejection.wallets.isDisjointFrom(connected)) {
-        rejection.persons.add(person)
+  /** The person of a linking session, and the person's wallets, belong to other organizations' earlier rejections. */
+  const addToRejections = (session: ModelSession): void => {
+    const { organizationId, connected, person } = session
+    if (!isLinking(session) || person === null) return
+    for (const { organizationId: rejecting, wallets, persons: rejected } of rejections) {
+      if (rejecting === organizationId) continue
+      if (!wallets.isDisjointFrom(connected)) rejected.add(person)
+      if (!rejected.has(person)) continue
+      for (const other of sessions) {
+        if (other.person === person && isLinking(other)) for (const wallet of other.connected) wallets.add(wallet)
       }
     }
   }
 
   const complete = (session: ModelSession, byOperator: boolean): void => {
     if (session.person === null) {
-      const known = visible(session.organizationId).filter(
-        (other) =>
-          other.type === session.type &&
-          other.status === 'completed' &&
-          (session.isConsented || other.organizationId === session.organizationId),
+      const known = withCommonUser(session).filter(
+        (other) => other.type === session.type && other.status === 'completed',
       )
       const [only, ...others] = personsOf(known, session.connected)
       persons += 1
@@ -174,16 +184,15 @@ export const createRejectionModel = () => {
   }
 
   const reject = (session: ModelSession, needsOperator: boolean): void => {
-    const { organizationId, isConsented, person } = session
+    const { organizationId, person } = session
     const wallets = everConnected(session)
-    const known = isConsented ? visible(organizationId) : own(organizationId)
-    const found = personsOf(known, wallets)
+    const found = personsOf(visible(organizationId), wallets)
     for (const other of own(organizationId)) {
       if (other.person !== null && !other.removed.isDisjointFrom(wallets)) found.add(other.person)
     }
     if (person !== null) found.add(person)
     const ofType = personsOf(
-      known.filter(({ type }) => type === session.type),
+      withCommonUser(session).filter(({ type }) => type === session.type),
       wallets,
     )
     if (person === null && ofType.size === 1) session.person = [...ofType][0] ?? null

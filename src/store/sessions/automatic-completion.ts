@@ -11,23 +11,28 @@ import { requireCompared } from './session-checks.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { HAS_PENDING_CHECKS, HAS_UNSETTLED_HIT, IS_REVOKED, IS_UNSETTLED } from './session-sharing.ts'
 
-/** Last completion by an operator for each connected wallet of a session, if any. */
+/** An operator's last completion of the type of check for each connected wallet of a session. Null if there is none. */
 export const OPERATOR_COMPLETIONS = `SELECT (
     SELECT MAX(COALESCE(sessions.decided_sequence, 0)) FROM session_wallets theirs
     JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
     WHERE ${IS_SAME_WALLET} AND theirs.environment = mine.environment
-      AND theirs.organization_id = mine.organization_id AND sessions.status = 'completed'
+      AND theirs.organization_id = mine.organization_id AND sessions.status = 'completed' AND sessions.check_type = ?
       AND EXISTS (SELECT 1 FROM session_events decision WHERE decision.organization_id = sessions.organization_id
         AND decision.session_id = sessions.id AND decision.kind = 'status' AND decision.status = 'completed'
         AND decision.actor LIKE 'operator:%')) AS decided
   FROM session_wallets mine WHERE mine.organization_id = ? AND mine.session_id = ?`
 
 /**
- * Returns the number of the decision up to which an operator has settled everything for all connected wallets.
+ * Returns the number of the decision up to which an operator has settled everything for all connected wallets and the
+ * session's type of check.
  * Decisions are numbered in the order of their commits (numberDecision).
  */
-const findSettled = async (transaction: Transaction, { organizationId, id }: Session): Promise<number> => {
-  const rows = await transaction.query<{ decided: number | null }>(OPERATOR_COMPLETIONS, [organizationId, id])
+const findSettled = async (
+  transaction: Transaction,
+  { organizationId, id, checkType }: Session,
+): Promise<number> => {
+  const parameters = [checkType, organizationId, id]
+  const rows = await transaction.query<{ decided: number | null }>(OPERATOR_COMPLETIONS, parameters)
   if (rows.length === 0) return Number.NEGATIVE_INFINITY
   return Math.min(...rows.map(({ decided }) => (decided === null ? Number.NEGATIVE_INFINITY : Number(decided))))
 }
@@ -94,7 +99,8 @@ const requireSettled = async (
  * - a rejection of a linked address or person by an operator or by screening;
  * - an open or confirmed hit, or pending checks, of a linked session;
  * - a linked session that was revoked and not decided since.
- * An operator's later completion of all connected wallets settles rejections and revocations.
+ * An operator's later completion of all connected wallets, for the same type of check, settles rejections and
+ * revocations.
  * @throws UncomparedError, RejectedBeforeError, LinkedSessionsError, LinkedChecksPendingError
  */
 export const requireNothingAgainst = async (transaction: Transaction, session: Session): Promise<void> => {

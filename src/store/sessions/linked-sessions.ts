@@ -1,12 +1,12 @@
 // Finds everything that proofs of wallets link to a session: sessions with a common address or person, their addresses
-// and persons, and so on. Includes disconnected and locked wallets of the organization's sessions, and other
-// organizations' shared sessions. Source: decisions §5, "Automatic completion".
+// and persons, and so on. It includes disconnected and locked wallets of the organization's sessions, and other
+// organizations' completed sessions with consent. Source: decisions §5, "Automatic completion".
 import type { Session } from '../../domain/session.ts'
 import { LinkedSessionsError } from '../../domain/session-errors.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { WALLETS_OF_SESSION } from './persons.ts'
 import { placeholdersFor } from './session-rows.ts'
-import { IS_SHARED } from './session-sharing.ts'
+import { IS_COMPLETED_WITH_CONSENT } from './session-sharing.ts'
 
 /** More than any real person has. More would make the completion slow. */
 const LINKED_MAX = 1_000
@@ -28,7 +28,7 @@ export interface LinkedSessions {
 const COLUMNS = 'sessions.organization_id, sessions.id, sessions.person_id, sessions.locked_address'
 /** An expression, because SQLite would otherwise search by the organization alone. */
 const IS_OWN = "sessions.organization_id || '' = ?"
-const IS_VISIBLE = `(sessions.organization_id = ? OR (sessions.status = 'completed' AND ${IS_SHARED}))`
+const IS_VISIBLE = `(sessions.organization_id = ? OR ${IS_COMPLETED_WITH_CONSENT})`
 
 export const selectLinked = (addresses: string, persons: string): string => `WITH linked AS (
     SELECT ${COLUMNS} FROM session_wallets held

@@ -8,7 +8,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { readValue, USER_KEY_NAME } from '../deployment.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable } from '../table.ts'
-import { IS_SHARED } from './session-sharing.ts'
+import { IS_COMPLETED_WITH_CONSENT, IS_SHARED } from './session-sharing.ts'
 
 const PERSONS = defineTable('persons', {
   id: text,
@@ -48,14 +48,14 @@ export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain =
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
 /**
- * Selects the persons of a wallet that an organization may know, from its own sessions and from shared sessions of
- * other organizations. Parameters are SQL expressions that don't refer to `sessions`.
+ * Selects the persons of a wallet that an organization may know, from its own sessions and from other organizations'
+ * completed sessions with consent. Parameters are SQL expressions that don't refer to `sessions`.
  */
 export const personsOf = (address: string, environment: string, organizationId: string): string =>
   `SELECT sessions.person_id FROM session_wallets held
     JOIN sessions ON sessions.organization_id = held.organization_id AND sessions.id = held.session_id
   WHERE held.address = ${address} AND held.environment = ${environment}
-    AND (sessions.organization_id = ${organizationId} OR (sessions.status = 'completed' AND ${IS_SHARED}))`
+    AND (sessions.organization_id = ${organizationId} OR ${IS_COMPLETED_WITH_CONSENT})`
 
 const CONNECTED_WALLETS = `SELECT id, chain, address, environment FROM session_wallets
   WHERE organization_id = ? AND session_id = ?`
@@ -77,26 +77,30 @@ interface KnownPerson {
   readonly check_type: CheckType
 }
 
-/**
- * Other organizations' shared sessions count if the session also has consent.
- * @param wallets statement and parameters that select the session's wallets
- */
+type Selection = readonly [statement: string, parameters: readonly (string | number)[]]
+
+/** Returns the persons of the selected wallets in sessions that meet the condition. */
 const findPersons = (
   transaction: Transaction,
-  { organizationId, consentedAtSeconds }: Session,
-  wallets: readonly [string, readonly string[]],
-  condition: string,
-): Promise<readonly KnownPerson[]> => {
-  const [statement, parameters] = wallets
-  return transaction.query<KnownPerson>(
-    `SELECT DISTINCT sessions.person_id, sessions.check_type FROM (${statement}) AS mine
+  [wallets, ofWallets]: Selection,
+  [condition, ofCondition]: Selection,
+): Promise<readonly KnownPerson[]> =>
+  transaction.query<KnownPerson>(
+    `SELECT DISTINCT sessions.person_id, sessions.check_type FROM (${wallets}) AS mine
        JOIN session_wallets AS theirs ON ${IS_SAME_WALLET} AND theirs.environment = mine.environment
        JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
-     WHERE sessions.person_id IS NOT NULL AND ${condition}
-       AND (sessions.organization_id = ? OR (? = 1 AND sessions.status = 'completed' AND ${IS_SHARED}))`,
-    [...parameters, organizationId, consentedAtSeconds === null ? 0 : 1],
+     WHERE sessions.person_id IS NOT NULL AND ${condition}`,
+    [...ofWallets, ...ofCondition],
   )
-}
+
+/**
+ * Selects sessions whose person the session may get: the user id tells its organization that both belong to one person.
+ * Other organizations' shared sessions count if the session has consent too.
+ */
+const withCommonUser = ({ organizationId, consentedAtSeconds }: Session): Selection => [
+  `(sessions.organization_id = ? OR (? = 1 AND sessions.status = 'completed' AND ${IS_SHARED}))`,
+  [organizationId, consentedAtSeconds === null ? 0 : 1],
+]
 
 /** Null if there is none or more than one. */
 const onlyOf = (known: readonly KnownPerson[], checkType: CheckType): string | null => {
@@ -118,8 +122,12 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
   const { organizationId, id, checkType, environment } = session
   // Serializes concurrent completions, so that two sessions of one person do not create two persons.
   await lockDeployment(transaction)
-  const wallets = [CONNECTED_WALLETS, [organizationId, id]] as const
-  const known = await findPersons(transaction, session, wallets, "sessions.status = 'completed'")
+  const [condition, parameters] = withCommonUser(session)
+  const known = await findPersons(
+    transaction,
+    [CONNECTED_WALLETS, [organizationId, id]],
+    [`sessions.status = 'completed' AND ${condition}`, parameters],
+  )
   let personId = onlyOf(known, checkType)
   if (personId === null) {
     personId = newIdentifier('person')
@@ -136,16 +144,22 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
 
 /**
  * Finds the persons of a session that is being rejected: its own person, and all persons of its wallets, including
- * disconnected wallets. `assigned` is the only known person of the session's type of check; null if there is none or
- * more than one, or if the session has a person.
+ * wallets that were disconnected from their sessions. Its consent has no influence on them: nobody decides how far their
+ * rejection reaches. `assigned` is the only person of the session's type of check that the organization may recognize;
+ * null if there is none or more than one, or if the session has a person.
  */
 export const findRejectedPersons = async (transaction: Transaction, session: Session) => {
   const { organizationId, id, checkType, personId } = session
-  const wallets = [organizationId, id, organizationId, id, organizationId, id]
-  const known = await findPersons(transaction, session, [WALLETS_OF_SESSION, wallets], 'TRUE')
-  const earlier = await transaction.query<KnownPerson>(OF_REMOVED_WALLETS, [...wallets, organizationId])
+  const ids = [organizationId, id, organizationId, id, organizationId, id]
+  const wallets = [WALLETS_OF_SESSION, ids] as const
+  const known = await findPersons(transaction, wallets, [
+    `(sessions.organization_id = ? OR ${IS_COMPLETED_WITH_CONSENT})`,
+    [organizationId],
+  ])
+  const earlier = await transaction.query<KnownPerson>(OF_REMOVED_WALLETS, [...ids, organizationId])
   const personIds = new Set([...known, ...earlier].map((person) => person.person_id))
   if (personId !== null) personIds.add(personId)
-  const only = personId === null ? onlyOf(known, checkType) : null
+  const only =
+    personId === null ? onlyOf(await findPersons(transaction, wallets, withCommonUser(session)), checkType) : null
   return { personIds, assigned: only === null ? null : await withUserId(transaction, organizationId, only) }
 }

@@ -9,7 +9,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable } from '../table.ts'
 import { findRejectedPersons, personsOf, WALLETS_OF_SESSION } from './persons.ts'
-import { IS_SHARED } from './session-sharing.ts'
+import { IS_COMPLETED_WITH_CONSENT } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
   /** Address, or id of a person. */
@@ -55,7 +55,7 @@ export const NEEDS_OPERATOR = `EXISTS (SELECT 1 FROM session_rejections rejected
 
 /**
  * Addresses of the session, and all addresses of its rejected persons: wallets that are or were connected to their own
- * sessions, and wallets of shared sessions of other organizations. A person can't free an address by disconnecting it.
+ * sessions, and wallets of other organizations' sessions with consent. A person can't free an address by disconnecting it.
  */
 const ADD_ADDRESSES = `INSERT INTO session_rejections
     (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
@@ -64,7 +64,7 @@ const ADD_ADDRESSES = `INSERT INTO session_rejections
     UNION SELECT held.address FROM sessions JOIN session_wallets held
       ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
     WHERE sessions.person_id IN (${PERSONS_OF_REJECTION})
-      AND (sessions.organization_id = ? OR (sessions.status = 'completed' AND ${IS_SHARED}))
+      AND (sessions.organization_id = ? OR ${IS_COMPLETED_WITH_CONSENT})
     UNION SELECT removed.address FROM sessions JOIN session_removed_wallets removed
       ON removed.organization_id = sessions.organization_id AND removed.session_id = sessions.id
     WHERE sessions.person_id IN (${PERSONS_OF_REJECTION}) AND sessions.organization_id = ?
@@ -94,23 +94,35 @@ const ADD_PERSON = `INSERT INTO session_rejections
     ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
   JOIN session_rejections rejected ON rejected.subject = held.address AND rejected.environment = held.environment
     AND rejected.organization_id <> held.organization_id
-  WHERE sessions.organization_id = ? AND sessions.id = ? AND sessions.status = 'completed'
-    AND sessions.consented_at_seconds IS NOT NULL AND sessions.person_id IS NOT NULL
+  WHERE sessions.organization_id = ? AND sessions.id = ? AND ${IS_COMPLETED_WITH_CONSENT}
+    AND sessions.person_id IS NOT NULL
+  ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`
+
+/** Adds the wallets of a session to other organizations' rejections of its person. */
+export const ADD_WALLETS = `INSERT INTO session_rejections
+    (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
+  SELECT DISTINCT held.address, rejected.organization_id, rejected.environment, rejected.session_id,
+    rejected.needs_operator, rejected.decided_sequence
+  FROM session_rejections rejected
+  JOIN sessions ON sessions.person_id = rejected.subject AND sessions.environment = rejected.environment
+  JOIN session_wallets held ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
+  WHERE rejected.subject = ? AND rejected.organization_id <> ? AND ${IS_COMPLETED_WITH_CONSENT}
   ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`
 
 /**
- * Adds the person of a shared session to other organizations' earlier rejections of its wallets, as if the session had
- * been shared before them. Call in the transaction that completes a session or records its consent, after its rows are
- * written.
+ * Adds the person of a session with consent, and the person's wallets, to other organizations' earlier rejections, as if
+ * the session had been completed before them. The wallets stay rejected if the session is revoked or its consent is
+ * withdrawn. Call it in the transaction that completes a session or records its consent, after its rows are written.
  */
 export const addToRejections = async (
   transaction: Transaction,
-  { organizationId, id, status, consentedAtSeconds }: Session,
+  { organizationId, id, status, consentedAtSeconds, personId }: Session,
 ): Promise<void> => {
-  if (status !== 'completed' || consentedAtSeconds === null) return
+  if (status !== 'completed' || consentedAtSeconds === null || personId === null) return
   // A concurrent rejection has either committed or finds this session.
   await lockDeployment(transaction)
   await transaction.execute(ADD_PERSON, [organizationId, id])
+  await transaction.execute(ADD_WALLETS, [personId, organizationId])
 }
 
 /** Last rejection of a wallet or its persons, of any type of check. */

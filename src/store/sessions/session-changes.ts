@@ -45,6 +45,22 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
 
 const REJECTED_ADDRESSES = `SELECT subject AS address FROM session_rejections WHERE organization_id = ? AND session_id = ?
   AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = session_rejections.subject)`
+/** All addresses that other organizations' rejections of a person concern. */
+export const ADDRESSES_WITH_PERSON = `SELECT DISTINCT theirs.subject AS address FROM session_rejections mine
+  JOIN session_rejections theirs
+    ON theirs.organization_id = mine.organization_id AND theirs.session_id = mine.session_id
+  WHERE mine.subject = ? AND mine.organization_id <> ?
+    AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = theirs.subject)`
+
+/** Addresses beyond the session's own whose standing may have changed, because of a rejection. */
+const findRejectedAddresses = async (
+  transaction: Transaction,
+  { organizationId, id, status, personId, consentedAtSeconds }: Session,
+): Promise<readonly { readonly address: WalletAddress }[]> => {
+  if (status === 'rejected') return transaction.query(REJECTED_ADDRESSES, [organizationId, id])
+  if (status !== 'completed' || consentedAtSeconds === null || personId === null) return []
+  return transaction.query(ADDRESSES_WITH_PERSON, [personId, organizationId])
+}
 
 const subjectOf = ({ session, wallets }: SessionState, others: readonly WalletAddress[]): SessionSubject => {
   const addresses = new Set([...wallets.map(({ address }) => address), ...others])
@@ -63,12 +79,9 @@ export const announceSession = async (
   state: SessionState,
   nowSeconds: number,
 ): Promise<void> => {
-  const { organizationId, id: sessionId, status } = state.session
+  const { organizationId, id: sessionId } = state.session
   const removed = await REMOVED_WALLETS.list(transaction, { organizationId, sessionId }, ['address'])
-  const rejected =
-    status === 'rejected'
-      ? await transaction.query<{ readonly address: WalletAddress }>(REJECTED_ADDRESSES, [organizationId, sessionId])
-      : []
+  const rejected = await findRejectedAddresses(transaction, state.session)
   const subject = subjectOf(
     state,
     [...removed, ...rejected].map(({ address }) => address),

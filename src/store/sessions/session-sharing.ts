@@ -18,7 +18,13 @@ export const HAS_PENDING_CHECKS = `EXISTS (SELECT 1 FROM session_check_queue que
  */
 export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT} OR ${IS_REVOKED} OR ${HAS_PENDING_CHECKS})`
 
-/** The person agreed, and nothing is unsettled. */
+/**
+ * For statements over `sessions`: other organizations know that the session's wallets belong to its person, even while a
+ * hit is open. Otherwise, a doubt of one organization would end rejections by the others.
+ */
+export const IS_COMPLETED_WITH_CONSENT = "(sessions.status = 'completed' AND sessions.consented_at_seconds IS NOT NULL)"
+
+/** For statements over `sessions`: the person agreed, and nothing is unsettled. */
 export const IS_SHARED = `sessions.consented_at_seconds IS NOT NULL AND NOT ${IS_UNSETTLED}`
 
 /**
