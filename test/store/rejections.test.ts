@@ -18,6 +18,9 @@ import { createRejectionModel, isOpen, type ModelSession } from './rejection-mod
 const TYPES = ['kyc', 'kyb'] as const
 const WALLETS = 4
 const STEPS = 70
+/** After shared sessions. Few, because each rejection leaves fewer wallets to verify. */
+const STEPS_AFTER_SHARED = 20
+const SHARED_SESSIONS = 3
 const RETRIES_MAX = 5
 const OPERATOR = 'operator:ada'
 const ACTORS = [OPERATOR, OPERATOR, 'provider:webhook', 'policy:pol_1:1', 'key:test', 'screening'] as const
@@ -46,8 +49,12 @@ const failureOf = (work: Promise<unknown>): Promise<string | null> =>
     (error: unknown) => (error instanceof Error ? error.name : 'unknown'),
   )
 
-/** Makes random changes in two organizations. @returns the operations that took place */
-const play = async (store: Store, seed: number): Promise<ReadonlySet<string>> => {
+/**
+ * Makes random changes in two organizations.
+ * @param afterShared whether the second organization has shared sessions first, some with hits
+ * @returns the operations that took place
+ */
+const play = async (store: Store, seed: number, afterShared: boolean): Promise<ReadonlySet<string>> => {
   const random = createRandom(seed)
   const model = createRejectionModel()
   const done: string[] = []
@@ -83,9 +90,14 @@ const play = async (store: Store, seed: number): Promise<ReadonlySet<string>> =>
     session.removed.delete(address)
   }
 
-  const register = async (): Promise<void> => {
-    const [one = '', two = ''] = organizations
-    const organizationId = random.chance(0.8) ? one : two
+  const share = async (session: ModelSession): Promise<void> => {
+    await store.sessions.recordConsent({ ...idsOf(session), version: '2.en', actor: 'person' })
+    model.share(session)
+  }
+
+  const [one = '', two = ''] = organizations
+
+  const register = async (organizationId = random.chance(0.8) ? one : two): Promise<void> => {
     const checkType = random.chance(0.85) ? 'kyc' : 'kyb'
     const walletAddress = random.chance(0.2) ? random.pick(wallets) : null
     const { session, created } = await store.sessions.register({
@@ -153,8 +165,10 @@ const play = async (store: Store, seed: number): Promise<ReadonlySet<string>> =>
     session.isErased = true
   }
 
-  const decide = async (session: ModelSession): Promise<void> => {
-    const to: SessionStatus = random.pick(['completed', 'completed', 'completed', 'rejected', 'retry'])
+  const decide = async (
+    session: ModelSession,
+    to: SessionStatus = random.pick(['completed', 'completed', 'completed', 'rejected', 'retry']),
+  ): Promise<void> => {
     if (session.status === 'rejected' || (session.status === 'completed' && to === 'completed')) return
     if (to === 'retry' && session.retries === RETRIES_MAX) return
     const actor = random.pick(ACTORS)
@@ -202,12 +216,20 @@ const play = async (store: Store, seed: number): Promise<ReadonlySet<string>> =>
     if (kind === 'decide') return decide(session)
     if (kind === 'hit') return changeHit(session)
     if (kind === 'erase') return random.chance(0.1) ? erase(session) : undefined
-    await store.sessions.recordConsent({ ...idsOf(session), version: '2.en', actor: 'person' })
-    model.share(session)
+    return share(session)
   }
 
+  for (let count = afterShared ? SHARED_SESSIONS : 0; count > 0; count--) {
+    await register(two)
+    const session = model.sessions.at(-1)
+    if (session === undefined || session.status !== 'pending') continue
+    await connect(session)
+    await share(session)
+    await decide(session, 'completed')
+    if (random.chance(0.5)) await changeHit(session)
+  }
   let sequence = await readLastSequence(store.database)
-  for (let step = 0; step < STEPS; step++) {
+  for (let step = 0; step < (afterShared ? STEPS_AFTER_SHARED : STEPS); step++) {
     await act()
     for (const change of await readChanges(store.database, sequence, 100)) {
       sequence = change.sequence
@@ -237,8 +259,10 @@ describeStores((open, dialect) => {
     const { store, remove } = await open()
     try {
       const reached = new Set<string>()
-      const rounds = dialect === 'SQLite' ? 40 : 6
-      for (let seed = 1; seed <= rounds; seed++) for (const what of await play(store, seed)) reached.add(what)
+      const [rounds, roundsAfterShared] = dialect === 'SQLite' ? [40, 80] : [6, 6]
+      for (let seed = 1; seed <= rounds + roundsAfterShared; seed++) {
+        for (const what of await play(store, seed, seed > rounds)) reached.add(what)
+      }
       const wanted = ['completed', 'rejected', 'retry'].flatMap((to) => [`${to} by an operator`, `${to} by others`])
       const rare = dialect === 'SQLite' ? ['LinkedSessionsError', 'HitConfirmedError'] : []
       wanted.push(...['RejectedBeforeError', 'HitOpenError', ...rare].map((name) => `${name} by others`))
