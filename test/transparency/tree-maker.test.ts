@@ -1,5 +1,6 @@
 // Heads of the tree: made of everything that is in the log, never two for one size, wherever the process is killed, and none
 // of a tree that is older than one that was signed.
+import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
@@ -275,6 +276,21 @@ describe('an older copy of the tables is not signed on', () => {
     await expect(maker.pass(true)).rejects.toThrow('the text is not a signed note')
     expect(asked).toBe(65_536)
     await tree.close()
+  })
+
+  test('by leaves without a line, if the rows that map lines to leaves were removed', async () => {
+    const root = temporaryDirectory()
+    appendTo(root, 0, 5)
+    const { maker, tree } = await createTestMaker(root)
+    const size = (await maker.pass(true))?.size
+    await tree.close()
+    const file = new Database(placesIn(root).treeFile)
+    for (const table of ['spans', 'segments']) file.run(`DELETE FROM decision_tree_${table}`)
+    file.close()
+    const again = await createTestMaker(root)
+    await expect(again.maker.pass(true)).rejects.toThrow(TreeRolledBackError)
+    expect((await again.tree.reader.head())?.size).toBe(size as number)
+    await again.tree.close()
   })
 
   test('by another history of the same size', async () => {

@@ -23,6 +23,7 @@ import { createTestMaker, placesIn, TEST_NODE, TEST_SALT_KEY, TEST_SIGNER } from
 
 let root = ''
 let stored: string | null = null
+let isSingleNode = true
 const log = (...path: string[]): string => join(placesIn(root).directory, ...path)
 
 const append = (first: number, count: number, slot = 'w00'): void => {
@@ -56,6 +57,7 @@ const openTree = async (): Promise<TreeAccess> => {
     heads,
     auditProblems: [],
     warnings: [],
+    isSingleNode,
     close: async () => {
       await tree?.close()
     },
@@ -100,6 +102,12 @@ beforeEach(async () => {
   await makeHead()
 })
 afterEach(removeTemporaryDirectories)
+
+const changeTables = (...statements: readonly string[]): void => {
+  const file = new Database(placesIn(root).treeFile)
+  for (const sql of statements) file.run(sql)
+  file.close()
+}
 
 test('lines that were handed in and wait for the next head are newer, whatever segment follows', async () => {
   const writer = openTestSegment(log(), { slot: 'w02', maxBytes: 100_000 })
@@ -229,15 +237,119 @@ describe('found', () => {
   })
 
   test('hashes that were changed or removed in the tables of the tree', async () => {
-    const change = (sql: string): void => {
-      const file = new Database(placesIn(root).treeFile)
-      file.run(sql)
-      file.close()
-    }
-    change('UPDATE decision_tree_tiles SET hashes = zeroblob(length(hashes)) WHERE level = 0')
+    changeTables('UPDATE decision_tree_tiles SET hashes = zeroblob(length(hashes)) WHERE level = 0')
     await expectProblem(/the tree’s leaves do not match its root/)
-    change('DELETE FROM decision_tree_tiles')
+    changeTables('DELETE FROM decision_tree_tiles')
     await expectProblem(/hashes are missing from the tables of the tree/)
+  })
+})
+
+describe('rows that map lines to leaves, which no head signs', () => {
+  const expectProblem = async (pattern: RegExp): Promise<void> => {
+    const { code, out } = await verify()
+    expect([code, out]).toEqual([1, expect.stringMatching(pattern)])
+  }
+  const newestOf = (slot: string): string => segmentNames(log(), slot).at(-1) ?? ''
+  const cutLines = (slot: string, name: string, count: number): number => {
+    const kept = readFileSync(log(slot, name), 'utf8')
+      .split('\n')
+      .slice(0, -1 - count)
+    const text = `${kept.join('\n')}\n`
+    writeFileSync(log(slot, name), text)
+    return Buffer.byteLength(text)
+  }
+
+  test('removed with all files, or with the files of a worker', async () => {
+    rmSync(log('w01'), { recursive: true })
+    const ofWorker = "segment_id IN (SELECT id FROM decision_tree_segments WHERE slot = 'w01')"
+    changeTables(`DELETE FROM decision_tree_spans WHERE ${ofWorker}`)
+    await expectProblem(/tree PROBLEM: "leaves \d+ to \d+ of the tree belong to no line: rows were removed/)
+    rmSync(log('w00'), { recursive: true })
+    changeTables('DELETE FROM decision_tree_spans', 'DELETE FROM decision_tree_segments')
+    await expectProblem(/tree PROBLEM: "leaves 0 to \d+ of the tree belong to no line/)
+  })
+
+  test('shortened with the lines at the end of the log', async () => {
+    const bytes = cutLines('w01', newestOf('w01'), 1)
+    changeTables(
+      `UPDATE decision_tree_spans SET leaves = leaves - 1, end_byte = ${bytes} WHERE end_byte =
+       (SELECT taken_bytes FROM decision_tree_segments WHERE segment = '${newestOf('w01')}')`,
+    )
+    await expectProblem(/leaves \d+ to \d+ of the tree belong to no line/)
+  })
+
+  test('added, so that a negative number balances the missing lines', async () => {
+    cutLines('w01', newestOf('w01'), 1)
+    changeTables(
+      `INSERT INTO decision_tree_spans SELECT id, 999999, 999999, 0, -1 FROM decision_tree_segments
+       WHERE segment = '${newestOf('w01')}'`,
+    )
+    await expectProblem(/an invalid range of leaves/)
+  })
+
+  test('repeated for a second file', async () => {
+    changeTables(
+      'UPDATE decision_tree_spans SET first_leaf = 0 WHERE first_leaf = (SELECT MAX(first_leaf) FROM decision_tree_spans)',
+    )
+    await expectProblem(/of the tree belong/)
+  })
+
+  test('added for a forged next file, which would excuse the missing lines as a failed write', async () => {
+    const last = newestOf('w01')
+    const bytes = cutLines('w01', last, 1)
+    const lines = readFileSync(log('w01', last), 'utf8').split('\n').slice(0, -1)
+    const header = {
+      ...JSON.parse(lines[0] ?? ''),
+      previous_segment: last,
+      previous_hash: hashLine(lines.at(-1) ?? ''),
+    }
+    const next = last.replace(/-(\d{6})\./, (_, number) => `-${String(Number(number) + 1).padStart(6, '0')}.`)
+    writeFileSync(log('w01', next), `${JSON.stringify({ ...header, previous_length: bytes })}\n`)
+    changeTables(
+      `INSERT INTO decision_tree_segments (id, node, slot, segment, taken_bytes) VALUES (1, '${TEST_NODE}', 'w01', '${next}', 0)`,
+    )
+    await expectProblem(/1 lines of the tree are missing at its end"/)
+  })
+
+  test('that point to a genuine log elsewhere', async () => {
+    cpSync(log('w01'), join(root, 'hidden'), { recursive: true })
+    rmSync(log('w01'), { recursive: true })
+    changeTables("UPDATE decision_tree_segments SET slot = '../hidden' WHERE slot = 'w01'")
+    await expectProblem(/hidden\/\S+: the file is missing/)
+  })
+})
+
+describe('the node of a log', () => {
+  afterEach(() => {
+    isSingleNode = true
+  })
+
+  test('is not taken from the log, if the store has one node', async () => {
+    writeFileSync(log('node-name'), 'elsewhere-1\n')
+    expect((await verify()).out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
+    forge('w00', 2, (line) => line.replace('"Demo policy"', '"Dema policy"'))
+    expect(await verify()).toMatchObject({ code: 1, out: expect.stringContaining('line 3 differs') })
+    rmSync(log('node-name'))
+    expect(await verify()).toMatchObject({ code: 1, out: expect.stringContaining('line 3 differs') })
+  })
+
+  test('must have lines in a tree of several nodes, and nodes without a log here are named', async () => {
+    isSingleNode = false
+    changeTables("UPDATE decision_tree_segments SET node = 'web-2' WHERE slot = 'w01'")
+    rmSync(log('w01'), { recursive: true })
+    const sound = await verify()
+    expect([sound.code, sound.out]).toEqual([
+      0,
+      expect.stringMatching(/tree warning: "node web-2: \d+ lines were not compared/),
+    ])
+    writeFileSync(log('node-name'), 'elsewhere-1\n')
+    const renamed = await verify()
+    expect([renamed.code, renamed.out]).toEqual([
+      1,
+      expect.stringMatching(/PROBLEM: "the tree contains no lines of this node \(elsewhere-1\)/),
+    ])
+    rmSync(log('node-name'))
+    expect((await verify()).code).toBe(1)
   })
 })
 

@@ -20,6 +20,8 @@ export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
   readonly auditProblems: readonly string[]
   /** Heads that could not be read. */
   readonly warnings: readonly string[]
+  /** Whether the store belongs to a single node. */
+  readonly isSingleNode: boolean
   close(): Promise<void>
 }
 
@@ -60,7 +62,8 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
   }
   try {
     const auditProblems = await auditHeadProblems(store, logKey, folder, tree)
-    return { key: logKey.key, saltKey: logKey.saltKey, tree, heads, auditProblems, warnings, close }
+    const isSingleNode = target.kind === 'sqlite'
+    return { key: logKey.key, saltKey: logKey.saltKey, tree, heads, auditProblems, warnings, isSingleNode, close }
   } catch (error) {
     await close()
     throw error

@@ -12,7 +12,7 @@ export interface TreeTaskInput {
   readonly directory: string
   /** Null before the first start. */
   readonly tree:
-    | (Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings'> & {
+    | (Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings' | 'isSingleNode'> & {
         readonly target: StoreTarget
         /** Verifier key of the log. */
         readonly key: string
@@ -33,7 +33,7 @@ const readTree = async ({ store, folder, target, findService }: TaskCore): Promi
   })
   if (access === null) return null
   await access.close()
-  const { key, saltKey, heads, auditProblems, warnings } = access
+  const { key, saltKey, heads, auditProblems, warnings, isSingleNode } = access
   return {
     target: treeTargetOf(target, folder),
     key: encodeVerifierKey(key),
@@ -41,6 +41,7 @@ const readTree = async ({ store, folder, target, findService }: TaskCore): Promi
     heads,
     auditProblems,
     warnings,
+    isSingleNode,
   }
 }
 

@@ -13,13 +13,15 @@ export interface TreeToCheck extends Pick<VerifyTreeOptions, 'key' | 'saltKey' |
   readonly warnings: readonly string[]
   /** ISO time; older files may be missing. */
   readonly archivedBefore: string | null
+  /** Whether the store belongs to a single node. */
+  readonly isSingleNode: boolean
 }
 
 const stampOf = (time: string): string => new Date(time).toISOString().replaceAll('-', '').replaceAll(':', '')
 
 /** Returns problems instead of throwing. @throws errors of verifyTree */
 export const checkTree = async (
-  { tree, auditProblems, warnings, archivedBefore, ...facts }: TreeToCheck,
+  { tree, auditProblems, warnings, archivedBefore, isSingleNode, ...facts }: TreeToCheck,
   logs: CheckedLogs,
 ): Promise<TreeReport> => {
   if (tree === null) {
@@ -31,9 +33,8 @@ export const checkTree = async (
     return { ...none, ok: problems.length === 0, problems, warnings: ['no tree exists yet', ...warnings] }
   }
   const isLocal = typeof logs === 'string'
-  const nodes = new Set((await tree.segments()).map(({ node }) => node))
-  // If the node name was lost with the log and the tree has a single node, the log belongs to that node.
-  const nodeOf = (directory: string): string => knownNodeName(directory) ?? (nodes.size === 1 ? [...nodes].join() : '')
+  // The name in the log alone must not decide which lines of the tree are compared with it.
+  const nodeOf = (directory: string): string | null => (isSingleNode ? null : (knownNodeName(directory) ?? ''))
   const report = await verifyTree({
     tree,
     ...facts,

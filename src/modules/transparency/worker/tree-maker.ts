@@ -10,6 +10,7 @@ import type { LeafRun, StoredHead } from '../store/types.ts'
 import type { LogSigner } from '../tree/checkpoint.ts'
 import { EMPTY_ROOT } from '../tree/hash.ts'
 import { leafHashesOf } from '../tree/leaf.ts'
+import { coverProblem } from '../verify/leaf-cover.ts'
 import { headProblem, readHeadFile, readShippedHead, shipHead, TreeRolledBackError } from '../verify/tree-heads.ts'
 
 export interface TreeMakerOptions {
@@ -82,7 +83,10 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     if (problem !== null) throw new TreeRolledBackError(`${where}: ${problem}`)
   }
 
-  /** Compares heads stored elsewhere before the first leaf is added, because a signature cannot be revoked. */
+  /**
+   * Compares heads stored elsewhere, and checks that each leaf has a line, before the first leaf is added: a signature
+   * cannot be revoked.
+   */
   const checkHeads = async (): Promise<void> => {
     if (isChecked) return
     const inFile = await readHeadFile(headFile)
@@ -92,6 +96,8 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     const shipped = await withTimeout(readShipped(), SHIPPED_HEAD_MS, () => undefined).catch(() => undefined)
     if (shipped === undefined && refused !== null) throw refused
     if (shipped) await requireHeld(shipped, 'the shipped head')
+    const problem = await coverProblem(tree.reader, (await tree.reader.head())?.size ?? 0)
+    if (problem !== null) throw new TreeRolledBackError(problem)
     refused = null
     isChecked = true
   }

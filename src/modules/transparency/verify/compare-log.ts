@@ -1,0 +1,219 @@
+// Compares the lines of a log with the leaves that the tables of the tree assign to them.
+import { join } from 'node:path'
+import { DecisionLineMalformedError } from '../../../decision-log/errors.ts'
+import { forEachLine } from '../../../decision-log/forwards.ts'
+import { listSegments, listSlots, parseSegmentName, type SegmentName } from '../../../decision-log/segment-name.ts'
+import { firstHeader } from '../../../decision-log/verify.ts'
+import { HASH_BYTES } from '../tree/hash.ts'
+import { leafHashOf } from '../tree/leaf.ts'
+import type { ReadTiles } from '../tree/prove.ts'
+import type { LeafSpan, TreePlace } from './leaf-cover.ts'
+import { createLeafReader } from './stored-leaves.ts'
+
+/** Lines before `takenBytes` without a leaf are submitted and await the next head. */
+export interface TakenPlace extends TreePlace {
+  readonly takenBytes: number
+}
+
+/** Counts and descriptions, to which each comparison adds. */
+export interface Findings {
+  compared: number
+  newer: number
+  elsewhere: number
+  readonly problems: string[]
+  readonly warnings: string[]
+}
+
+export interface LogComparison {
+  readonly readTiles: ReadTiles
+  /** Called once per segment. */
+  readonly readSpans: (place: TreePlace) => Promise<readonly LeafSpan[]>
+  /** Returns the first span of a segment that is compared itself. */
+  readonly firstSpan: (place: TreePlace) => Promise<LeafSpan | null>
+  readonly saltKey: Uint8Array
+  readonly found: Findings
+  /** Whether the log is a copy, which may lack the latest lines. */
+  readonly mayBeBehind: boolean
+  /** Segments with an older timestamp in their name may have been archived. */
+  readonly archivedBefore: string | null
+  /** Whether problems name the node of a file. */
+  readonly namesNodes: boolean
+  /** Called with the number of log bytes read. */
+  readonly onChunk: (bytes: number) => void
+}
+
+interface NextSegment {
+  readonly next: SegmentName | undefined
+  readonly nextPlaces: readonly TakenPlace[]
+  /** Whether the tree contains the next segment or a later one. */
+  readonly isNextHeld: boolean
+}
+
+interface LineSeen {
+  readonly start: number
+  readonly end: number
+  readonly hash: Uint8Array
+}
+
+const readLines = async (path: string, onChunk: (bytes: number) => void): Promise<readonly LineSeen[]> => {
+  const lines: LineSeen[] = []
+  let start = 0
+  await forEachLine(
+    path,
+    Number.POSITIVE_INFINITY,
+    (bytes) => {
+      const hash = new Uint8Array(HASH_BYTES)
+      Bun.SHA256.hash(bytes, hash)
+      lines.push({ start, end: start + bytes.length + 1, hash })
+      start += bytes.length + 1
+    },
+    onChunk,
+  )
+  return lines
+}
+
+/** Returns the number of leaves. */
+export const linesOf = (spans: readonly LeafSpan[]): number => spans.reduce((sum, { leaves }) => sum + leaves, 0)
+
+/** @returns a function that compares the log in a directory with the segments that the tree contains of it */
+export const createLogComparison = (options: LogComparison) => {
+  const { readTiles, readSpans, firstSpan, saltKey, found, mayBeBehind, archivedBefore, namesNodes, onChunk } = options
+  const leafAt = createLeafReader(readTiles)
+
+  /**
+   * Whether the header of the next segment, which is a leaf of the tree, records the same length for this segment. If so,
+   * the missing lines never counted.
+   */
+  const isCutKnown = async (
+    directory: string,
+    { slot, segment }: TreePlace,
+    next: SegmentName | undefined,
+    nextPlaces: readonly TakenPlace[],
+    bytes: number,
+  ): Promise<boolean> => {
+    const header = next === undefined ? null : firstHeader(join(directory, slot, next.name))
+    if (header?.previous_segment !== segment || header.previous_length !== bytes) return false
+    for (const place of nextPlaces) if ((await firstSpan(place))?.startByte === 0) return true
+    return false
+  }
+
+  /** @returns the end of the compared lines; null after a problem */
+  const compareLines = async (
+    lines: readonly LineSeen[],
+    name: string,
+    spans: readonly LeafSpan[],
+    isCut: (bytes: number) => Promise<boolean>,
+    isLast: boolean,
+  ): Promise<number | null> => {
+    let position = 0
+    let span = 0
+    let index = 0
+    let known = 0
+    let wrong: number | null = null
+    for (const [number, line] of lines.entries()) {
+      while (span < spans.length && line.start >= (spans[span] as LeafSpan).endByte) {
+        span += 1
+        index = 0
+      }
+      const of = spans[span]
+      if (of === undefined) break
+      position = line.end
+      known += 1
+      const holds =
+        line.start >= of.startByte &&
+        index < of.leaves &&
+        Buffer.compare(await leafAt(of.firstLeaf + index), leafHashOf(line.hash, saltKey)) === 0
+      index += 1
+      if (holds) found.compared += 1
+      else wrong ??= number + 1
+    }
+    if (wrong !== null) {
+      found.problems.push(`${name}: line ${wrong} differs from the line in the tree`)
+      return null
+    }
+    const missing = linesOf(spans) - known
+    if (missing > 0) {
+      const what = `${name}: ${missing} lines of the tree are missing at its end`
+      if (await isCut(position)) found.warnings.push(`${what}: a failed write, recorded in the next segment`)
+      else if (mayBeBehind && isLast) found.warnings.push(`${what}: not copied yet, or removed`)
+      else found.problems.push(what)
+    }
+    return position
+  }
+
+  /** @param held places of the file in the tree; several if its node's name was changed */
+  const compareSegment = async (
+    directory: string,
+    held: readonly { readonly place: TakenPlace; readonly spans: readonly LeafSpan[] }[],
+    { next, nextPlaces, isNextHeld }: NextSegment,
+  ): Promise<void> => {
+    const [{ slot, segment }] = held.map(({ place }) => place) as [TakenPlace]
+    const name = `${slot}/${segment}`
+    let lines: readonly LineSeen[]
+    try {
+      lines = await readLines(join(directory, slot, segment), onChunk)
+    } catch (error) {
+      if (!(error instanceof DecisionLineMalformedError)) throw error
+      found.problems.push(`${name}: ${error.detail}`)
+      return
+    }
+    let position = 0
+    for (const { place, spans } of held) {
+      const isCut = (bytes: number) => isCutKnown(directory, place, next, nextPlaces, bytes)
+      const end = await compareLines(lines, name, spans, isCut, next === undefined)
+      if (end === null) return
+      position = Math.max(position, end)
+    }
+    if (!isNextHeld) {
+      found.newer += lines.filter(({ end }) => end > position).length
+      return
+    }
+    const takenBytes = Math.max(...held.map(({ place }) => place.takenBytes))
+    const counted = next === undefined ? null : firstHeader(join(directory, slot, next.name))?.previous_length
+    const submittedBytes = Math.max(position, takenBytes)
+    const extra = lines.filter(({ end }) => end > submittedBytes && end <= (counted ?? Number.POSITIVE_INFINITY)).length
+    found.newer += lines.filter(({ end }) => end > position && end <= takenBytes).length
+    if (extra > 0) found.problems.push(`${name}: ${extra} lines at its end are not in the tree`)
+  }
+
+  return async (directory: string, places: readonly TakenPlace[]): Promise<void> => {
+    const bySlot = Map.groupBy(places, ({ slot }) => slot)
+    const present = listSlots(directory)
+    for (const slot of [...new Set([...present, ...bySlot.keys()])].sort()) {
+      // The tables name slots too. No file outside the log is compared in its place.
+      const files = present.includes(slot) ? listSegments(join(directory, slot)) : []
+      const held = Map.groupBy(bySlot.get(slot) ?? [], ({ segment }) => segment)
+      const lastHeld = Math.max(-1, ...[...held.keys()].map((name) => parseSegmentName(name)?.number ?? -1))
+      for (const [index, file] of files.entries()) {
+        const placesOfFile = held.get(file.name) ?? []
+        held.delete(file.name)
+        const taken: { place: TakenPlace; spans: readonly LeafSpan[] }[] = []
+        for (const place of placesOfFile) {
+          const spans = await readSpans(place)
+          if (spans.length > 0) taken.push({ place, spans })
+        }
+        if (taken.length > 0) {
+          const next = files[index + 1]
+          const nextPlaces = held.get(next?.name ?? '') ?? []
+          const isNextHeld = next !== undefined && next.number <= lastHeld
+          await compareSegment(directory, taken, { next, nextPlaces, isNextHeld })
+        } else {
+          const { length } = await readLines(join(directory, slot, file.name), onChunk)
+          if (file.number < lastHeld && length > 0)
+            found.problems.push(`${slot}/${file.name}: the tree does not contain it`)
+          else found.newer += length
+        }
+      }
+      for (const place of [...held.values()].flat()) {
+        const lines = linesOf(await readSpans(place))
+        const stamp = parseSegmentName(place.segment)?.stamp ?? ''
+        if (lines === 0) continue
+        if (archivedBefore !== null && stamp < archivedBefore) found.elsewhere += lines
+        else
+          found.problems.push(
+            `${namesNodes ? `${place.node}/` : ''}${slot}/${place.segment}: the file is missing, with ${lines} lines that the tree contains`,
+          )
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// Checks that each leaf of a head belongs to exactly one line. No head signs the rows that map lines to leaves: an
+// attacker who can write the tables could remove rows, and the comparison would never reach their lines.
+
+export interface LeafSpan {
+  readonly startByte: number
+  readonly endByte: number
+  readonly firstLeaf: number
+  readonly leaves: number
+}
+
+export interface TreePlace {
+  readonly node: string
+  readonly slot: string
+  readonly segment: string
+}
+
+export interface LeafCover {
+  /** Call once per segment, with all its spans. Leaves of newer heads are ignored. */
+  add(spans: readonly LeafSpan[]): void
+  /** Describes an invalid span, or a leaf that belongs to no line or to several lines; null if there is none. */
+  problem(): string | null
+}
+
+/** Uses one bit per leaf. @param size number of leaves of the head */
+export const createLeafCover = (size: number): LeafCover => {
+  const bits = new Uint8Array(Math.ceil(size / 8))
+  // No shift of the leaf: it may exceed 32 bits.
+  const byteOf = (leaf: number): number => Math.floor(leaf / 8)
+  const has = (leaf: number): boolean => (((bits[byteOf(leaf)] as number) >> (leaf % 8)) & 1) === 1
+  let repeated: number | null = null
+  let isMalformed = false
+  return {
+    add: (spans) => {
+      for (const { firstLeaf, leaves } of spans) {
+        // A negative count would balance missing lines.
+        const isValid = Number.isSafeInteger(firstLeaf) && firstLeaf >= 0 && Number.isSafeInteger(leaves) && leaves > 0
+        if (!isValid) {
+          isMalformed = true
+          continue
+        }
+        const end = Math.min(firstLeaf + leaves, size)
+        for (let leaf = firstLeaf; leaf < end; leaf++) {
+          if (has(leaf)) repeated ??= leaf
+          bits[byteOf(leaf)] = (bits[byteOf(leaf)] as number) | (1 << (leaf % 8))
+        }
+      }
+    },
+    problem: () => {
+      if (isMalformed) return 'the tables of the tree contain an invalid range of leaves: they were changed'
+      let first = 0
+      while (first < size && has(first)) first += 1
+      let end = first
+      while (end < size && !has(end)) end += 1
+      if (first < size) {
+        return `leaves ${first} to ${end - 1} of the tree belong to no line: rows were removed from its tables`
+      }
+      return repeated === null ? null : `leaf ${repeated} of the tree belongs to several lines: its tables were changed`
+    },
+  }
+}
+
+/** Reads the spans of all segments, one segment at a time. @returns the problem; null if there is none */
+export const coverProblem = async (
+  tree: {
+    segments(): Promise<readonly TreePlace[]>
+    spans(place: TreePlace): Promise<readonly LeafSpan[]>
+  },
+  size: number,
+): Promise<string | null> => {
+  const cover = createLeafCover(size)
+  for (const place of await tree.segments()) cover.add(await tree.spans(place))
+  return cover.problem()
+}
