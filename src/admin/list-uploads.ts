@@ -1,4 +1,4 @@
-// Limits list file uploads, changes of single entries, and rewrites of lists with many single entries. An upload keeps
+// Limits list file uploads, changes and reads of single entries, and rewrites of lists with many single entries. An upload keeps
 // its entries in memory, up to 300 MB, until they are stored.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
@@ -18,10 +18,14 @@ class ListUploadsBusyError extends fixedError('OVERLOADED', 'another list is bei
   retryAfterSeconds: 5,
 }) {}
 
-/** The owner changes its lists faster than they are read. */
-class ListEditsBusyError extends fixedError('OVERLOADED', 'too many list changes are queued; try again in a moment', {
-  retryAfterSeconds: 1,
-}) {}
+/** The owner sends requests for entries faster than they are answered. */
+class ListEntriesBusyError extends fixedError(
+  'OVERLOADED',
+  'too many list requests are queued; try again in a moment',
+  {
+    retryAfterSeconds: 1,
+  },
+) {}
 
 export interface ListUploads {
   /**
@@ -36,9 +40,11 @@ export interface ListUploads {
   ): Promise<Result>
   /**
    * Changes single entries. Owners take turns, and a pause follows each change.
-   * @throws ListEditsBusyError, and the errors of `work`
+   * @throws ListEntriesBusyError, and the errors of `work`
    */
   edit<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
+  /** Reads entries, like `edit` but not in its turns: one entry costs as much as parsing the notes of 4,096. */
+  read<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
   /**
    * Rewrites a stored list. Concurrent calls for the same list share a rewrite; owners take turns.
    * @throws ListUploadsBusyError, and the errors of `work`
@@ -48,13 +54,13 @@ export interface ListUploads {
 
 const UPLOADS_MAX = 2
 const UPLOADS_PER_OWNER_MAX = 1
-/** Concurrent changes. */
-const EDITS_AT_ONCE = 4
-const EDITS_WAITING_MAX = 1_000
-const OWN_EDITS_WAITING_MAX = 64
-/** Pause relative to the duration of the change, so that the main thread has four fifths for other work. */
-const EDIT_PAUSE_FACTOR = 4
-const EDIT_PAUSE_MAX_MS = 250
+/** Concurrent requests for entries: one per owner. */
+const ENTRIES_AT_ONCE = 4
+const ENTRIES_WAITING_MAX = 1_000
+const OWN_ENTRIES_WAITING_MAX = 64
+/** Pause relative to the duration of the work, so that the main thread has four fifths for other work. */
+const PAUSE_FACTOR = 4
+const PAUSE_MAX_MS = 250
 /** Queued rewrites, in total and per owner. */
 const REWRITES_WAITING_MAX = 64
 const OWN_REWRITES_WAITING_MAX = 4
@@ -84,7 +90,19 @@ export const createListUploads = (
   after: Timers['after'] = systemTimers.after,
 ): ListUploads => {
   const slots = createCountedSlots()
-  const editSlots = createFairSlots(EDITS_AT_ONCE, EDITS_WAITING_MAX, OWN_EDITS_WAITING_MAX, 1)
+  const createTurns = () => {
+    const turns = createFairSlots(ENTRIES_AT_ONCE, ENTRIES_WAITING_MAX, OWN_ENTRIES_WAITING_MAX, 1)
+    return async <Result>(owner: string | null, work: () => Promise<Result>): Promise<Result> => {
+      const release = await turns.acquire(owner ?? '')
+      if (release === null) throw new ListEntriesBusyError()
+      const startMs = clock.monotonicMs()
+      try {
+        return await work()
+      } finally {
+        after(Math.min(PAUSE_FACTOR * (clock.monotonicMs() - startMs), PAUSE_MAX_MS), release)
+      }
+    }
+  }
   const rewriteSlots = createFairSlots(1, REWRITES_WAITING_MAX, OWN_REWRITES_WAITING_MAX)
   const rewrites = new Map<string, Promise<void>>()
   const rewriteInTurn = async (owner: string | null, work: () => Promise<void>): Promise<void> => {
@@ -97,17 +115,8 @@ export const createListUploads = (
     }
   }
   return {
-    edit: async (owner, work) => {
-      const release = await editSlots.acquire(owner ?? '')
-      if (release === null) throw new ListEditsBusyError()
-      const startMs = clock.monotonicMs()
-      try {
-        return await work()
-      } finally {
-        const pauseMs = EDIT_PAUSE_FACTOR * (clock.monotonicMs() - startMs)
-        after(Math.min(pauseMs, EDIT_PAUSE_MAX_MS), release)
-      }
-    },
+    edit: createTurns(),
+    read: createTurns(),
     rewrite: (owner, listId, work) => {
       const running = rewrites.get(listId) ?? rewriteInTurn(owner, work).finally(() => void rewrites.delete(listId))
       rewrites.set(listId, running)

@@ -125,6 +125,25 @@ export interface EditContext {
   readonly uploads: Pick<ListUploads, 'edit' | 'rewrite'>
 }
 
+/** A rewrite is needed in the transaction of an approval. It would hold the transaction for seconds. */
+export class ListRewriteNeededError extends NamedError {
+  readonly owner: ListOwner
+  readonly listId: string
+  constructor(owner: ListOwner, listId: string) {
+    super('a list must be rewritten before the approval')
+    this.owner = owner
+    this.listId = listId
+  }
+}
+
+/** Makes room for single edits, in turn. */
+export const rewriteForEdits = (
+  store: Pick<Store, 'lists' | 'listBases'>,
+  uploads: Pick<ListUploads, 'rewrite'>,
+  owner: ListOwner,
+  listId: string,
+): Promise<void> => explained(() => uploads.rewrite(owner, listId, () => rewriteList(contentsOf(store), listId)))
+
 /** Adds and removes single entries atomically. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
 export const editList = async (context: EditContext, edits: readonly EntryEdit[]) => {
   const { store, write, owner, name, author, nowSeconds, uploads } = context
@@ -162,7 +181,7 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
   let result = await uploads.edit(owner, attempt)
   if (result.status === 'edits-full') {
     const list = await requireList(store, owner, name)
-    await explained(() => uploads.rewrite(owner, list.id, () => rewriteList(contentsOf(store), list.id)))
+    await rewriteForEdits(store, uploads, owner, list.id)
     result = await uploads.edit(owner, attempt)
   }
   if (result.status === 'edits-full') throw new ConflictError('the list keeps changing; try again')

@@ -4,6 +4,7 @@ import { addressKey, addressOfKey } from '../../src/domain/address-key.ts'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
 import {
   LIST_EDITS_MAX,
+  LIST_ENTRIES_MAX,
   LISTS_PER_ORGANIZATION_MAX,
   type ListChunk,
   type ListEdit,
@@ -232,6 +233,18 @@ describeStores((openTemporaryStore) => {
       const many = Array.from({ length: LIST_EDITS_MAX }, (_, index) => edit(evm(index + 1)))
       expect(await lists.edit(ours, list.name, many)).toMatchObject({ status: 'edited', changed: LIST_EDITS_MAX })
       expect(await lists.edit(ours, list.name, [edit(evm(0))])).toEqual({ status: 'edits-full' })
+    })
+
+    test('are refused because the list is full before it would be rewritten for them', async () => {
+      const { lists } = temporary.store
+      const list = await newList()
+      const many = Array.from({ length: LIST_EDITS_MAX }, (_, index) => edit(evm(index + 1)))
+      await lists.edit(ours, list.name, many)
+      await temporary.store.database.execute('UPDATE lists SET entry_count = ? WHERE id = ?', [
+        LIST_ENTRIES_MAX,
+        list.id,
+      ])
+      expect(await lists.edit(ours, list.name, [edit(evm(0))])).toEqual({ status: 'full' })
     })
   })
 

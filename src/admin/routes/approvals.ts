@@ -2,6 +2,7 @@
 import type { ApprovalState } from '../../store/accounts/approvals.ts'
 import { APPROVAL, showApproval, showApprovals } from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
+import { ListRewriteNeededError, rewriteForEdits } from '../lists.ts'
 import {
   DEPLOYMENT,
   DEPLOYMENT_PERSON,
@@ -42,9 +43,14 @@ const approvalPage = async (
 /** @param routes All routes whose changes may await approval */
 export const approvalRoutes = (routes: readonly Route[]) => {
   const decide = async (call: DecidingCall & Pick<AnyCall, 'write'>, approvalId: string, approve: boolean) => {
-    const decided = await call.write((tables, note) =>
-      decideApproval(call, routes, tables, note, { approvalId, approve }),
-    )
+    const attempt = () =>
+      call.write((tables, note) => decideApproval(call, routes, tables, note, { approvalId, approve }))
+    const { store, listUploads } = call.services
+    const decided = await attempt().catch(async (error: unknown) => {
+      if (!(error instanceof ListRewriteNeededError)) throw error
+      await rewriteForEdits(store, listUploads, error.owner, error.listId)
+      return attempt()
+    })
     await discardKept(call.services, routes, decided)
     return showApproval(call.services.store.users, decided)
   }

@@ -110,7 +110,9 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
         const owner = ownerOf({ organization })
         const list = await requireList(services.store, owner, params.list)
         const { limit, after } = pageRequest(query, ['string'])
-        const page = await pageEntries(services.store, list, search, { limit, after: keyOf(after) })
+        const page = await services.listUploads.read(owner, () =>
+          pageEntries(services.store, list, search, { limit, after: keyOf(after) }),
+        )
         const keyNames = await keyNamesOf(services.store, owner, page.items)
         return pageAnswer(page, (entry) => showEntry(entry, keyNames))
       },
@@ -127,10 +129,13 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
         added_at: nullable(time()),
       }),
       handle: async ({ services, organization, params }) => {
-        const list = await requireList(services.store, ownerOf({ organization }), params.list)
+        const owner = ownerOf({ organization })
+        const list = await requireList(services.store, owner, params.list)
         const address = parseAnyAddress(params.address)
         if (address === null) throw new FieldInvalidError('address', 'must be an EVM or Solana address')
-        const entry = await services.store.lists.findEntry(list, addressKey(address))
+        const entry = await services.listUploads.read(owner, () =>
+          services.store.lists.findEntry(list, addressKey(address)),
+        )
         return {
           address: walletAddressText(address),
           listed: entry !== null,

@@ -3,6 +3,7 @@ import type { Approval } from '../../store/accounts/approvals.ts'
 import { storeWithin, type Tables } from '../../store/store.ts'
 import type { PersonActor } from '../actor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { ListRewriteNeededError } from '../lists.ts'
 import { requireRightsOverPath } from '../rights.ts'
 import type { Note, Route } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -22,7 +23,9 @@ const within = (services: Services, tables: Tables): Services => ({
   listUploads: {
     ...services.listUploads,
     edit: (_owner, work) => work(),
-    rewrite: (_owner, _listId, work) => work(),
+    rewrite: async (owner, listId) => {
+      throw new ListRewriteNeededError(owner, listId)
+    },
   },
   // Chains are inspected when the change is requested.
   inspectChains: async () => [],

@@ -256,8 +256,6 @@ export const createListTable = (scope: TableScope) => {
         const list = await lockOwn(transaction, owner, name)
         if (list === null) return { status: 'unknown' }
         if (list.keptBy !== 'people') return { status: `kept-by-${list.keptBy}` }
-        const kept = await EDITS.count(transaction, { listId: list.id })
-        if (kept + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
         // Each key occurs once, because changes are computed from the list before all edits.
         const distinct = new Map(edits.map((edit) => [hexOfKey(edit.key), edit]))
         const keys = [...distinct.values()].map(({ key }) => key)
@@ -268,6 +266,9 @@ export const createListTable = (scope: TableScope) => {
         const difference = changes.reduce((sum, [, { present }]) => sum + (present ? 1 : -1), 0)
         if (list.entryCount + difference > LIST_ENTRIES_MAX) return { status: 'full' }
         await requireRoomForEntries(transaction, owner, difference)
+        // After the other refusals, so that a list is not rewritten for an edit that is refused anyway.
+        const kept = await EDITS.count(transaction, { listId: list.id })
+        if (kept + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
         const effective = [...distinct].filter(([hex, { present }]) => present || was(hex))
         // Removing an entry that was only added after the base leaves nothing to store.
         const isStored = ([hex, { present }]: readonly [string, ListEdit]): boolean => present || based.has(hex)

@@ -27,10 +27,7 @@ export const OPERATOR_COMPLETIONS = `SELECT (
  * session's type of check.
  * Decisions are numbered in the order of their commits (numberDecision).
  */
-const findSettled = async (
-  transaction: Transaction,
-  { organizationId, id, checkType }: Session,
-): Promise<number> => {
+const findSettled = async (transaction: Transaction, { organizationId, id, checkType }: Session): Promise<number> => {
   const parameters = [checkType, organizationId, id]
   const rows = await transaction.query<{ decided: number | null }>(OPERATOR_COMPLETIONS, parameters)
   if (rows.length === 0) return Number.NEGATIVE_INFINITY

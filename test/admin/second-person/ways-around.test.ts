@@ -1,6 +1,7 @@
 // What an administrator alone tried in order to be signed for against the rule, one way a test; and what may be done at once.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { addressKey } from '../../../src/domain/address-key.ts'
+import { LIST_EDITS_MAX } from '../../../src/domain/list.ts'
 import { openOver } from '../../cli/admin-client-over.ts'
 import { runWords } from '../../cli/run-words.ts'
 import type { Person } from '../support/harness.ts'
@@ -360,6 +361,33 @@ describe('lists', () => {
     expect((await world.call('PUT', `${path}?merge=true`, file)).status).toBe(200)
     expect((await world.call('PUT', path, { ...file, raw: `${OTHER_WALLET}\n` })).status).toBe(202)
     expect(await listed('deny')).toBe(true)
+  })
+
+  test('an approved edit of a list with many edits rewrites the list outside the transaction, then is made', async () => {
+    const { ada, alpha, bob, harness, store } = world
+    const note = { memo: '', author: 'a', addedAtSeconds: 0, present: true }
+    const many = Array.from({ length: LIST_EDITS_MAX }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`)
+    await store.lists.edit(
+      alpha.id,
+      'kept_own',
+      many.map((address) => ({ key: addressKey(address as never), ...note })),
+    )
+    const asked = await edit(ada, 'kept_own', { add: [{ address: OTHER_WALLET }] })
+    expect(asked.status).toBe(202)
+    const { listUploads } = harness.services
+    const { rewrite } = listUploads
+    let rewrites = 0
+    Object.assign(listUploads, {
+      rewrite: (...given: Parameters<typeof rewrite>) => {
+        rewrites += 1
+        return rewrite(...given)
+      },
+    })
+    expect((await world.decide(asked.body.id, true, bob)).status).toBe(200)
+    expect(rewrites).toBe(1)
+    expect(await listed('kept_own', OTHER_WALLET)).toBe(true)
+    const { items } = await store.audit.page({ organizationId: alpha.id }, { after: null, limit: 20 })
+    expect(items.filter(({ action }) => action === 'approval.approve')).toHaveLength(1)
   })
 
   test('of a file, the approver sees each kind of change, how many there are, and a hash of the result', async () => {

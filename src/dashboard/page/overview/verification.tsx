@@ -35,11 +35,7 @@ const Funnel = ({ funnel }: Pick<Numbers, 'funnel'>) => (
 const Reviewers = ({ reviewers }: Pick<Numbers, 'reviewers'>) => {
   const { path } = useWorkplace()
   return (
-    <Card
-      title="Reviewers"
-      text="Sessions that wait, and decisions of the last 30 days"
-      flush
-    >
+    <Card title="Reviewers" text="Sessions that wait, and decisions of the last 30 days" flush>
       <table class="table">
         <caption class="sr-only">Reviewers</caption>
         <thead>
