@@ -20,7 +20,6 @@ export interface Caller extends Pick<AdmittedRequest, 'requestId' | 'confirmKey'
   readonly principal: Pick<Principal, 'organizationId' | 'keyId' | 'environment'>
 }
 
-/** Caller, and the values that all attempts of the request share. */
 export interface CallContext {
   readonly caller: Caller
   /** UUID of the attestation, or id of the task (invariant 3). */
@@ -31,7 +30,6 @@ export interface CallContext {
    * Called before the job is submitted to the pool; a returned promise is awaited. Afterwards the job may be signed.
    */
   readonly onDispatch: OnDispatch
-  /** Null if the request isn't traced. */
   readonly trace?: StageTrace | null
 }
 
@@ -49,10 +47,8 @@ export interface JobDependencies extends TargetDependencies {
   readonly collectFacts: CollectJobFacts
 }
 
-/** Terms that a job signs if its verdict is compliant. */
 export interface JobTerms {
   readonly expiration: Job['expiration']
-  /** Time for which the signature can be used. */
   readonly lifetimeSeconds: number
 }
 
@@ -60,10 +56,9 @@ export type TermsOf = (request: AttestationRequest, target: ResolvedTarget) => J
 
 const NO_FACTS: JobFacts = { text: '', confirm: null, finishCount: () => undefined }
 
-/** Maximum number of attempts for a job whose key or target changes in flight. */
+/** For a job whose key or target changes while it is in flight. */
 const ATTEMPTS = 3
 
-/** Decides a request under the revision that is active when a worker receives the job. */
 export type Decide = (
   kind: Job['kind'],
   decoded: DecodedRequest,
@@ -103,7 +98,7 @@ const isLoading = (pending: unknown): boolean => {
   return pending instanceof Promise
 }
 
-/** Returns whether the caches confirm the key and the target; false if either isn't cached. */
+/** False if the key or the target is not cached. */
 const isCurrent = (
   dependencies: JobDependencies,
   decoded: DecodedRequest,
@@ -119,7 +114,6 @@ const isCurrent = (
   }
 }
 
-/** Returns whether jobs of this target contain facts. */
 export const carriesFacts = ({ needs, shadowNeeds, requires, shadowRequires }: ResolvedTarget): boolean =>
   needs.length > 0 || shadowNeeds.length > 0 || shadowRequires.length > 0 || requires.includes('user_ip')
 
@@ -154,10 +148,10 @@ const submit = (
 }
 
 /**
- * Decides, and starts again if the key, the target or a fact changes meanwhile. `attempt` counts from 1.
+ * Decides, and starts again if the key, the target or a fact changes in the meantime. `attempt` counts from 1.
  * @throws TestKeyOnLiveChainError; PolicyMissingError; FieldMissingError if the active policy reads a field that the
- * request lacks, because a policy that can't be evaluated never gives a verdict (decisions §2); JobOutdatedError after the
- * last attempt; the errors of `termsOf` and Pool.submit; the gate's errors for the key
+ * request lacks (decisions §2); JobOutdatedError after the last attempt; the errors of `termsOf` and Pool.submit; the
+ * gate’s errors for the key
  */
 const decide = async (
   dependencies: JobDependencies,

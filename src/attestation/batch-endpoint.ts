@@ -33,11 +33,11 @@ const BATCH_BODY_MAX_BYTES = 4_194_304
 
 /** Route that element idempotency keys and logged decisions refer to. */
 const ELEMENT_ROUTE = ATTESTATION_PATHS.attestation.path
-/** Body characters per rate-limit token: the size of the largest single request, which costs one token. */
+/** Characters of the body per rate-limit token: the size of the largest single request, which costs one token. */
 const CHARACTERS_PER_TOKEN = 131_072
 /**
- * Number of elements per rate-limit token, because refusing an element takes time too. Otherwise a call of 2 KB could
- * cause a thousand refusals for one token.
+ * Rejecting an element takes time too: without this limit, a call of 2 KB could cause a thousand rejections for one
+ * token.
  */
 const ELEMENTS_PER_TOKEN = 20
 /** Time reserved before the deadline of the call for sending elements that are answered 408. */
@@ -47,28 +47,23 @@ const IGNORE = (): void => undefined
 
 class ElementInvalidError extends fixedError('INVALID_REQUEST', 'each element of requests must be a JSON object') {}
 
-/**
- * A single Idempotency-Key for the batch wouldn't identify the elements that a later batch repeats. Ignoring the header
- * would be worse.
- */
+/** An Idempotency-Key for the whole batch would not identify the elements that a later batch repeats. */
 class BatchKeyRefusedError extends fixedError(
   'INVALID_HEADER',
-  'the Idempotency-Key header is for single requests; give each element an idempotency_key',
+  'the Idempotency-Key header applies only to single requests; set idempotency_key in each element',
 ) {}
 
-/** @throws FieldMissingError, FieldInvalidError */
 const readElements = (body: JsonObject): readonly JsonValue[] => {
   const { requests } = body
   if (requests === undefined || requests === null) throw new FieldMissingError('requests')
   if (!Array.isArray(requests) || requests.length < 1 || requests.length > BATCH_SIZE_MAX) {
-    throw new FieldInvalidError('requests', `must be an array of 1 to ${BATCH_SIZE_MAX} requests`)
+    throw new FieldInvalidError('requests', `must be an array of 1 to ${BATCH_SIZE_MAX} attestation requests`)
   }
   return requests as readonly JsonValue[]
 }
 
 /**
- * Reads the idempotency key of an element. With it, an element without an answer can be sent again in another batch, at
- * any index.
+ * The key of an element: an element without an answer can be sent again in another batch, at any index.
  * @throws FieldInvalidError
  */
 const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null => {
@@ -79,7 +74,6 @@ const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null
   return key
 }
 
-/** Records separate spans for one element. */
 const traced = async <Answer>(trace: StageTrace | null, perform: () => Promise<Answer>): Promise<Answer> => {
   if (trace === null) return perform()
   try {
@@ -205,7 +199,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       scope: 'attestation',
       challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
-      // If the first element would be refused, the whole call is refused before its body is read.
+      // If the first element would be rejected, the whole call is rejected before its body is read.
       refusal: ({ organizationId }, _headers, deadlineMs) => refusalOf(dependencies, organizationId, deadlineMs),
     },
     async (call) => {

@@ -5,30 +5,27 @@ import { DeadlineExceededError } from '../domain/errors.ts'
 
 export interface BatchOptions {
   readonly size: number
-  /** Processes the element at this index and resolves with its answer. Rejects with the element's error. */
+  /** Rejects with the element’s error. */
   readonly perform: (index: number) => Promise<ElementAnswer>
   /** Returns the response line for an element's error. */
   readonly describe: (index: number, error: unknown) => string
-  /** Called if an answer arrives after the element's 408. */
   readonly withhold: (answer: ElementAnswer) => void
-  /** Schedules the callback for the time when all elements must be answered. Returns a function that cancels it. */
+  /** Returns a function that cancels the callback. */
   readonly atDeadline: (callback: () => void) => () => void
   readonly lanes?: number
 }
 
 export interface ElementAnswer {
-  /** UUID of the attestation; null for the stored answer of an earlier request. */
+  /** Null for the stored answer of an earlier request. */
   readonly uuid: string | null
-  /** Response line of the element: one JSON object without line breaks. */
+  /** JSON without line breaks. */
   readonly line: string
 }
 
 export interface Batch {
-  /** Writes each line as soon as all earlier elements are written. Resolves after the last line. */
+  /** Writes each line as soon as all earlier elements are written. */
   run(write: (line: string) => void): Promise<void>
-  /**
-   * Stops starting elements, because the reader has disconnected. Elements in flight are still decided and recorded.
-   */
+  /** Stops starting elements. Elements in flight are still decided and recorded. */
   abandon(): void
 }
 

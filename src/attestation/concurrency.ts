@@ -5,23 +5,20 @@ import type { AttestHandler } from './attest.ts'
 
 class ConcurrencyExceededError extends CountersignError {
   constructor(cap: number) {
-    super('RATE_LIMITED', `at most ${cap} attestations of this organization may be under way at once`, {
+    super('RATE_LIMITED', `an organization can have at most ${cap} attestations in flight`, {
       retryAfterSeconds: 1,
     })
   }
 }
 
 export interface Concurrency {
-  /**
-   * Returns the error with which a request of this organization would be refused, or null. Returns the same object each
-   * time.
-   */
+  /** Returns the error that a request of this organization would get, or null. Always returns the same object. */
   refusal(organizationId: string): ConcurrencyExceededError | null
   /** @throws ConcurrencyExceededError 429 */
   capped(attest: AttestHandler): AttestHandler
 }
 
-/** @param capOf whole number of 1 or higher, or Infinity for no limit */
+/** @param capOf integer of 1 or higher, or Infinity for no limit */
 export const createConcurrency = (capOf: (organizationId: string) => number): Concurrency => {
   const underWay = new Map<string, number>()
   const errors = new Map<number, ConcurrencyExceededError>()

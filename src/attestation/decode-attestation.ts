@@ -25,7 +25,7 @@ import {
   requireText,
 } from './schema.ts'
 
-/** All fields of a request; `idempotency_key` is valid only in a batch element. */
+/** `idempotency_key` is valid only in a batch element. */
 const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
   'from',
   'chain',
@@ -38,10 +38,9 @@ const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
   'idempotency_key',
 ])
 
-/** The request contains both `to` and `verification_hash`, so its policy is ambiguous. */
 class TargetAmbiguousError extends fixedError(
   'AMBIGUOUS_TARGET',
-  'request validation failed: send either to or verification_hash, not both',
+  'request validation failed: specify either to or verification_hash, not both',
 ) {}
 
 const decodeUserIp = (text: string): string => {
@@ -51,7 +50,7 @@ const decodeUserIp = (text: string): string => {
 }
 
 /**
- * Decodes a v2 body, received at `nowSeconds`, into a complete, canonical request.
+ * Decodes a v2 body, received at `nowSeconds`.
  * @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400
  */
 export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {

@@ -21,31 +21,30 @@ import {
   requireText,
 } from './schema.ts'
 
-/** Used to refuse misspelled fields: ignoring `chainId` would select the default chain, Ethereum. */
+/** Misspelled fields are rejected: ignoring `chainId` would select the default chain, Ethereum. */
 const TASK_FIELDS: ReadonlySet<string> = new Set(['from', 'to', 'data', 'msg_value', 'value', 'chain_id', 'on_behalf'])
 
 /** Ethereum mainnet (spec, "Task request"). */
 const CHAIN_ID_DEFAULT = 1
 
-/** Returns the decimal text of a whole number, or null. The parser may have rounded JSON numbers of 2^53 or higher. */
+/** The parser may have rounded JSON numbers of 2^53 or higher. */
 const chainIdText = (value: JsonValue): string | null => {
   if (typeof value === 'number') return value >= 0 ? value.toString() : null
   return typeof value === 'string' && value.length <= 20 && isCanonicalDecimal(value) ? value : null
 }
 
-/** @throws FieldInvalidError, ChainUnsupportedError */
 const decodeChainId = (value: JsonValue | undefined, chains: ChainTable): EvmChain => {
   const chainId = value ?? CHAIN_ID_DEFAULT
   if (typeof chainId === 'number') {
     const chain = chains.byId(chainId)
     if (chain !== undefined) return chain
     if (!Number.isSafeInteger(chainId)) {
-      throw new FieldInvalidError('chain_id', 'must be a whole number up to 2^53, or decimal text')
+      throw new FieldInvalidError('chain_id', 'must be an integer up to 2^53, or a decimal string')
     }
   }
   const text = chainIdText(chainId)
   if (text === null || !isUint64(text)) {
-    throw new FieldInvalidError('chain_id', 'must be a whole number from 0 to 18446744073709551615')
+    throw new FieldInvalidError('chain_id', 'must be an integer from 0 to 18446744073709551615')
   }
   // Chain ids are below 2^53, and larger text never rounds to a smaller number.
   const chain = chains.byId(Number(text))
@@ -53,7 +52,7 @@ const decodeChainId = (value: JsonValue | undefined, chains: ChainTable): EvmCha
   return chain
 }
 
-/** Returns whether a value equals this decimal amount, in decimal or hex notation. */
+/** In decimal or hex notation. */
 const isAmount = (value: JsonValue, amount: string): boolean =>
   typeof value === 'string' &&
   /^(?:0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(value) &&
@@ -63,7 +62,7 @@ const isAmount = (value: JsonValue, amount: string): boolean =>
 const MISSING: readonly OptionalField[] = ['user_ip']
 
 /**
- * Decodes a v1 body, received at `nowSeconds`, into a complete, canonical request.
+ * Decodes a v1 body, received at `nowSeconds`.
  * @throws FieldMissingError, FieldInvalidError, ChainUnsupportedError: all 400
  */
 export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {
@@ -80,7 +79,7 @@ export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSecon
   const value = decodeValue(valueText, 'evm')
   // An empty `value` counts as missing.
   const other = body['value'] ?? ''
-  if (other !== '' && !isAmount(other, value)) throw new FieldInvalidError('value', 'must be the same as msg_value')
+  if (other !== '' && !isAmount(other, value)) throw new FieldInvalidError('value', 'must be equal to msg_value')
   const onBehalf = decodeOnBehalf(body['on_behalf'], 'evm')
   const request = { chain, from, onBehalf, to, value, data, userIp: '', nowSeconds }
   return { request, targetBy: 'address', targetText: toText, missing: MISSING }

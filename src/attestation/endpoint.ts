@@ -26,9 +26,7 @@ export interface EndpointDependencies {
   readonly pool: Pick<Pool, 'refusal' | 'withhold'>
   /** Null if no organization has a limit. */
   readonly concurrency: Pick<Concurrency, 'refusal'> | null
-  /**
-   * Returns the estimated milliseconds until a new claim of the organization completes; null if too many are waiting.
-   */
+  /** Estimated milliseconds until a new claim of the organization completes; null if too many are waiting. */
   readonly storeBacklogMs: (organizationId: string) => number | null
   readonly chains: ChainTable
   readonly clock: Pick<Clock, 'unixSeconds'>
@@ -38,7 +36,7 @@ export type DecodeRequest = (body: JsonObject, chains: ChainTable, nowSeconds: n
 
 export interface EndpointDefinition {
   readonly kind: DecisionKind
-  /** Path, used in metrics and in the binding of idempotency keys. */
+  /** Used in metrics and in the binding of idempotency keys. */
   readonly route: string
   readonly decode: DecodeRequest
   readonly attest: AttestHandler
@@ -56,8 +54,8 @@ const STORE_TURNS = 6
 const STORE_CROWDED = new QueueFullError(1)
 
 /**
- * Returns the error with which a request would be refused, because of its organization's limit or the pool, or null.
- * Returns the same object each time.
+ * Returns the error that a request would get because of its organization’s limit or the pool, or null. Always returns
+ * the same object.
  */
 export const refusalOf = (
   { concurrency, pool }: Pick<EndpointDependencies, 'concurrency' | 'pool'>,
@@ -90,7 +88,6 @@ const recordVerdict = (
   trace?.verdict(compliant)
 }
 
-/** Answers a request with an Idempotency-Key once, regardless of the number of retries. */
 const answerOnce = async (
   { idempotent, metrics, pool }: EndpointDependencies,
   { kind, route, attest }: EndpointDefinition,
@@ -157,8 +154,8 @@ export const createEndpoint = (dependencies: EndpointDependencies, definition: E
       decides: true,
       readKey: (headers) => headers.get('x-api-key'),
       challenge: API_KEY_CHALLENGE,
-      // Under overload, reading and claiming requests that are refused later would take most of the time. A retry is
-      // refused even if its answer is stored, because a look-up would take too long.
+      // Under overload, reading and claiming requests that are rejected later would take most of the time. A retry is
+      // rejected even if its answer is stored, because the lookup would take too long.
       refusal: ({ organizationId }, headers, deadlineMs) =>
         earlyRefusalOf(dependencies, organizationId, headers, deadlineMs),
     },

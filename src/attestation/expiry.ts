@@ -5,16 +5,14 @@ import type { BlockHeightSource } from '../facts/block-height.ts'
 import type { AttestHandler, Decide, TermsOf } from './attest.ts'
 
 export interface Expiry {
-  /** Signed value: a block number or Unix seconds. */
   readonly expiration: number
-  /** Minimum number of seconds until the expiry. */
   readonly lifetimeSeconds: number
 }
 
 export interface TaskExpiry {
-  /** Like `after`, but without a request to the chain; null if a request is necessary. */
+  /** Like `after`, but null if a request to the chain is necessary. */
   known(chainName: string, nowSeconds: number, lifetimeSeconds: number): Expiry | null
-  /** @throws DependencyUnavailableError if the chain uses block numbers and its height can't be read */
+  /** @throws DependencyUnavailableError if the chain uses block numbers and its height cannot be read */
   after(chainName: string, nowSeconds: number, lifetimeSeconds: number): Promise<Expiry>
 }
 
@@ -34,7 +32,7 @@ const blocksWithin = ({ blocks, blockTimeMs }: BlockPace, lifetimeSeconds: numbe
 /** Blocks are often late and seldom early; twice the nominal time allows for both. */
 const secondsOf = (blocks: number, { blockTimeMs }: BlockPace): number => Math.ceil((2 * blocks * blockTimeMs) / 1000)
 
-/** Returns the longest possible lifetime in seconds of a task that expires at a block, over all project lifetimes. */
+/** Longest possible lifetime in seconds of a task that expires at a block, over all project lifetimes. */
 export const longestTaskSeconds = (pace: BlockPace): number => secondsOf(blocksWithin(pace, LIFETIME_SECONDS_MAX), pace)
 
 /**

@@ -13,23 +13,19 @@ import type { ResolvedTarget } from '../policy/types/source.ts'
 export interface JobFactsDependencies {
   readonly collector: FactCollector
   readonly velocity: VelocityCounters
-  /** 32 random bytes of this deployment: the key for hashes of personal facts. */
+  /** 32 random bytes per deployment: the key for hashes of personal facts. */
   readonly digestKey: Uint8Array
   readonly timers: Pick<Timers, 'after'>
 }
 
 export interface JobFacts {
-  /** Value of Job.facts. */
   readonly text: string
   /**
-   * Returns whether the sources still give the same decisive facts; a promise if a fact must be loaded. Never rejects.
-   * Null if these facts can't become outdated.
+   * Reports whether the sources still give the same decisive facts; a promise if a fact must be loaded. Never rejects.
+   * Null if these facts cannot become outdated.
    */
   readonly confirm: (() => boolean | Promise<boolean>) | null
-  /**
-   * Must be called exactly once. `counts` is true if the attestation may have been signed and counts for velocity
-   * limits.
-   */
+  /** Must be called exactly once. `counts`: the attestation may have been signed and counts for velocity limits. */
   finishCount(counts: boolean): void
 }
 

@@ -1,5 +1,3 @@
-// `GET /v2/attestations/{uuid}/proof`: returns the proof that a decision of the key's organization is in the log.
-
 import type { ProvenLine } from '../decision-log/line-proof.ts'
 import { fixedError } from '../domain/errors.ts'
 import { runFor } from '../lib/caller.ts'
@@ -10,14 +8,17 @@ import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
 import { ATTESTATION_PATHS } from './paths.ts'
 
 /**
- * Returns null if the organization has no such decision.
+ * Null if the organization has no such decision.
  * @throws DependencyUnavailableError while no signed head covers it
  */
 export type ProveDecision = (organizationId: string, uuid: string) => Promise<ProvenLine | null>
 
 export const PROVE_DECISION = serviceKey<ProveDecision>('proofs of decisions')
 
-class DecisionUnknownError extends fixedError('NOT_FOUND', 'no such decision, or it was made a moment ago') {}
+class DecisionUnknownError extends fixedError(
+  'NOT_FOUND',
+  'decision not found; proofs of new decisions are available after a short delay',
+) {}
 
 const readParameters = parameterReader(ATTESTATION_PATHS.proof)
 

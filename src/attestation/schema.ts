@@ -1,6 +1,5 @@
-// Rules for each field of the attestation API's requests (spec, "Attestation request (v2)", "Task request (v1)";
-// decisions §2). A decoder returns the canonical value or throws the field's error.
-// Errors repeat sent values only if the spec requires it, and only if the value passed its rule.
+// Rules for each field of the attestation API’s requests (spec, "Attestation request (v2)", "Task request (v1)";
+// decisions §2). Errors repeat sent values only if the spec requires it, and only if the value passed its rule.
 import { isHexBytes, isHexDigit, parseAddress, parseRepresented, type WalletAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { Chain, ChainFamily, ChainTable } from '../domain/chain.ts'
@@ -15,7 +14,6 @@ import type { OptionalField } from '../domain/target.ts'
 import { misspeltName, nearNames } from '../lib/edit-distance.ts'
 import type { JsonObject, JsonValue } from '../server/strict-json.ts'
 
-/** Decoded request, with the data that is needed only until its target is found. */
 export interface DecodedRequest {
   readonly request: AttestationRequest
   readonly targetBy: 'address' | 'verification hash'
@@ -25,11 +23,11 @@ export interface DecodedRequest {
   readonly missing: readonly OptionalField[]
 }
 
-/** Maximum bytes of `data` (decisions §2). */
+/** Decisions §2. */
 const DATA_MAX_BYTES = 65_536
-/** Maximum bytes of `verification_hash`: the Solana program's limit. */
+/** Limit of the Solana program. */
 const VERIFICATION_HASH_MAX_BYTES = 64
-/** Maximum length of an unsupported chain name in its error, in characters. */
+/** Characters. */
 const CHAIN_ECHO_MAX = 64
 
 const UINT256_MAX = (2n ** 256n - 1n).toString()
@@ -46,8 +44,8 @@ export const requireText = (field: string, value: JsonValue | undefined): string
 }
 
 /**
- * Returns null if the field is missing or null. An empty string is an invalid value, because treating it as missing
- * would mean zero (threats row 10).
+ * Null if the field is missing or null. An empty string is an invalid value, because treating it as missing would mean
+ * zero (threats row 10).
  * @throws FieldInvalidError
  */
 export const optionalText = (field: string, value: JsonValue | undefined): string | null => {
@@ -67,12 +65,12 @@ export const alternativeText = (field: string, value: JsonValue | undefined): st
 }
 
 const ADDRESS_RULES: Readonly<Record<ChainFamily, string>> = {
-  evm: 'must be an EVM address: 0x and 40 hex digits',
-  solana: 'must be a Solana address: base58 of 32 bytes',
+  evm: 'must be an EVM address: 0x followed by 40 hex digits',
+  solana: 'must be a Solana address: 32 bytes in base58',
 }
 
 const REPRESENTED_RULES: Readonly<Record<ChainFamily, string>> = {
-  evm: 'must be 0x and 40 hex digits, or 0x and the 64 hex digits of 32 bytes',
+  evm: 'must be 0x followed by 40 or 64 hex digits',
   solana: ADDRESS_RULES.solana,
 }
 
@@ -84,8 +82,8 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
 }
 
 /**
- * Returns the represented user's address; empty if the field is missing or null. An empty string is invalid: an empty
- * variable in the caller would hide the user from lists and policy.
+ * Empty if the field is missing or null. An empty string is invalid: an empty variable in the caller would hide the
+ * user from lists and policy.
  * @throws FieldInvalidError
  */
 export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | '' => {
@@ -99,12 +97,11 @@ export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily
 /** Returns `0x` hex of whole bytes exactly as sent, because it is signed verbatim. @throws FieldInvalidError */
 export const decodeData = (text: string): string => {
   if (text.length > 2 + 2 * DATA_MAX_BYTES)
-    throw new FieldInvalidError('data', `must be at most ${DATA_MAX_BYTES} bytes`)
-  if (!isHexBytes(text)) throw new FieldInvalidError('data', 'must be 0x and an even number of hex digits')
+    throw new FieldInvalidError('data', `must not exceed ${DATA_MAX_BYTES} bytes`)
+  if (!isHexBytes(text)) throw new FieldInvalidError('data', 'must be 0x followed by an even number of hex digits')
   return text
 }
 
-/** Returns whether a text consists of decimal digits without a leading zero, or is `0`. */
 export const isCanonicalDecimal = (text: string): boolean => {
   if (text.length === 0) return false
   if (text.charCodeAt(0) === 48) return text.length === 1
@@ -115,11 +112,11 @@ export const isCanonicalDecimal = (text: string): boolean => {
   return true
 }
 
-/** Compares canonical decimals of any length: a longer one is larger, and equal lengths compare as text. */
+/** A longer canonical decimal is larger, and equal lengths compare as text. */
 const isDecimalAtMost = (text: string, maximum: string): boolean =>
   text.length < maximum.length || (text.length === maximum.length && text <= maximum)
 
-/** Converts a hex quantity to decimal, or returns null. BigInt alone would accept "0x", spaces and signs. */
+/** BigInt alone would accept "0x", spaces and signs. */
 const decimalOfHex = (text: string): string | null => {
   if (text.length < 3 || text.length > 66) return null
   if (text.charCodeAt(0) !== 48 || text.charCodeAt(1) !== 120) return null
@@ -127,15 +124,13 @@ const decimalOfHex = (text: string): string | null => {
   return BigInt(text).toString()
 }
 
-/**
- * Returns the canonical decimal of a native amount: below 2^256 wei, or below 2^64 lamports. @throws FieldInvalidError
- */
+/** Canonical decimal below 2^256 wei, or below 2^64 lamports. @throws FieldInvalidError */
 export const decodeValue = (text: string, family: ChainFamily): string => {
   const maximum = family === 'evm' ? UINT256_MAX : UINT64_MAX
   const decimal = text.length <= UINT256_MAX.length && isCanonicalDecimal(text) ? text : decimalOfHex(text)
   if (decimal === null || !isDecimalAtMost(decimal, maximum)) {
     const bits = family === 'evm' ? 256 : 64
-    throw new FieldInvalidError('msg_value', `must be a whole number below 2^${bits} as a decimal string`)
+    throw new FieldInvalidError('msg_value', `must be a decimal string of an integer below 2^${bits}`)
   }
   return decimal
 }
@@ -158,7 +153,7 @@ export const decodeVerificationHash = (text: string): string => {
   return text
 }
 
-/** Returns the chain name for the text of Errors row 3: printable ASCII only, with a limited length. */
+/** Printable ASCII only, with a limited length, for the text of Errors row 3. */
 const printableChainName = (name: string): string => {
   let printable = ''
   for (let i = 0; i < name.length && printable.length < CHAIN_ECHO_MAX; i++) {
@@ -168,10 +163,9 @@ const printableChainName = (name: string): string => {
   return printable
 }
 
-/** Returns whether a decimal fits into a uint64, the type of `chain_id` (spec, "Task request"). */
+/** `chain_id` is a uint64 (spec, "Task request"). */
 export const isUint64 = (decimal: string): boolean => isDecimalAtMost(decimal, UINT64_MAX)
 
-/** @throws ChainUnsupportedError */
 export const requireChain = (chains: ChainTable, name: string): Chain => {
   const chain = chains.byName(name)
   if (chain !== undefined) return chain
@@ -179,31 +173,29 @@ export const requireChain = (chains: ChainTable, name: string): Chain => {
   throw new ChainUnsupportedError(printableChainName(name), nearNames(name, names))
 }
 
-/**
- * The request contains a misspelled known field. If it were ignored, its value would be missing from the signed data.
- */
+/** A misspelled known field. If it were ignored, its value would be missing from the signed data. */
 class FieldMisspeltError extends CountersignError {
   constructor(sent: string, known: string) {
-    super('INVALID_FIELD', `request validation failed: unknown field ${sent}, did you mean ${known}?`)
+    super('INVALID_FIELD', `request validation failed: unknown field ${sent}; did you mean ${known}?`)
   }
 }
 
-/** Maximum length of a field name in its error, in characters: enough for every known name and one typo. */
+/** Characters: enough for every known name and one typo. */
 const FIELD_ECHO_MAX = 32
 
-/** Maximum number of fields. Comparing each with all known names takes microseconds. */
+/** Comparing each field with all known names takes microseconds. */
 const FIELDS_MAX = 256
 
 class FieldsTooManyError extends fixedError(
   'INVALID_FIELD',
-  `request validation failed: there must be at most ${FIELDS_MAX} fields`,
+  `request validation failed: at most ${FIELDS_MAX} fields are allowed`,
 ) {}
 
 const misspelt = (sent: string, known: string): FieldMisspeltError =>
   new FieldMisspeltError(printableChainName(sent).slice(0, FIELD_ECHO_MAX), known)
 
 /**
- * Refuses an unknown field that is one edit away from a missing field with a short name. Call it only if that field is
+ * Rejects an unknown field that is one edit away from a missing field with a short name. Call it only if that field is
  * missing.
  * @throws FieldMisspeltError
  */

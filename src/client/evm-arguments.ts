@@ -104,7 +104,7 @@ export const statementArgument = (
       'data',
       call.data ?? '0x',
       /^0x(?:[0-9a-fA-F]{2})*$/,
-      'must be 0x and an even number of hex digits',
+      'must be 0x followed by an even number of hex digits',
     ),
     policy: call.verificationHash,
     expiration: seconds('expiration', attestation.expiration),

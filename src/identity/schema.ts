@@ -12,7 +12,7 @@ const QR_SIZE_MIN = 80
 const QR_SIZE_MAX = 2_000
 const QR_SIZE_DEFAULT = 300
 
-const ADDRESS_RULE = 'must be an EVM address (0x and 40 hex digits) or a Solana address (base58 of 32 bytes)'
+const ADDRESS_RULE = 'must be an EVM address (0x followed by 40 hex digits) or a Solana address (32 bytes in base58)'
 
 /** Null if missing or null. @throws FieldInvalidError */
 const optionalText = (field: string, value: JsonValue | undefined): string | null => {

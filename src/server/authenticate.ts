@@ -1,6 +1,5 @@
-// Authenticates API keys (decisions §1, "Keys"; threats row 21). Key ids are looked up in an LRU cache, and secrets are
-// compared by SHA-256 in constant time. All unusable keys get the same error text; an unavailable store is 503, never
-// 401.
+// Authenticates API keys (decisions §1, "Keys"; threats row 21). Secrets are compared by SHA-256 in constant time. All
+// unusable keys get the same error text; an unavailable store is 503, never 401.
 import { LRUCache } from 'lru-cache'
 import {
   type ApiKeyCredential,
@@ -17,23 +16,22 @@ import { CountersignError, DependencyUnavailableError, fixedError, QueueFullErro
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import type { Clock } from '../lib/time.ts'
 
-/** The caller. Frozen, and shared by all requests with the cached key. */
+/** Frozen; shared by all requests with the same cached key. */
 export interface Principal {
   readonly keyId: string
   readonly organizationId: string
   readonly kind: ApiKeyKind
   readonly environment: ApiKeyEnvironment
-  /** Null if there is no limit. */
+  /** Null if the key has no limit. */
   readonly rateLimit: ApiKeyRateLimit | null
 }
 
-/** Spec, Errors row 4: the key is missing or unusable. All cases share one text. */
+/** Spec, Errors row 4. Missing, invalid, expired and revoked keys share one text. */
 export class KeyUnusableError extends fixedError('UNAUTHENTICATED', 'the API key is missing, invalid or expired') {}
 
-/** The key is valid but not permitted for this API. */
 export class KeyScopeError extends CountersignError {
   constructor(scope: ApiKeyScope) {
-    super('FORBIDDEN_SCOPE', `the API key is not allowed to use the ${scope} API`)
+    super('FORBIDDEN_SCOPE', `the API key does not have access to the ${scope} API`)
   }
 }
 
@@ -55,25 +53,23 @@ export interface AuthenticatorDependencies {
   /** Returns the key with this id, even if expired or revoked; null if there is none. Rejects if the lookup fails. */
   findKey(keyId: string): Promise<ApiKeyCredential | null>
   readonly clock: Clock
-  /** Maximum number of cached keys. */
   readonly cacheSize?: number
-  /** Time for which an unknown key id is cached, so that repeated guesses don't reach the store. */
+  /** Time for which an unknown key id is cached, so that repeated guesses don’t query the store. */
   readonly unknownForMs?: number
 }
 
 export interface Authenticator {
   /**
    * Returns the principal of a key. Synchronous if the key is cached; otherwise one lookup is shared by concurrent
-   * requests.
-   * After the lease has ended, only attestations use cached keys, because the pool holds them until the changes are
-   * read. Other APIs then read the store.
+   * requests. After the lease has ended, only attestations use cached keys, because the pool holds them until the
+   * changes are read; other APIs query the store.
    * @throws KeyUnusableError 401, KeyScopeError 403, DependencyUnavailableError or QueueFullError 503; thrown or
    * rejected
    */
   authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
-  /** Number of key changes so far. A principal is current until this number increases or its key expires. */
+  /** A principal is current until this number increases or its key expires. */
   changes(): number
-  /** Removes a created, changed or revoked key from the cache. Pending lookups, also of other keys, are repeated. */
+  /** Removes a created, changed or revoked key from the cache. Pending lookups are repeated. */
   invalidate(keyId: string): void
   /** Clears the cache, for changes that the change feed cannot identify. */
   clear(): void
@@ -89,7 +85,6 @@ export interface Authenticator {
 interface Entry {
   readonly credential: ApiKeyCredential
   readonly principal: Principal
-  /** Time of the last recorded use. */
   notedSeconds: number
 }
 
@@ -125,10 +120,7 @@ const createEntry = (credential: ApiKeyCredential): Entry => ({
   notedSeconds: 0,
 })
 
-/**
- * Looks up keys in the store and adds the found ones to `known`. Concurrent requests share a lookup, and a lookup that a
- * change overlaps is repeated.
- */
+/** Concurrent requests share a lookup. A lookup during which a key changes is repeated. */
 const createKeyLookup = (
   { findKey, clock, unknownForMs = 1_000 }: AuthenticatorDependencies,
   known: LRUCache<string, Entry>,

@@ -2,7 +2,7 @@
 
 /**
  * Returns the token. Null unless the header is the scheme in any case, one space, and visible ASCII. Repeated headers
- * arrive joined by a comma and are refused.
+ * arrive joined by a comma and are rejected.
  */
 export const parseBearer = (header: string | null): string | null => {
   if (header === null || header.length < 8 || header.length > 512) return null

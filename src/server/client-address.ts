@@ -10,10 +10,7 @@ export interface Network {
   readonly prefix: number
 }
 
-/**
- * @param peer address of the connection
- * @returns the client's address in canonical form; empty if a trusted proxy names none
- */
+/** @returns the client’s address in canonical form; empty if a trusted proxy names none */
 export type ClientAddress = (peer: string, headers: Headers) => string
 
 /** Maximum number of proxies in a chain, more than any deployment has. */
@@ -21,7 +18,6 @@ const HOPS_MAX = 32
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4')
 
-/** @throws Error whose message states the expected form */
 export const parseNetworks = (text: string): readonly Network[] =>
   (text.trim() === '' ? [] : text.split(',')).map((part) => {
     const [, host = '', digits] = /^([0-9a-f.:]+)(?:\/([0-9]{1,3}))?$/i.exec(part.trim()) ?? []
@@ -29,7 +25,7 @@ export const parseNetworks = (text: string): readonly Network[] =>
     const longest = address !== null && familyOf(address) === 'ipv6' ? 128 : 32
     const prefix = digits === undefined ? longest : Number(digits)
     if (address === null || prefix > longest) {
-      throw new Error('must be a list of networks with commas, as 10.0.0.0/8,fd00::/8, or addresses')
+      throw new Error('must be a comma-separated list of networks or addresses, for example 10.0.0.0/8,fd00::/8')
     }
     return { address, prefix }
   })

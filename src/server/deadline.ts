@@ -4,15 +4,13 @@ import { DeadlineExceededError } from '../domain/errors.ts'
 import { createDeadlineList, type Expiring } from '../lib/deadline-list.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 
-/** The deadline, as passed to the request's handler. */
 export interface Deadline {
-  /** Absolute, in monotonic milliseconds. */
+  /** Monotonic milliseconds. */
   readonly deadlineMs: number
-  /** True after the 408 response: the remaining work must not sign or send anything. */
+  /** True after the 408 response. The remaining work must not sign or send anything. */
   readonly passed: boolean
 }
 
-/** A request under a deadline. */
 export interface TimedRequest extends Deadline, Expiring<TimedRequest> {
   deadlineMs: number
   passed: boolean
@@ -23,17 +21,16 @@ export interface TimedRequest extends Deadline, Expiring<TimedRequest> {
 export interface DeadlinesDependencies {
   readonly clock: Clock
   readonly durationMs: number
-  /** Replaced in tests. */
   readonly after?: Timers['after']
   /** Called when work ends after its 408, because its result is not sent. `error` is undefined on success. */
   reportLate?(error: unknown): void
 }
 
 export interface Deadlines {
-  /** Sets the deadline of a request that arrived at `nowMs`. Every request must be ended. */
+  /** Every request must be ended with `end`. */
   begin(request: TimedRequest, nowMs: number): void
   /**
-   * Returns false if the request was already answered with 408. The result or error is then reported and must not be
+   * Returns false if the request was already answered with 408. The result or error is then reported but must not be
    * sent.
    */
   end(request: TimedRequest, error?: unknown): boolean
@@ -42,11 +39,8 @@ export interface Deadlines {
    * `start`, or rejects with DeadlineExceededError at the deadline. `expired` is then aborted.
    */
   watch<Result>(start: (deadline: Deadline, expired: AbortSignal) => Result | Promise<Result>): Result | Promise<Result>
-  /** Number of requests under a deadline. */
   active(): number
-  /** Number of results and errors so far that came after their 408. */
   late(): number
-  /** Stops the timer permanently, at the end of the process. */
   stop(): void
 }
 

@@ -1,16 +1,16 @@
-// Keeps the turns of the event loop short: responses leave at the end of a turn, and refusals take a limited share of
-// the time.
+// Keeps the turns of the event loop short: responses are sent at the end of a turn, and rejections take a limited share
+// of the time.
 import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
 
 type Handler<Input extends unknown[]> = (...input: Input) => Response | Promise<Response>
 
 /**
- * Prevents pipelined requests from blocking the process. Bun parses the next buffered request as soon as the previous one
- * is answered, without running timers or other connections. It closes connections that send early.
- * @returns a function that delays a handler's responses until the end of the turn in which the request arrived
+ * Prevents pipelined requests from blocking the process. Bun parses the next buffered request as soon as the previous
+ * one is answered, without running timers or serving other connections.
+ * @returns a function that delays a handler’s responses until the end of the turn in which the request arrived
  */
 export const createTurnEnd = (endOfTurn: Timers['endOfTurn'] = systemTimers.endOfTurn) => {
-  /** Resolves at the end of the current turn. Null until a request arrives in it. */
+  /** Null until a request arrives in the current turn. */
   let turn: Promise<void> | null = null
 
   const startTurn = (): Promise<void> =>
@@ -33,10 +33,9 @@ export const createTurnEnd = (endOfTurn: Timers['endOfTurn'] = systemTimers.endO
     }
 }
 
-/** Shared by all listeners of the process, because they share the event loop. */
+/** Shared by all listeners, because they share the event loop. */
 export const leaveAfterTurn = createTurnEnd()
 
-/** Clock and timers are replaced in tests. */
 export interface RefusalPacerOptions extends Partial<Timers & Pick<Clock, 'monotonicMs'>> {
   /** Maximum immediate refusals per turn, and minimum number of waiting refusals that are sent together. */
   readonly perTurn?: number
@@ -47,27 +46,27 @@ export interface RefusalPacerOptions extends Partial<Timers & Pick<Clock, 'monot
 }
 
 export interface RefusalPacer {
-  /** Call for every request, regardless of its outcome: the time of a turn is divided among its requests. */
+  /** Must be called for every request: the time of a turn is divided among its requests. */
   arrived(): void
-  /** Calls `make` now or, if this turn has had enough refusals, later. `make` must not throw. */
+  /** Calls `make` now or, if this turn has reached its limit, later. `make` must not throw. */
   refuse(make: () => Response): Response | Promise<Response>
 }
 
-/** A few milliseconds of work, so that refusals in an ordinary overload never wait. */
+/** A few milliseconds of work, so that rejections under ordinary overload never wait. */
 const PER_TURN = 128
 /** Leaves more than half of the time for accepted work, or for the workers on machines with few processors. */
 const SHARE = 0.4
-/** A stall with its accumulated requests isn't a flood. */
+/** A stall with its accumulated requests is not a flood. */
 const BURST_MS = 100
-/** Maximum pause: some refusals are always sent, regardless of their cost. */
+/** Maximum pause: some rejections are always sent, regardless of their cost. */
 const PAUSE_MAX_MS = 50
 /** Fraction of the waiting refusals that are sent together, so that a longer queue sends more. */
 const LINE_PART = 1 / 16
 
 /**
- * Limits the event loop time of refusals in a flood. Bun reads on while a thousand connections are readable, for a second
- * or more, and meanwhile no timers or worker messages run. Refusals beyond a limit per turn wait; long floods are paced to
- * a share of the time.
+ * Limits the event loop time of rejections in a flood. Bun keeps reading while a thousand connections are readable, for
+ * a second or more, and runs no timers or worker messages in the meantime. Rejections beyond a limit per turn wait;
+ * long floods are paced to a share of the time.
  */
 export const createRefusalPacer = ({
   perTurn = PER_TURN,
@@ -78,12 +77,12 @@ export const createRefusalPacer = ({
   monotonicMs = systemClock.monotonicMs,
 }: RefusalPacerOptions = {}): RefusalPacer => {
   let held: (() => void)[] = []
-  /** Requests that arrived and were not refused, since the turn's first refusal. */
+  /** Requests that were not rejected, since the turn’s first rejection. */
   let accepted = 0
-  /** Refusals of this turn, immediate and waiting. The turn is measured from the first one. */
+  /** Rejections of this turn, immediate and waiting. The turn is measured from the first one. */
   let refusals = 0
   let startedMs = 0
-  /** Milliseconds that refusals have taken beyond their share, at the time `debtAtMs`. */
+  /** Milliseconds that rejections have taken beyond their share, at `debtAtMs`. */
   let debtMs = 0
   let debtAtMs = 0
   let waiting = false

@@ -4,10 +4,10 @@
 import type { RateLimitState } from './rate-limit.ts'
 import { setRateLimit } from './response.ts'
 
-/** An event. `sequence` increases within a stream. */
+/** `sequence` increases within a stream. */
 export interface StreamEvent {
   readonly sequence: number
-  /** One line of JSON. */
+  /** JSON without line breaks. */
   readonly data: string
 }
 
@@ -22,13 +22,12 @@ export interface EventStream {
    * over several calls although data was available.
    */
   keepAlive(): boolean
-  /** Ends the stream normally. */
   end(): void
-  /** Resets the connection, for a stalled reader that would never receive a normal end. */
+  /** Resets the connection: a stalled reader would never receive a normal end. */
   cut(): void
 }
 
-/** Reconnection delay of clients, in milliseconds. */
+/** Milliseconds. */
 const RETRY_MS = 3_000
 /** Maximum number of events waiting for the socket. Beyond it, the latest event replaces the previous one. */
 const QUEUE_MAX = 16
@@ -39,7 +38,7 @@ const encoder = new TextEncoder()
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n')
 const frames = new WeakMap<StreamEvent, Uint8Array>()
 
-/** Returns the `id` line, the `data` line and a blank line. Encoded once for all clients. */
+/** Encoded once for all clients. */
 const frameOf = (event: StreamEvent): Uint8Array => {
   let frame = frames.get(event)
   if (frame === undefined) {
@@ -64,7 +63,7 @@ export const createEventStream = (onGone: () => void): EventStream => {
     if (newest !== null && event.sequence <= newest.sequence) return
     const same = newest?.data === event.data
     newest = event
-    // A change that is invisible to the reader, for example of a comment, sends no event.
+    // A change that the reader cannot see, for example of a comment, sends no event.
     if (same) return
     if (held === null && (controller.desiredSize ?? 0) > 0) controller.enqueue(frameOf(event))
     else held = event

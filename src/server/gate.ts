@@ -1,5 +1,5 @@
-// Every request to an API endpoint passes through `serve`: request id, deadline, key, rate limit, then the endpoint's
-// work. Every response and error leaves through it. One function for all endpoints, so that no endpoint omits a step.
+// Every request to an API endpoint passes through `serve`: request id, deadline, key, rate limit, then the endpoint’s
+// work. Responses and errors also leave through it. One function for all endpoints, so that no endpoint omits a step.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -24,45 +24,40 @@ export interface GateDependencies {
   readonly tracer?: Tracer | null
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Records the duration of each verdict by organization. */
   readonly latency?: Pick<OrganizationLatency, 'record'>
-  /** Called for every refusal and failure. Must not throw. */
+  /** Called for every rejection and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
   /** While stopping, each response closes its connection, so that no connection is cut when the listener stops. */
   readonly lifecycle: { readonly stopping: boolean }
-  /** Shared by all refusals of a thread. */
   readonly pacer: RefusalPacer
 }
 
 export interface GateSettings {
   readonly method: string
-  /** The path, as used in metrics. */
+  /** Label in metrics. */
   readonly route: string
   readonly scope: ApiKeyScope
-  /** Reads the key from this API's header. Returns null if there is none. */
+  /** Returns null if the header contains no key. */
   readonly readKey: (headers: Headers) => string | null
   /** The `WWW-Authenticate` header of a 401. */
   readonly challenge: string
   /**
-   * Returns a refusal that the request would get later anyway, or null. Called after authentication, before rate
-   * limiting and before the body is read. Returns a shared error object, not one per request.
+   * Returns the error that the request would get later anyway, or null. Called after authentication, before rate
+   * limiting and before the body is read. Must return a shared error object.
    */
   readonly refusal?: (principal: Principal, headers: Headers, deadlineMs: number) => CountersignError | null
-  /** Whether responses are verdicts. Their durations are recorded by organization. */
+  /** True if responses are verdicts. Their durations are recorded by organization. */
   readonly decides?: boolean
 }
 
-/** A request that passed the gate. */
 export interface AdmittedRequest {
   readonly request: Request
   readonly requestId: string
   readonly principal: Principal
-  /** Null if the key has no limit. */
   readonly rateLimit: RateLimitState | null
   readonly deadline: Deadline
   /** Aborted with a DeadlineExceededError when the client has left or the deadline has passed. */
   readonly ended: AbortSignal
-  /** Null if the request is not traced. */
   readonly trace?: RequestTrace | null
   /**
    * Checks the key again if any key has changed since the last check, or if that check is 250 ms old. Synchronous if
@@ -73,12 +68,9 @@ export interface AdmittedRequest {
 
 export type Endpoint = (request: Request) => Promise<Response>
 
-/**
- * Creates an endpoint. `handle` throws any error that should become the response: it is mapped, counted and reported.
- */
+/** `handle` throws any error that should become the response: it is mapped, counted and reported. */
 export type Gate = (settings: GateSettings, handle: (admitted: AdmittedRequest) => Promise<Response>) => Endpoint
 
-/** Shared state of all requests of a route. */
 interface Route {
   readonly dependencies: GateDependencies
   readonly settings: GateSettings
@@ -88,9 +80,7 @@ interface Route {
 /** Maximum age of a key check: the key may have expired since. */
 const KEY_AGE_MAX_MS = 250
 
-/**
- * One request from arrival to response. A single object with methods: closures would need twenty objects per request.
- */
+/** A single object with methods: closures would need twenty objects per request. */
 class GatedRequest implements AdmittedRequest, TimedRequest {
   readonly requestId: string
   rateLimit: RateLimitState | null = null
@@ -121,7 +111,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     return this
   }
 
-  /** Created on demand, because few requests wait for anything that a signal can end. */
+  /** Created on demand, because few requests wait for anything that a signal can abort. */
   get ended(): AbortSignal {
     if (this.ending === null) {
       this.ending = new AbortController()
@@ -146,7 +136,6 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     return dependencies.authenticator.authenticate(settings.readKey(this.request.headers), settings.scope)
   }
 
-  /** Call after authentication. Returns a refusal, or null. */
   enter(principal: Principal): CountersignError | null {
     const { dependencies, settings } = this.route
     const { headers } = this.request
@@ -188,13 +177,12 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     if (this.route.dependencies.deadlines.end(this, error)) this.refuse(error)
   }
 
-  /** Called at the deadline. */
   expire(): void {
     this.end()
     this.refuse(new DeadlineExceededError())
   }
 
-  /** @param error shared by many requests */
+  /** @param error may be shared by many requests */
   refuseEarly(error: CountersignError): void {
     const { deadlines, pacer, metrics, report } = this.route.dependencies
     if (!deadlines.end(this, error)) return
@@ -227,7 +215,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     if (dependencies.lifecycle.stopping) response.headers.set('connection', 'close')
     const durationMs = dependencies.monotonicMs() - this.startedMs
     record(status, durationMs)
-    // Refusals are fast and not verdicts. A request answered with 408 waited for a verdict.
+    // Rejections are fast and not verdicts. A request answered with 408 waited for a verdict.
     if (settings.decides === true && this.checked !== null && (status === 200 || status === 408))
       dependencies.latency?.record(this.checked.organizationId, durationMs)
     this.trace?.end(status)

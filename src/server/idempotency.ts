@@ -6,7 +6,7 @@ import { type Clock, createHeldClock } from '../lib/time.ts'
 import type { AdmittedRequest } from './gate.ts'
 import { isVisibleAscii } from './request-id.ts'
 
-/** The right to respond for an idempotency key until the claim expires. Passed to `complete` or `release`. */
+/** Passed to `complete` or `release`. */
 export interface HeldClaim {
   /** The only uuid to sign with. */
   readonly uuid: string
@@ -37,7 +37,6 @@ export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredAnswer }
 
-/** The store of claims. `Claim` is a type of the store. */
 export interface IdempotencyStore<Claim extends HeldClaim> {
   claim(
     organizationId: string,
@@ -61,20 +60,17 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
   complete?(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
   /** Replaces the uuid of the claim before anything is signed. Returns null if the claim is no longer held. */
   replaceUuid(claim: Claim, uuid: string): Promise<Claim | null>
-  /** Releases the claim, so that a retry starts again with a new uuid. */
+  /** A retry then starts again with a new uuid. */
   release(claim: Claim): Promise<boolean>
 }
 
-/**
- * The key is not 1 to 255 visible ASCII characters. Repeated headers arrive joined by a comma and a space, and are
- * refused as well.
- */
+/** Repeated headers arrive joined by a comma and a space, and are rejected as well. */
 class IdempotencyKeyInvalidError extends fixedError(
   'INVALID_HEADER',
   'the Idempotency-Key header must be 1 to 255 visible ASCII characters',
 ) {}
 
-/** Another request with this key is in progress, or was cut off and may still have been signed. */
+/** Another request with this key is in progress, or was interrupted and may still be signed. */
 export class IdempotencyTwinInFlightError extends CountersignError {
   /** @param retryAfterSeconds time until the other request's claim ends, which is its maximum duration */
   constructor(retryAfterSeconds = 1) {
@@ -84,51 +80,44 @@ export class IdempotencyTwinInFlightError extends CountersignError {
   }
 }
 
-/** The key was used with another body or on another route. */
 class IdempotencyKeyReusedError extends fixedError(
   'IDEMPOTENCY_MISMATCH',
-  'this Idempotency-Key was used with another request',
+  'this Idempotency-Key was already used with a different request',
 ) {}
 
 export interface IdempotentRequest {
   readonly organizationId: string
   readonly keyId: string
-  /** Value of the Idempotency-Key header. */
   readonly header: string | null
   /** A retry must have the same route. */
   readonly route: string
-  /** The body as received, byte for byte. */
+  /** Byte for byte as received. */
   readonly body: string
   /** The uuid of a first attempt. A retry uses the uuid of its first attempt. */
   readonly uuid: string
-  /** Its end withdraws a waiting search of the log. */
+  /** If the request ends, a queued log search is canceled. */
   readonly caller?: Pick<AdmittedRequest, 'ended'>
 }
 
-/** Result of the work: the complete body and the validity of the granted attestation. */
 export interface FreshAnswer {
   readonly body: string
-  /** Defaults to 200. */
   readonly status?: number
   /** Time for which the response is repeated: at least the attestation's validity. */
   readonly keepSeconds: number
 }
 
 export interface IdempotentAnswer extends StoredAnswer {
-  /** True for the response of an earlier request. */
   readonly replayed: boolean
 }
 
-/** A claim of this process. */
 interface UnansweredClaim {
   readonly bodyHash: Uint8Array
-  /** End of the claim, in monotonic milliseconds. */
+  /** Monotonic milliseconds. */
   readonly endsMs: number
-  /** False after the request was cut off. It may still be signed until the claim ends. */
+  /** False after the request was interrupted. It may still be signed until the claim ends. */
   isWorking: boolean
 }
 
-/** Lookup result for the uuid of an earlier request. */
 export type Recalled =
   /** Nothing was recorded under the uuid. It may be reused. */
   | { readonly outcome: 'nothing' }
@@ -146,7 +135,6 @@ export interface SoughtDecision {
   readonly ended?: AbortSignal | undefined
 }
 
-/** The decision log of a node, as the record of the uuids signed on it. */
 export interface NodeMemory {
   /** Name of the node in the deployment. Empty if there is only one node. */
   readonly node: string
@@ -193,7 +181,6 @@ const answerOf = ({ status = 200, body }: FreshAnswer, replayed: boolean): Idemp
 export const KEEP_SLACK_SECONDS = 60
 /** Search period for a uuid whose claim has no time of use. Claims are kept for about as long. */
 const LOOK_BACK_SECONDS = 86_400
-/** Minimum interval between removals of ended claims. */
 const FORGET_MS = 1_000
 
 /**
@@ -203,9 +190,8 @@ const FORGET_MS = 1_000
 export type OnDispatch = (usableSeconds: number) => Promise<void> | undefined
 
 /**
- * Whether the work may have been signed before it failed. Refusals were not signed, and neither were jobs refused by a
- * full queue or failed before recording. After a deadline or a component failure, the outcome is unknown, so the uuid
- * must be reused.
+ * Reports whether the work may have been signed before it failed. After a deadline or a component failure, the outcome
+ * is unknown, so the uuid must be reused.
  */
 export const mayHaveSigned = (error: unknown): boolean =>
   !(error instanceof CountersignError) ||
@@ -224,9 +210,9 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   report,
 }: IdempotencyDependencies<Claim>) => {
   /**
-   * Claims that this process works on or was cut off with, by key. They don't depend on the store, which uses the wall
-   * clock: a clock step must not end a claim whose holder may still sign. They are not searched in the log, which would
-   * be expensive under overload.
+   * Claims of requests in progress or interrupted in this process, by key. They don’t depend on the store, which uses
+   * the wall clock: a clock step must not end a claim whose holder may still sign. They are not searched for in the
+   * log, which would be expensive under overload.
    */
   const unanswered = new Map<string, UnansweredClaim>()
   /** Clock for claims of other processes, whose holders may still sign after a step of the wall clock. */
@@ -350,7 +336,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
           return finish(claim, recalled.answer, true)
         }
         if (recalled.outcome === 'expired') {
-          // Store the new uuid first: if this attempt is also cut off, the next attempt must find the signed uuid.
+          // Store the new uuid first: if this attempt is also interrupted, the next attempt must find the signed uuid.
           const replaced = await store.replaceUuid(claim, uuid)
           if (replaced === null) throw new IdempotencyTwinInFlightError()
           claim = replaced

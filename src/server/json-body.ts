@@ -11,17 +11,15 @@ export interface JsonBodyOptions {
   readonly maxBytes?: number
 }
 
-/** The content type is not JSON, or the body is compressed. */
 export class MediaTypeUnsupportedError extends CountersignError {
   constructor(detail: string) {
     super('UNSUPPORTED_MEDIA_TYPE', detail)
   }
 }
 
-/** The body exceeds the limit. */
 class BodyTooLargeError extends CountersignError {
   constructor(maxBytes: number) {
-    super('PAYLOAD_TOO_LARGE', `the request body is over ${maxBytes} bytes`)
+    super('PAYLOAD_TOO_LARGE', `the request body exceeds ${maxBytes} bytes`)
   }
 }
 
@@ -31,7 +29,7 @@ class BodyTooLargeError extends CountersignError {
  */
 export class ContentLengthInvalidError extends fixedError(
   'INVALID_REQUEST',
-  'the Content-Length header must be one whole number',
+  'the Content-Length header must be a whole number',
 ) {}
 
 /** The client disconnected before the body was complete. The response is not read. */
@@ -41,13 +39,12 @@ class BodyIncompleteError extends CountersignError {
   }
 }
 
-/** The client sends the body in too many small chunks. */
 export class BodyFragmentedError extends fixedError(
   'INVALID_REQUEST',
-  'the chunks of the request body are too small',
+  'the request body is sent in chunks that are too small',
 ) {}
 
-// Keeps the byte order mark, so that the parser refuses it. Stripping it would hide bytes from a hash of the text.
+// Keeps the byte order mark, so that the parser rejects it. Stripping it would hide bytes from a hash of the text.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const decodeUtf8 = (bytes: Uint8Array): string => {
@@ -70,7 +67,6 @@ export const isJsonContentType = (header: string): boolean => {
   return parameter === undefined || parameter === 'charset=utf-8' || parameter === 'charset="utf-8"'
 }
 
-/** Collects a body of unknown length up to the limit. The rest is dropped. */
 const readChunks = async (body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> => {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
@@ -99,8 +95,8 @@ const throwIncomplete = (error: unknown): never => {
 }
 
 /**
- * Returns the request's body as text for parseStrictJson. Throws immediately if the headers are invalid. Doesn't limit
- * the time of a slow body: run it under a deadline.
+ * Returns the request’s body as text for parseStrictJson. Throws synchronously if the headers are invalid. Doesn’t
+ * limit the time of a slow body: run it under a deadline.
  * @throws MediaTypeUnsupportedError 415, ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400
  * for invalid UTF-8, BodyIncompleteError if the client disconnected
  */

@@ -1,11 +1,9 @@
-// Address of a listener, as a value and as text, and the Bun server options shared by all listeners.
-
 export interface ListenAddress {
   readonly hostname: string
   readonly port: number
 }
 
-/** Returns the address as text: `127.0.0.1:8080`, `[::1]:8080`. */
+/** `127.0.0.1:8080` or `[::1]:8080`. */
 export const listenText = ({ hostname, port }: ListenAddress): string =>
   hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
 
@@ -15,7 +13,6 @@ export interface ListenerTls {
   readonly key: string
 }
 
-/** Returns the Bun server options shared by all listeners. */
 export const serverOptions = (tls: ListenerTls | null) => ({
   ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
   // In development mode, Bun would answer an uncaught error with a page that shows source code.
@@ -25,6 +22,6 @@ export const serverOptions = (tls: ListenerTls | null) => ({
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
 })
 
-/** Returns the listener's URL: `http://127.0.0.1:8080`. @param secure https */
+/** `http://127.0.0.1:8080`. */
 export const listenUrl = (address: ListenAddress, secure = false): string =>
   `${secure ? 'https' : 'http'}://${listenText(address)}`

@@ -12,13 +12,11 @@ import { createHarden } from './security-headers.ts'
 export interface ListenerOptions {
   readonly app: AnyElysia
   readonly listen: ListenAddress
-  /** The URL as clients see it. */
   readonly publicUrl: string
-  /** Null: HTTP. */
+  /** Null for HTTP. */
   readonly tls: ListenerTls | null
-  /** Whether other processes also listen on the address. */
+  /** True if other processes also listen on the address. */
   readonly shared?: boolean
-  /** Idle timeout of a connection, in seconds. */
   readonly idleTimeoutSeconds: number
   readonly requestIds: RequestIdSource
   /** Converts an error to a response. Must not throw. */
@@ -27,9 +25,8 @@ export interface ListenerOptions {
   readonly explain?: (error: unknown, request: Request, path: string) => Promise<unknown>
   /** Answers GET and HEAD of paths without a route. Returns null if there is no such page. */
   readonly pages?: (request: Request, path: string) => Response | null | Promise<Response | null>
-  /** Delays refusals in a flood. */
   readonly pacer?: RefusalPacer
-  /** Whether GET routes also answer HEAD. */
+  /** True if GET routes also answer HEAD. */
   readonly answersHead: boolean
 }
 
@@ -37,7 +34,6 @@ export interface Listener {
   readonly url: string
   /** Stops accepting connections and resolves when all requests in flight are answered. End the streams first. */
   stop(): Promise<void>
-  /** Closes the remaining connections. */
   stopNow(): Promise<void>
 }
 

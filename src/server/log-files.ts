@@ -7,12 +7,10 @@ export interface LogFile {
   readonly contentType: string
 }
 
-/** Returns null if the file doesn't exist. */
 export type LogFiles = (path: string) => Promise<LogFile | null>
 
 export const LOG_FILES = serviceKey<LogFiles>('published files of the log')
 
-/** Returns a handler for paths without a route. The handler returns null if the file doesn't exist. */
 export const createLogFilePages =
   (files: LogFiles, requestIds: RequestIdSource) =>
   async ({ headers }: Request, path: string): Promise<Response | null> => {

@@ -7,7 +7,7 @@ import { problemBody } from './problem.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { RouteNotFoundError } from './route-errors.ts'
 
-/** One condition of readiness. If `ok` is false, the response names the failing part, never the reason. */
+/** If `ok` is false, the response names the failing part, never the reason. */
 export interface ReadinessCheck {
   readonly name: string
   readonly ok: boolean
@@ -15,16 +15,15 @@ export interface ReadinessCheck {
 
 export interface OperationsRoutesOptions {
   readonly readiness: () => Promise<readonly ReadinessCheck[]>
-  /** Returns further facts: signing backend and number of workers. */
   readonly describe: () => Readonly<Record<string, string | number>>
   readonly requestIds: RequestIdSource
   /** Null if `/metrics` has its own listener. */
   readonly metrics: {
     readonly answer: (request: Request) => Promise<Response>
-    /** Whether programs on other machines may also read the metrics. */
+    /** True if other machines may also read the metrics. */
     readonly isOpen: boolean
   } | null
-  /** Returns the content of `/openapi.json`. Null if the operator has disabled it. */
+  /** Null if the operator has disabled `/openapi.json`. */
   readonly document: (() => string) | null
 }
 
@@ -41,7 +40,6 @@ const RENDERED_FOR_MS = 1_000
 /** Headers of proxies: a proxy on this machine forwards requests from other machines. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
 
-/** @param peer address of the connection */
 export const isFromThisMachine = (peer: string, headers: Headers): boolean =>
   isLoopbackHost(parseIpAddress(peer) ?? '') && !PROXY_HEADERS.some((name) => headers.has(name))
 
@@ -50,7 +48,6 @@ const headersOf = (request: Request, requestIds: RequestIdSource) => ({
   'x-request-id': requestIds(request.headers.get('x-request-id')),
 })
 
-/** Creates the handler of `/metrics`, for any listener. */
 export const createMetricsAnswer = ({ requestIds, contentType, expose, monotonicMs }: MetricsAnswerOptions) => {
   let rendered: { readonly text: Promise<string>; readonly atMs: number } | null = null
 

@@ -1,9 +1,8 @@
-// Reads an optional request body. If the body is present, all checks of readJsonBody apply.
 import { readJsonBody } from './json-body.ts'
 import { type JsonObject, parseStrictJsonObject } from './strict-json.ts'
 
 export interface OptionalJsonBody {
-  /** As received. Empty if there is none. */
+  /** Empty if there is no body. */
   readonly text: string
   readonly object: JsonObject
 }

@@ -1,6 +1,6 @@
-// Sends one POST to a URL that a customer configured. The guard resolves the name, checks every address, and the
-// connection uses a checked address. Redirects are not followed; time and response size are limited; the body is
-// discarded. Source: threats row 15.
+// Sends one POST to a URL that a customer configured. Every address of the host is checked, and the connection uses a
+// checked address. Redirects are not followed; time and response size are limited; the body is discarded. Source:
+// threats row 15.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
@@ -8,13 +8,13 @@ import { isFragmented } from '../lib/body-chunks.ts'
 import { DetailedError } from '../lib/named-error.ts'
 import { responseTo } from '../lib/one-response.ts'
 
-/** There was no response. `detail` is a constant text without data from the server. */
+/** `detail` is a constant text without data from the server. */
 export class OutboundFailedError extends DetailedError {}
 
 export interface OutboundGuard {
   /** @throws an error with a `detail` if the URL is not allowed */
   parseUrl(text: string): URL
-  /** Resolves a name, and refuses it if any of its addresses is not allowed. */
+  /** Rejects names with an address that is not allowed. */
   readonly lookup: LookupFunction
 }
 
@@ -22,9 +22,9 @@ export interface OutboundPostOptions {
   readonly guard: OutboundGuard
   /** From the call to the end of the response. */
   readonly timeoutMs?: number
-  /** Limit of the response body. A longer response still counts by its status. */
+  /** A longer response still counts by its status. */
   readonly answerBytesMax?: number
-  /** PEM certificates trusted in addition to the system's, for tests. */
+  /** PEM certificates trusted in addition to the system’s, for tests. */
   readonly certificateAuthority?: string
 }
 
@@ -39,12 +39,12 @@ export type OutboundPost = (
   message: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
 ) => Promise<OutboundAnswer>
 
-/** Returns the guard's message or the type of failure, never the network's message, which may repeat sent data. */
+/** Uses the guard’s message or the type of failure, never the network’s message, which may repeat sent data. */
 const failureOf = (error: unknown): OutboundFailedError => {
   if (error instanceof OutboundFailedError) return error
   const { detail, code } = error as { detail?: unknown; code?: unknown }
   if (typeof detail === 'string') return new OutboundFailedError(`the URL ${detail}`, error)
-  return new OutboundFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
+  return new OutboundFailedError(typeof code === 'string' ? `could not connect (${code})` : 'could not connect', error)
 }
 
 const retryAfter = ({ headers }: IncomingMessage): number | null => {
@@ -74,7 +74,7 @@ export const createOutboundPost =
     let late = false
     const timer = setTimeout(() => {
       late = true
-      outgoing.destroy(new OutboundFailedError('it took too long'))
+      outgoing.destroy(new OutboundFailedError('the request timed out'))
     }, timeoutMs)
     try {
       const response = await responseTo(outgoing, body, (detail) => new OutboundFailedError(detail))
@@ -83,12 +83,12 @@ export const createOutboundPost =
       for await (const chunk of response as AsyncIterable<Uint8Array>) {
         received += chunk.length
         chunks += 1
-        // The status is known, and the rest of the answer is not needed.
+        // Only the status is needed.
         if (received > answerBytesMax || isFragmented(chunks, received)) break
       }
       return { status: response.statusCode ?? 0, retryAfterSeconds: retryAfter(response) }
     } catch (error) {
-      throw late ? new OutboundFailedError('it took too long', error) : failureOf(error)
+      throw late ? new OutboundFailedError('the request timed out', error) : failureOf(error)
     } finally {
       clearTimeout(timer)
       outgoing.destroy()

@@ -24,12 +24,12 @@ export interface Problem {
   readonly near?: readonly string[]
 }
 
-/** The type is a name, not an address: it resolves nowhere and is independent of any host (RFC 9457 §3.1.1). */
+/** An identifier, not an address: it cannot be resolved and is independent of any host (RFC 9457 §3.1.1). */
 export const problemType = (code: ErrorCode): string =>
   `urn:countersign:problem:${code.toLowerCase().replaceAll('_', '-')}`
 
-/** Doesn't describe the failure. The log does, under the request id. */
-const INTERNAL_DETAIL = 'an internal error occurred; the request id names it in the log'
+/** The failure itself is in the log, under the request id. */
+const INTERNAL_DETAIL = 'an internal error occurred; contact the operator with the request id'
 const RETRY_AFTER_SECONDS = 1
 
 /**

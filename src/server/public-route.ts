@@ -4,18 +4,18 @@ import { requestPath } from './request-path.ts'
 
 export interface PublicRoute {
   readonly method: 'GET' | 'POST'
-  /** In the notation of OpenAPI and the metrics: parameters are in braces. */
+  /** OpenAPI notation: parameters are in braces. */
   readonly path: string
 }
 
-/** Returns the path in the router's notation: `/status/{type}` → `/status/:type`. */
+/** `/status/{type}` → `/status/:type`. */
 export const routerPath = ({ path }: Pick<PublicRoute, 'path'>): string => path.replace(/\{([^}]+)\}/g, ':$1')
 
 type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never
 
-/** Parameters of a path by name, as they appear in the path: neither decoded nor validated. */
+/** Neither decoded nor validated. */
 export type PathParameters<Path extends string> = Readonly<Record<ParameterOf<Path>, string>>
 
 /** @returns a function that reads the parameters from a URL that matched this route */

@@ -78,7 +78,6 @@ export const openBucket = (
 
 const isFresh = (bucket: RateBucket, nowMs: number): boolean => nowMs - bucket.settledMs < FRESH_MS
 
-/** Estimates the tokens left for all processes, and this process's share. */
 const lookAtBalance = (bucket: RateBucket, { nowMs, processes }: Surroundings) => {
   const { requestsPerSecond, burst } = bucket.limit
   const fresh = isFresh(bucket, nowMs)
@@ -88,13 +87,13 @@ const lookAtBalance = (bucket: RateBucket, { nowMs, processes }: Surroundings) =
   return { fresh, believed, part: Math.max(0, believed) / sharers }
 }
 
-/** Returns the part of the balance that this process may use in advance: at least one whole token if available. */
+/** At least one whole token if available. */
 const shareOf = (bucket: RateBucket, around: Surroundings): number => {
   const { believed, part } = lookAtBalance(bucket, around)
   return believed <= 0 ? 0 : Math.max(part, Math.min(1, believed))
 }
 
-/** Whether `cost` would be allowed only because of that minimum token. Other processes may do the same. */
+/** Reports whether `cost` would be allowed only because of that minimum token. Other processes may do the same. */
 export const isGuess = (bucket: RateBucket, around: Surroundings, cost: number): boolean => {
   const { fresh, part } = lookAtBalance(bucket, around)
   return !fresh && bucket.lease + part + ROUNDING < cost
@@ -114,8 +113,8 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
     bucket.lease = Math.min(burst / processes, Math.max(0, part))
     bucket.balance = 0
   } else if (bucket.mode === 'cut') {
-    // Meanwhile, the stored balance was refilled up to the burst, as if nothing had been spent. Tokens beyond the burst
-    // are lost, so the report is limited to the tokens missing from this process's share.
+    // In the meantime, the stored balance was refilled up to the burst, as if nothing had been spent. Tokens beyond the
+    // burst are lost, so the report is limited to the tokens missing from this process’s share.
     bucket.lease = -Math.min(bucket.owed, burst / processes - bucket.lease)
     bucket.owed = 0
     bucket.balance = burst
@@ -129,7 +128,7 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
   bucket.mode = mode
 }
 
-/** Updates the bucket to the current time: refilled tokens, a changed limit, processes that joined or left. */
+/** Applies refilled tokens, a changed limit, and processes that joined or left. */
 export const refresh = (bucket: RateBucket, limit: ApiKeyRateLimit, around: Surroundings): void => {
   const { requestsPerSecond, burst } = limit
   const { nowMs, processes } = around
@@ -141,14 +140,12 @@ export const refresh = (bucket: RateBucket, limit: ApiKeyRateLimit, around: Surr
   if (bucket.mode !== around.mode) changeMode(bucket, around)
 }
 
-/** Returns the tokens that this process may spend now. */
 export const available = (bucket: RateBucket, around: Surroundings): number => {
   if (bucket.mode === 'lone') return bucket.balance
   // In `cut` mode, a process still admits an occasional request, even if its share is small.
   return bucket.mode === 'cut' ? bucket.lease : bucket.lease + shareOf(bucket, around)
 }
 
-/** Returns the estimated tokens of all processes together. */
 export const together = (bucket: RateBucket, { processes }: Surroundings): number => {
   const known = bucket.mode === 'cut' ? bucket.lease * processes : bucket.balance + bucket.lease
   return Math.min(bucket.limit.burst, Math.max(0, known))

@@ -48,16 +48,13 @@ export class RateExchange {
   private waitingSinceMs: number | null = null
   private current: Promise<void> | undefined
   private due: { readonly atMs: number; readonly cancel: () => void } | null = null
-  /** Called when the next exchange ends. */
   private waiting: (() => void)[] = []
   /** Counted from the end of the current exchange. */
   private nextDelayMs = EXCHANGE_MS
-  /** True once `stop` was called. */
   stopped = false
 
   constructor(private readonly dependencies: RateExchangeDependencies) {}
 
-  /** Returns the time, the number of processes, and how limits are shared. */
   look(): Surroundings {
     const { clock, processes } = this.dependencies
     const nowMs = clock.monotonicMs()
@@ -88,7 +85,6 @@ export class RateExchange {
     })
   }
 
-  /** Returns all leased tokens. */
   async stop(): Promise<void> {
     this.stopped = true
     this.due?.cancel()
@@ -141,7 +137,6 @@ export class RateExchange {
       })
   }
 
-  /** Returns the number of settled keys. */
   private async exchangeOnce(ending: boolean): Promise<number> {
     const before = this.look()
     const told = this.collect(before, ending)
@@ -158,8 +153,7 @@ export class RateExchange {
       const answer = answers.get(bucket.keyId)
       if (answer === undefined) continue
       const wasShared = before.mode === 'shared' && bucket.mode === 'shared'
-      // The response came so late that the bucket was cut off meanwhile. The store has received the report and granted
-      // the lease.
+      // The response came after the bucket was cut off. The store has received the report and granted the lease.
       if (before.mode === 'shared' && bucket.mode === 'cut') bucket.owed -= settlement.owed + answer.leased
       refresh(bucket, bucket.limit, around)
       if (bucket.mode !== 'shared') continue

@@ -18,7 +18,6 @@ export interface RateLimitState {
   readonly resetSeconds: number
 }
 
-/** Too many requests with one key. */
 export class RateExceededError extends CountersignError {
   readonly state: RateLimitState
   constructor(state: RateLimitState, retryAfterSeconds: number) {
@@ -29,7 +28,6 @@ export class RateExceededError extends CountersignError {
 
 export interface RateLimiterDependencies {
   readonly clock: Clock
-  /** Maximum number of keys with a bucket. */
   readonly bucketsMax?: number
 }
 
@@ -48,7 +46,6 @@ export interface RateLimiter {
   takeSome(principal: RateLimited, wanted: number): Grant
 }
 
-/** The limited key and its limit. Null: no limit. */
 export interface RateLimited {
   readonly keyId: string
   readonly rateLimit: ApiKeyRateLimit | null
@@ -57,7 +54,7 @@ export interface RateLimited {
 export interface Grant {
   readonly granted: number
   readonly state: RateLimitState | null
-  /** The refusal for the tokens that were not granted. Null if all were granted. */
+  /** Error for the tokens that were not granted. Null if all were granted. */
   readonly refusal: RateExceededError | null
 }
 
@@ -66,10 +63,9 @@ interface Bucket {
   atMs: number
 }
 
-/** Ensures that a caller who waits exactly Retry-After is not refused because of a rounding error in the refill. */
+/** A caller who waits exactly Retry-After is not rejected because of a rounding error in the refill. */
 export const ROUNDING = 1e-6
 
-/** Returns the whole tokens. */
 const tokensOf = ({ tokens }: Bucket): number => Math.floor(tokens + ROUNDING)
 
 const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit): RateLimitState => ({

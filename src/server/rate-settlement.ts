@@ -30,7 +30,7 @@ export const noteShort = (bucket: RateBucket, cost: number, nowMs: number): void
   bucket.shortUntilMs = nowMs + IDLE_MS
 }
 
-/** Returns the number of tokens that the process should hold until the next exchange. */
+/** Number of tokens that the process should hold until the next exchange. */
 const targetOf = (bucket: RateBucket, nowMs: number, intervalMs: number): number => {
   const short = nowMs < bucket.shortUntilMs ? bucket.short : 0
   const ahead = (bucket.demand * intervalMs * AHEAD) / 1_000

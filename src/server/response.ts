@@ -1,5 +1,4 @@
-// Creates responses. Headers are the most expensive part of a small response, so only necessary ones are set. They are
-// type, request id, cache control, security headers, and rate limits if they apply.
+// Headers are the most expensive part of a small response, so only necessary ones are set.
 import type { CountersignError } from '../domain/errors.ts'
 import { problemBody, toProblem } from './problem.ts'
 import { RateExceededError, type RateLimitState } from './rate-limit.ts'
@@ -11,7 +10,6 @@ import { parseTraceParent } from './trace-context.ts'
 export const API_KEY_CHALLENGE = 'ApiKey realm="countersign"'
 export const BEARER_CHALLENGE = 'Bearer realm="countersign"'
 
-/** Adds the state of the key's limit. */
 export const setRateLimit = (headers: Headers | Record<string, string>, state: RateLimitState): void => {
   const set = (name: string, value: number | string): void => {
     if (headers instanceof Headers) headers.set(name, String(value))
@@ -25,9 +23,8 @@ export const setRateLimit = (headers: Headers | Record<string, string>, state: R
 
 export interface JsonResponseOptions {
   readonly rateLimit?: RateLimitState | null
-  /** Defaults to 200. */
   readonly status?: number
-  /** Whether this is the stored response of an earlier request with the same idempotency key. */
+  /** True for the stored response of an earlier request with the same idempotency key. */
   readonly replayed?: boolean
 }
 
@@ -43,7 +40,7 @@ const JSON_HEADERS = new Headers({
 
 const JSON_OK: ResponseInit = { status: 200, headers: JSON_HEADERS }
 
-/** Returns a success response. `body` is complete JSON text. */
+/** `body` is complete JSON text. */
 export const jsonResponse = (body: string, requestId: string, options: JsonResponseOptions = {}): Response => {
   const { rateLimit, status, replayed = false } = options
   const response = new Response(body, status === undefined ? JSON_OK : { status, headers: JSON_HEADERS })
@@ -69,7 +66,7 @@ export interface ProblemResponseOptions {
   readonly members?: Readonly<Record<string, unknown>>
 }
 
-/** Returns the problem response for any thrown value (RFC 9457). */
+/** Accepts any thrown value (RFC 9457). */
 export const problemResponse = (error: unknown, requestId: string, options: ProblemResponseOptions = {}): Response => {
   const problem = toProblem(error)
   if (problem.status === 500 || problem.status === 503) {

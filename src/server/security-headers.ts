@@ -26,7 +26,6 @@ export const PAGE_HEADERS = {
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
-/** Adds the headers that the response doesn't have, and returns it. */
 export type Harden = (response: Response) => Response
 
 /** @param publicUrl the listener's URL as clients see it; with https, responses include HSTS */

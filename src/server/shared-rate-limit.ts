@@ -44,7 +44,6 @@ const stateOf = (tokens: number, { burst, requestsPerSecond }: ApiKeyRateLimit):
   resetSeconds: Math.max(0, Math.ceil((burst - tokens) / requestsPerSecond)),
 })
 
-/** Returns the error for a request that costs `cost` tokens and lacks `missing` tokens in this process. */
 const refuse = (bucket: RateBucket, around: Surroundings, cost: number, missing: number): RateExceededError => {
   noteShort(bucket, cost, around.nowMs)
   const left = Math.min(together(bucket, around), Math.max(0, available(bucket, around)))
@@ -102,17 +101,15 @@ export class SharedRateLimiter implements RateLimiter {
     return { granted, state, refusal }
   }
 
-  /** Whether the store has been unavailable for a while, so that each process uses only its own share. */
+  /** True if the store has been unavailable for a while, so that each process uses only its own share. */
   cut(): boolean {
     return this.exchange.look().mode === 'cut'
   }
 
-  /** Returns all leased tokens. */
   stop(): Promise<void> {
     return this.exchange.stop()
   }
 
-  /** Returns the bucket, updated to the current time, before `cost` tokens are taken. */
   private bucketOf(keyId: string, limit: ApiKeyRateLimit, around: Surroundings, cost: number): RateBucket {
     let bucket = this.buckets.get(keyId)
     if (bucket === undefined) {

@@ -1,5 +1,5 @@
 // Gate for services that sign their messages instead of using a key (counterpart of gate.ts). Order: request id,
-// deadline, body, signature, then the endpoint's work. Every response and error leaves through it.
+// deadline, body, signature, then the endpoint’s work.
 import { assignOwner, runFor } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -39,7 +39,7 @@ export interface SignedGateSettings<Path extends string, Sender> {
   readonly bodyBytesMax?: number
 }
 
-/** A message with a valid signature of its sender. The endpoint must detect repeated messages. */
+/** The endpoint must detect repeated messages. */
 export interface SignedCall<Path extends string, Sender> {
   readonly parameters: PathParameters<Path>
   readonly requestId: string

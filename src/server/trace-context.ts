@@ -2,9 +2,9 @@
 // (§3.2.2.5), and never fails a request.
 
 export interface TraceParent {
-  /** 32 lower-case hex digits. */
+  /** 32 lowercase hex digits. */
   readonly traceId: string
-  /** Span id of the caller, 16 lower-case hex digits. */
+  /** Span id of the caller: 16 lowercase hex digits. */
   readonly parentId: string
   readonly sampled: boolean
 }
@@ -24,7 +24,6 @@ const isZero = (text: string, start: number, end: number): boolean => {
 
 const DASH = 45
 
-/** Returns null if the header is missing or invalid. */
 export const parseTraceParent = (header: string | null): TraceParent | null => {
   if (header === null || header.length < 55) return null
   // Version 00 has exactly 55 characters. Later versions may add fields after a dash (§3.2.4). Version ff is forbidden.

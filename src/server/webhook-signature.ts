@@ -13,17 +13,17 @@ const ID_MAX = 128
 const SIGNATURES_MAX = 8
 
 /**
- * The message is unsigned, signed with another secret, outside the time tolerance, or altered. All cases share one text
- * (401).
+ * The signature is missing, made with another secret, outside the time tolerance, or of another message. All cases
+ * share one text (401).
  */
 export class WebhookSignatureInvalidError extends fixedError(
   'UNAUTHENTICATED',
-  'the message is not signed as it must be',
+  'the message signature is missing or invalid',
 ) {}
 
 export const newWebhookSecret = (): Uint8Array => new Uint8Array(randomBytes(SECRET_BYTES))
 
-/** Returns the secret for display, which happens once: `whsec_…`. */
+/** For display, which happens once: `whsec_…`. */
 export const formatWebhookSecret = (secret: Uint8Array): string =>
   SECRET_PREFIX + Buffer.from(secret).toString('base64')
 
@@ -54,7 +54,7 @@ const sameText = (one: string, other: string): boolean => {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Whether the time differs from the current time by at most five minutes. */
+/** Reports whether the time differs from the current time by at most five minutes. */
 export const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^(0|[1-9][0-9]{0,11})$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS
 

@@ -43,15 +43,15 @@ const invalid = (field: string, rule: string) => ({
 })
 
 const RULES: Readonly<Record<string, string>> = {
-  from: 'must be an EVM address: 0x and 40 hex digits',
-  to: 'must be an EVM address: 0x and 40 hex digits',
-  data: 'must be 0x and an even number of hex digits',
-  msg_value: 'must be a whole number below 2^256 as a decimal string',
+  from: 'must be an EVM address: 0x followed by 40 hex digits',
+  to: 'must be an EVM address: 0x followed by 40 hex digits',
+  data: 'must be 0x followed by an even number of hex digits',
+  msg_value: 'must be a decimal string of an integer below 2^256',
   user_ip: 'must be an IPv4 or IPv6 address',
   verification_hash: 'must be 1 to 64 visible ASCII characters',
 }
-const SOLANA_ADDRESS_RULE = 'must be a Solana address: base58 of 32 bytes'
-const LAMPORTS_RULE = 'must be a whole number below 2^64 as a decimal string'
+const SOLANA_ADDRESS_RULE = 'must be a Solana address: 32 bytes in base58'
+const LAMPORTS_RULE = 'must be a decimal string of an integer below 2^64'
 
 describe('accepted', () => {
   test('the smallest on-chain request', () => {
@@ -212,7 +212,7 @@ describe('ambiguous', () => {
     for (const to of [CONTRACT, 'nonsense']) {
       expect(refusal({ ...offChain, to })).toEqual({
         code: 'AMBIGUOUS_TARGET',
-        detail: 'request validation failed: send either to or verification_hash, not both',
+        detail: 'request validation failed: specify either to or verification_hash, not both',
       })
     }
   })
@@ -292,7 +292,7 @@ describe('wrong value', () => {
       expect(requestOf({ ...onChain, data: `0x${'aF'.repeat(length / 2)}` }).data).toHaveLength(2 + length)
     }
     for (const data of [`0x${'ab'.repeat(65_537)}`, `0x${'z'.repeat(200_000)}`]) {
-      expect(refusal({ ...onChain, data })).toEqual(invalid('data', 'must be at most 65536 bytes'))
+      expect(refusal({ ...onChain, data })).toEqual(invalid('data', 'must not exceed 65536 bytes'))
     }
   })
 
@@ -446,7 +446,7 @@ describe('laws', () => {
 })
 
 test('a represented user that is no address of the chain: nobody is screened in its place', () => {
-  const rule = 'must be 0x and 40 hex digits, or 0x and the 64 hex digits of 32 bytes'
+  const rule = 'must be 0x followed by 40 or 64 hex digits'
   const detail = `request validation failed: on_behalf ${rule}`
   const padded = `0x${'00'.repeat(12)}${CONTRACT.slice(2)}`
   const near = [padded.slice(0, -2), `${padded}00`, `${padded.slice(0, -1)}g`, ` ${padded.slice(0, -1)}`]
@@ -478,14 +478,14 @@ describe('a field that is a known one in another spelling', () => {
   ])('%s is refused, naming %s', (sent, known) => {
     expect(refusal({ ...onChain, [sent]: '1' })).toEqual({
       code: 'INVALID_FIELD',
-      detail: `request validation failed: unknown field ${sent}, did you mean ${known}?`,
+      detail: `request validation failed: unknown field ${sent}; did you mean ${known}?`,
     })
   })
 
   test.each(['too', 't', 'tp', 'ot'])('%s is refused only if a target is missing', (sent) => {
     const { to: _to, ...without } = onChain
     expect(refusal({ ...without, [sent]: CONTRACT })?.detail).toBe(
-      `request validation failed: unknown field ${sent}, did you mean to?`,
+      `request validation failed: unknown field ${sent}; did you mean to?`,
     )
     expect(refusal({ ...without, token: CONTRACT })?.detail).toBe('Missing required field: to or verification_hash')
     expect(decode({ ...onChain, [sent]: '1' })).toEqual(decode(onChain))
@@ -498,7 +498,7 @@ describe('a field that is a known one in another spelling', () => {
   test('is named without what no log or page should hold', () => {
     const detail = refusal({ ...onChain, [`msg${'_'.repeat(1_000)}value`]: '1' })?.detail ?? ''
     expect(detail.length).toBeLessThan(128)
-    expect(refusal({ ...onChain, 'dat\na': '1' })?.detail).toContain('unknown field data, did you mean data?')
+    expect(refusal({ ...onChain, 'dat\na': '1' })?.detail).toContain('unknown field data; did you mean data?')
   })
 
   test('other fields are nobody’s', () => {

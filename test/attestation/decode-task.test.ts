@@ -107,7 +107,7 @@ test('a value that differs from msg_value', () => {
   for (const value of ['7', '1', '0x1', '-0', 'x', ' ', 0, 7, false, [], {}]) {
     expect(refusal({ ...good, value })).toEqual({
       code: 'INVALID_FIELD',
-      detail: 'request validation failed: value must be the same as msg_value',
+      detail: 'request validation failed: value must be equal to msg_value',
     })
   }
   // Not before msg_value itself is right.
@@ -142,7 +142,7 @@ describe('chain_id', () => {
     for (const chainId of values) {
       expect(refusal({ ...good, chain_id: chainId })).toEqual({
         code: 'INVALID_FIELD',
-        detail: 'request validation failed: chain_id must be a whole number from 0 to 18446744073709551615',
+        detail: 'request validation failed: chain_id must be an integer from 0 to 18446744073709551615',
       })
     }
   })
@@ -153,7 +153,7 @@ test.each([2 ** 53, 2 ** 64, 1e300, Number.POSITIVE_INFINITY, -(2 ** 53), 1.5])(
   (chainId) => {
     expect(refusal({ ...good, chain_id: chainId })).toEqual({
       code: 'INVALID_FIELD',
-      detail: 'request validation failed: chain_id must be a whole number up to 2^53, or decimal text',
+      detail: 'request validation failed: chain_id must be an integer up to 2^53, or a decimal string',
     })
   },
 )
@@ -190,6 +190,6 @@ test('the user whom the sender represents', () => {
 
 test('a chain in another spelling of the field is refused: without it, it would be Ethereum', () => {
   expect(refusal({ ...good, chainId: 8453 })?.detail).toBe(
-    'request validation failed: unknown field chainId, did you mean chain_id?',
+    'request validation failed: unknown field chainId; did you mean chain_id?',
   )
 })

@@ -104,7 +104,7 @@ describe('rows of the specification', () => {
       await service.attest({ ...good(), to: value('DEMO_CONTRACT') }),
       400,
       'AMBIGUOUS_TARGET',
-      'request validation failed: send either to or verification_hash, not both',
+      'request validation failed: specify either to or verification_hash, not both',
     )
   })
 

@@ -385,7 +385,7 @@ tests:
     ],
     [
       test_(`request: { from: "${WALLET}", data: 0xa }, verdict: deny`),
-      '1:80 data must be 0x and an even number of hex digits, at most 64 KiB',
+      '1:80 data must be 0x followed by an even number of hex digits, at most 64 KiB',
     ],
     [
       test_(`request: { from: "${WALLET}", time: yesterday }, verdict: deny`),

@@ -332,7 +332,7 @@ describe('a session', () => {
         ...(await Promise.all(others.map((signedAs) => send(service, message, { signedAs })))),
       ]
       for (const { status, body } of answers) {
-        expect([status, body.detail]).toEqual([401, 'the message is not signed as it must be'])
+        expect([status, body.detail]).toEqual([401, 'the message signature is missing or invalid'])
       }
       expect(await statusOf(session)).toBe('submitted')
     })

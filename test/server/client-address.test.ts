@@ -52,7 +52,7 @@ describe('networks', () => {
 
   test('that are none are refused', () => {
     for (const text of ['10.0.0.0/33', 'fd00::/129', 'proxy.example', '10.0.0.0/8,,', '10.0.0.0/', '*', '10.0.0/8']) {
-      expect(() => parseNetworks(text)).toThrow('must be a list of networks')
+      expect(() => parseNetworks(text)).toThrow('must be a comma-separated list of networks')
     }
   })
 })

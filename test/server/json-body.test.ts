@@ -150,7 +150,7 @@ describe('size', () => {
       body: '{}',
       headers: { 'content-type': 'application/json', 'content-length': String(JSON_BODY_MAX_BYTES + 1) },
     })
-    expect(() => readJsonBody(request)).toThrow('over 262144 bytes')
+    expect(() => readJsonBody(request)).toThrow('exceeds 262144 bytes')
     expect(request.bodyUsed).toBe(false)
   })
 
@@ -176,7 +176,7 @@ describe('size', () => {
   test('another limit', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '2' }
     const request = () => new Request('http://x/', { method: 'POST', body: '{}', headers })
-    expect(() => readJsonBody(request(), { maxBytes: 1 })).toThrow('over 1 bytes')
+    expect(() => readJsonBody(request(), { maxBytes: 1 })).toThrow('exceeds 1 bytes')
     expect(await readJsonBody(request(), { maxBytes: 2 })).toBe('{}')
   })
 
@@ -207,7 +207,7 @@ describe('size', () => {
       },
     })
     const request = new Request('http://x/', { method: 'POST', body, headers: { 'content-type': 'application/json' } })
-    await expect(readJsonBody(request)).rejects.toThrow('over 262144 bytes')
+    await expect(readJsonBody(request)).rejects.toThrow('exceeds 262144 bytes')
     expect(cancelled).toBe(true)
     expect(pulled).toBeLessThan(10)
   })

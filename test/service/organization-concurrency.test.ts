@@ -47,14 +47,14 @@ describe('an organization with as many under way as it may have', () => {
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(await refused.json()).toMatchObject({
       code: 'RATE_LIMITED',
-      detail: 'at most 1 attestations of this organization may be under way at once',
+      detail: 'an organization can have at most 1 attestations in flight',
     })
     // A batch of which no element can be taken is refused as one.
     const batch = await post('/v2/attestations', { requests: [element(), element()] })
     expect(batch.status).toBe(429)
     expect(await batch.json()).toMatchObject({ code: 'RATE_LIMITED' })
     // What is refused as agreed is no failure of the service.
-    expect(service.output().stderr).not.toContain('under way at once')
+    expect(service.output().stderr).not.toContain('in flight')
     rpc.letGo()
     expect((await held).status).toBe(200)
     expect((await post('/v2/attestation', element())).status).toBe(200)

@@ -45,7 +45,7 @@ const OUTCOMES: Readonly<Record<PolicySubject, readonly TestExpectation['outcome
 
 const parseData = (text: string): string => {
   if (isHexBytes(text) && text.length <= DATA_MAX_LENGTH) return text
-  throw new LiteralMalformedError('data must be 0x and an even number of hex digits, at most 64 KiB')
+  throw new LiteralMalformedError('data must be 0x followed by an even number of hex digits, at most 64 KiB')
 }
 
 const parseIp = (text: string): string => {

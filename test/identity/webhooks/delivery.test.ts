@@ -224,7 +224,7 @@ describe('a message that is not taken', () => {
       failures.push((await listed())[0]?.lastFailure)
       clock.advance(seconds)
     }
-    expect(failures).toEqual(['the endpoint redirects, but redirects are not followed', 'it took too long'])
+    expect(failures).toEqual(['the endpoint redirects, but redirects are not followed', 'the request timed out'])
     expect(receiver.received.length).toBe(2)
 
     await parts.store.webhookEndpoints.remove(demo, id)

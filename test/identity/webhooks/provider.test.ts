@@ -266,7 +266,7 @@ describe('a signed result', () => {
       }),
     ]
     for (const { status, body, headers } of answers) {
-      expect([status, body.detail]).toEqual([401, 'the message is not signed as it must be'])
+      expect([status, body.detail]).toEqual([401, 'the message signature is missing or invalid'])
       expect(headers.get('www-authenticate')).toContain('StandardWebhooks')
     }
     expect(await statusOf(session)).toBe('submitted')

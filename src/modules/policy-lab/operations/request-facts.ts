@@ -51,7 +51,8 @@ export const decodeSimulatedRequest = (
     return parsed
   }
   const { data = '0x', msg_value: value = '0' } = request
-  if (!isHexBytes(data)) throw new FieldInvalidError('request.data', 'must be 0x and an even number of hex digits')
+  if (!isHexBytes(data))
+    throw new FieldInvalidError('request.data', 'must be 0x followed by an even number of hex digits')
   if (!/^(0|[1-9][0-9]*)$/.test(value) || BigInt(value) >> BITS[chain.family] !== 0n) {
     throw new FieldInvalidError('request.msg_value', 'must be a whole number within the range of the chain')
   }
