@@ -1,4 +1,4 @@
-// Limits list file uploads, changes and reads of single entries, and rewrites of lists with many single entries. An upload keeps
+// Limits list file uploads, requests for single entries, and rewrites of lists with many single entries. An upload keeps
 // its entries in memory, up to 300 MB, until they are stored.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
