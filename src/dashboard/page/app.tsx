@@ -96,7 +96,7 @@ export const App = () => {
     try {
       await call('POST /sign-out')
     } catch (error) {
-      // The session has already ended, so the sign-out has succeeded.
+      // An ended session counts as a successful sign-out.
       if (!(error instanceof ApiError && error.status === 401)) {
         setState({ kind: 'leaving', error })
         return

@@ -15,7 +15,7 @@ export interface Query<Value> {
   readonly set: (value: Value) => void
 }
 
-/** Returns a query for a value that is read elsewhere. */
+/** Wraps a value that is read elsewhere. */
 export const knownQuery = <Value>(value: Value, reload: () => void = () => undefined): Query<Value> => ({
   value,
   error: null,

@@ -60,7 +60,7 @@ const sumOf = (rows: readonly Counts[]): Counts =>
 export const totalOf = ({ compliant, denied }: Counts): number => compliant + denied
 
 const countWord = (count: number): string => count.toLocaleString('en')
-/** Returns a dash if nothing was measured. */
+/** A dash if nothing was measured. */
 export const latencyWord = (milliseconds: number | null): string =>
   milliseconds === null ? '–' : `${formatNumber(milliseconds)} ms`
 

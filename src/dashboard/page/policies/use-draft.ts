@@ -26,7 +26,7 @@ export interface Draft {
   readonly open: (revisionId: string) => void
   /** Resets the text to the base revision. */
   readonly undo: () => void
-  /** Called after the text is saved as this revision. */
+  /** Call it after the text is saved as this revision. */
   readonly saved: (revision: Revision) => void
 }
 

@@ -10,7 +10,7 @@ export interface Policies {
   readonly ofRequests: readonly Policy[] | null
   /** Policies for sessions; null until they are read. */
   readonly ofSessions: readonly Policy[] | null
-  /** Returns the name; the id if the policy is unknown. */
+  /** The id if the policy is unknown. */
   readonly nameOf: (id: string) => string
 }
 

@@ -1,4 +1,4 @@
-// Header of a review: who is reviewed, and what needs a look, as far as the evidence is open.
+// Header of a review: the person or business, and points that need attention, as far as the evidence is open.
 import { counted } from '../../../lib/counted.ts'
 import type { SessionCheck, SessionDetail } from '../api/types.ts'
 import { Badge } from '../ui/parts.tsx'
@@ -42,7 +42,7 @@ interface RisksProps extends IdentityProps {
   readonly checks: readonly SessionCheck[]
 }
 
-/** Age and country, and all that speaks against approval. */
+/** Age and country, and all points against approval. */
 export const Risks = ({ session, evidence, openHits, checks }: RisksProps) => {
   const count = (wanted: SessionCheck['outcome']): number => checks.filter(({ outcome }) => outcome === wanted).length
   const { confirmed } = session.hits

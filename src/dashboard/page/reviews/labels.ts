@@ -52,7 +52,7 @@ export const inOrder = (parts: Iterable<string>): readonly string[] => {
   return [...new Set(parts)].sort((left, right) => place(left) - place(right))
 }
 
-/** Returns the name itself if it is unknown. */
+/** An unknown name is returned unchanged. */
 export const partWord = (part: string): string => PART_WORDS[part] ?? part
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
