@@ -5,7 +5,7 @@ import { type OrganizationRole, roleIncludes } from '../store/accounts/role.ts'
 import type { UserSession } from '../store/accounts/user-sessions.ts'
 import type { User } from '../store/accounts/users.ts'
 
-export interface KeyActor {
+interface KeyActor {
   readonly kind: 'key'
   readonly principal: Principal
   /** Whether the key also has the scope `deployment`. */

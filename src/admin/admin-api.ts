@@ -27,7 +27,7 @@ import type { Services } from './services.ts'
 
 export const ADMIN_PREFIX = '/admin/v1'
 
-export interface AdminApiDependencies {
+interface AdminApiDependencies {
   readonly routes: readonly Route[]
   readonly gate: AdminGate
   readonly services: Services

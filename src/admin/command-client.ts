@@ -51,7 +51,7 @@ const RUNNING_SERVICES = [
   'version',
   'signer',
 ] as const
-export type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
+type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 
 /** For operations on processes or on people's dashboard sessions. */
 export class ServiceNeededError extends fixedError(
@@ -111,7 +111,7 @@ const checkInput = (route: Route, { params = {}, query = {}, body }: CommandInpu
 const bodyOf = (answer: unknown): unknown =>
   answer instanceof Reply || answer instanceof SecretReply ? answer.body : answer
 
-export interface CommandClientDependencies {
+interface CommandClientDependencies {
   readonly routes: readonly Route[]
   readonly services: CommandServices
   readonly actor: CommandActor

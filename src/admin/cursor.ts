@@ -4,7 +4,7 @@ import type { Page, PagePosition, PageRequest } from '../store/paging.ts'
 
 export const LIMIT_DEFAULT = 50
 
-export type PositionShape = readonly ('number' | 'string')[]
+type PositionShape = readonly ('number' | 'string')[]
 
 export const encodeCursor = (position: PagePosition): string =>
   Buffer.from(JSON.stringify(position)).toString('base64url')

@@ -4,7 +4,7 @@ import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../policy/issues.ts'
 import { showIssues } from './policies/issue.ts'
 
-export interface FieldMembers {
+interface FieldMembers {
   /** Path of the field: `name`, `rate_limit.burst`, `add[0].address`. */
   readonly field?: string
   /** Requirement on the field, as a predicate: `must not be empty`. */

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/time.ts'
 import { createIdempotencyGuard, type IdempotencyGuard } from '../server/idempotency.ts'
 import type { IdempotencyClaim, IdempotencyTable } from '../store/idempotency.ts'
 
-export interface AdminIdempotencyDependencies {
+interface AdminIdempotencyDependencies {
   readonly store: IdempotencyTable
   readonly clock: Clock
   /** Must exceed the deadline of a request. */

@@ -107,14 +107,14 @@ const explained = async <Result>(work: () => Promise<Result>): Promise<Result> =
   }
 }
 
-export interface EntryEdit {
+interface EntryEdit {
   readonly address: string
   readonly memo: string
   /** False to remove the entry. */
   readonly present: boolean
 }
 
-export interface EditContext {
+interface EditContext {
   readonly store: Store
   readonly write: Write
   readonly owner: ListOwner
@@ -239,7 +239,7 @@ export const finishUpload = async (context: EditContext, staged: StagedUpload): 
   }
 }
 
-export interface UploadResult {
+interface UploadResult {
   readonly applied: boolean
   readonly entries: number
   readonly read: number

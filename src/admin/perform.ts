@@ -19,7 +19,7 @@ import { type AnyCall, AwaitsApproval, guardedWrite, type SeenCall } from './sec
 import type { Services } from './services.ts'
 import { decodeQuery } from './validate.ts'
 
-export interface PerformDependencies {
+interface PerformDependencies {
   readonly services: Services
   readonly report: (error: unknown, requestId: string) => void
 }

@@ -11,7 +11,7 @@ import { type Actor, mayDeployment, mayIn, roleIn } from './actor.ts'
 import { RoleInsufficientError, SignInRequiredError } from './errors.ts'
 import type { Route } from './route.ts'
 
-export interface Rights {
+interface Rights {
   /** Whether the actor may change objects of the deployment. */
   readonly deployment: boolean
   readonly roles: ReadonlyMap<string, OrganizationRole>

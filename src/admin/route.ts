@@ -124,7 +124,7 @@ export class SecretReply {
 
 export type Answer<Body> = Body | Reply | SecretReply | Response
 
-export interface Success {
+interface Success {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
   readonly schema: TSchema | null

@@ -43,7 +43,7 @@ export interface ChainFinding {
   readonly detail: string
 }
 
-export interface SessionMaker {
+interface SessionMaker {
   /**
    * Creates a session, or finds the organization's existing session for the wallet. Returns the link, of which only a
    * hash is stored.

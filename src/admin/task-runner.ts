@@ -14,7 +14,7 @@ export interface TaskListener {
   onExit(): void
 }
 
-export interface TaskRunnerDependencies {
+interface TaskRunnerDependencies {
   readonly tasks: TaskTable
   readonly spawn: (task: Task, listener: TaskListener) => TaskProcess
   readonly monotonicMs: () => number

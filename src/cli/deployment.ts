@@ -91,7 +91,7 @@ const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Resul
   }
 }
 
-export interface DeploymentInput {
+interface DeploymentInput {
   readonly config: Config
   readonly configFile: string | null
   readonly clock: Clock

@@ -38,7 +38,7 @@ The tree of the decision log is copied too: into PostgreSQL, or from there into 
 
 const PROGRESS_MS = 1_000
 
-export interface MigrateContext {
+interface MigrateContext {
   readonly output: CommandOutput
   /** Data folder, whose service must be stopped. */
   readonly dataDirectory: string

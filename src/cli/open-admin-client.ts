@@ -16,7 +16,7 @@ import type { DataFolder } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import type { Store } from '../store/store.ts'
 
-export interface AdminClientInput {
+interface AdminClientInput {
   readonly config: Config
   readonly folder: DataFolder
   readonly store: Store

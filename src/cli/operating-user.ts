@@ -32,7 +32,7 @@ const nameFromDirectory = (): string | null => {
   }
 }
 
-export interface UserSources {
+interface UserSources {
   readonly uid: number | undefined
   readonly passwd: () => string
   readonly directory: () => string | null

@@ -2,7 +2,7 @@
 
 const SETTING_FLAGS = new Set(['--data-dir', '--config'])
 
-export interface SplitFlags {
+interface SplitFlags {
   readonly settings: string[]
   readonly others: string[]
 }

@@ -45,7 +45,7 @@ const untilStopped = (): AbortSignal => {
   return controller.signal
 }
 
-export type RunCommand = (commandLine: readonly string[], place: CommandPlace) => Promise<number>
+type RunCommand = (commandLine: readonly string[], place: CommandPlace) => Promise<number>
 
 /** Runs another command with only these environment variables. @returns its stdout. @throws CommandFailedError */
 const runWithin =

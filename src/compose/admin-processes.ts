@@ -37,7 +37,7 @@ export const spawnIndexProcess =
       onExit,
     })
 
-export interface TaskSpawning {
+interface TaskSpawning {
   readonly kinds: readonly TaskKind[]
   /** Folder of the node's decision log. */
   readonly directory: string

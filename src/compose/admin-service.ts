@@ -60,7 +60,7 @@ import { createOperationServices } from './operation-services.ts'
 import { claimSecondsOf } from './request-path.ts'
 import type { Sharing } from './sharing-service.ts'
 
-export interface AdminDependencies {
+interface AdminDependencies {
   readonly config: Config
   readonly tls: ListenerTls | null
   readonly folder: DataFolder

@@ -22,7 +22,7 @@ import { createExpiry } from './expiry-service.ts'
 import type { RequestPath } from './request-path.ts'
 import type { Sharing } from './sharing-service.ts'
 
-export interface AttestationDependencies {
+interface AttestationDependencies {
   readonly config: Config
   readonly path: Pick<RequestPath, 'gate' | 'idempotent' | 'metrics' | 'report'>
   readonly catalog: Catalog

@@ -11,7 +11,7 @@ import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-export interface CheckTaskDependencies {
+interface CheckTaskDependencies {
   readonly store: Store
   readonly storeChecks: StoreChecks
   readonly log: Pick<Logger, 'warn'>

@@ -13,7 +13,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { longestUse } from './expiry-service.ts'
 import { claimSecondsOf } from './request-path.ts'
 
-export interface ClaimsDependencies {
+interface ClaimsDependencies {
   readonly config: Pick<Config, 'chainSettings' | 'deadlineMs'>
   readonly store: Store
   readonly folder: Pick<DataFolder, 'decisions'>

@@ -19,7 +19,7 @@ import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-export interface EvidencePartsDependencies {
+interface EvidencePartsDependencies {
   readonly store: Store
   readonly keys: OrganizationKeys
   /** Folder of encrypted documents, created on first use. */

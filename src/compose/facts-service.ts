@@ -23,7 +23,7 @@ import type { Store } from '../store/store.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-export interface FactsDependencies {
+interface FactsDependencies {
   readonly config: Pick<Config, 'geoipFile' | 'screeners' | 'chains' | 'chainSettings'>
   readonly store: Pick<Store, 'lists' | 'listBases' | 'listSources'>
   readonly pool: Pick<Pool, 'updateLists'>

@@ -17,7 +17,7 @@ import { createAttesterKeystore } from '../signing/attester-files.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import type { Store } from '../store/store.ts'
 
-export interface OperationServicesDependencies {
+interface OperationServicesDependencies {
   readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'>
   readonly folder: Pick<DataFolder, 'keystores'>
   readonly store: Store

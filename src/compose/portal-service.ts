@@ -18,7 +18,7 @@ import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Identity } from './identity-service.ts'
 
-export interface PortalServiceDependencies {
+interface PortalServiceDependencies {
   readonly config: Pick<Config, 'portalListen' | 'chains' | 'chainSettings' | 'trustedProxies'>
   /** Returns the country from the geography file; null if unknown. */
   readonly countryOf: (address: string) => string | null

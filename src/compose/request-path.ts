@@ -28,7 +28,7 @@ const CLAIM_SLACK_SECONDS = 5
 export const claimSecondsOf = ({ deadlineMs }: Pick<Config, 'deadlineMs'>): number =>
   Math.ceil(deadlineMs / 1000) + CLAIM_SLACK_SECONDS
 
-export interface RequestPathDependencies {
+interface RequestPathDependencies {
   readonly config: Pick<Config, 'deadlineMs'>
   readonly store: Pick<Store, 'idempotency'>
   readonly authenticator: Authenticator

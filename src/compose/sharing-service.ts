@@ -17,7 +17,7 @@ import { VELOCITY_WRITE_MAX } from '../store/velocity-tallies.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { SharingMetrics } from '../telemetry/sharing-metrics.ts'
 
-export interface SharingDependencies {
+interface SharingDependencies {
   readonly store: Pick<Store, 'liveProcesses' | 'leaderLeases' | 'rateLeases' | 'velocityTallies' | 'tasks'>
   /** Number of this process on its machine, from 0. */
   readonly index: number
@@ -26,7 +26,7 @@ export interface SharingDependencies {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-export interface SharingState {
+interface SharingState {
   /**
    * Location of the leaders of this process's roles: `here` if it leads any. Undefined if its roles have no leader
    * tasks.

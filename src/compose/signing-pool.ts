@@ -38,7 +38,7 @@ export interface SigningPoolDependencies {
   readonly log: Logger
 }
 
-export interface SigningPool {
+interface SigningPool {
   /** Pool that isn't started yet. */
   readonly pool: Pool
   readonly signer: string

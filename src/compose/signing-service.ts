@@ -11,7 +11,7 @@ import { presentAttesters, readAttesters } from '../setup/attesters.ts'
 import type { MetricsOptions } from '../telemetry/metrics.ts'
 import { createSigningPool, type SigningPoolDependencies } from './signing-pool.ts'
 
-export interface SigningDependencies extends Pick<SigningPoolDependencies, 'weightOf' | 'firstSlot' | 'catalog'> {
+interface SigningDependencies extends Pick<SigningPoolDependencies, 'weightOf' | 'firstSlot' | 'catalog'> {
   readonly core: Omit<AttestationCore, 'attesters'>
   readonly modules: readonly Module[]
   readonly closers: Closers

@@ -23,7 +23,7 @@ import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-export interface WebhookPartsDependencies {
+interface WebhookPartsDependencies {
   readonly store: Store
   readonly keys: OrganizationKeys
   readonly evidence: EvidenceService
@@ -40,7 +40,7 @@ export interface WebhookPartsDependencies {
   readonly log: Pick<Logger, 'warn'>
 }
 
-export interface WebhookParts {
+interface WebhookParts {
   readonly endpoints: ProviderEndpoints
   /** Attempts since this process started, and the queue length, which only the sending process reads. */
   metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>

@@ -12,7 +12,7 @@ import type { ReferencePages } from './reference.ts'
 /** Returns the response for a page; null if the path doesn't belong to one. */
 export type DashboardPages = (request: Request, path: string) => Response | null | Promise<Response | null>
 
-export interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen' | 'publicUrl' | 'tls' | 'requestIds'> {
+interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen' | 'publicUrl' | 'tls' | 'requestIds'> {
   readonly api: AnyElysia
   readonly explain: ExplainMissing
   readonly reference: ReferencePages

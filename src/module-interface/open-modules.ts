@@ -23,7 +23,7 @@ export const providedByModules = (
   core: Pick<ModuleCore, 'config' | 'folder'>,
 ): readonly ProvidedService[] => runningModules(modules, core.config).flatMap(({ services }) => services?.(core) ?? [])
 
-export type OpenedModules = Required<Pick<OpenedModule, 'addMetrics' | 'services'>> & {
+type OpenedModules = Required<Pick<OpenedModule, 'addMetrics' | 'services'>> & {
   /** Null if no request is traced. */
   readonly tracer: Tracer | null
 }

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import type { TaskCore, TaskKind } from './tasks.ts'
 
 /** Available with or without a running service. */
-export interface OperationCore {
+interface OperationCore {
   readonly store: Store
   readonly clock: Clock
   /** Opened on use. */

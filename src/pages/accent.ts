@@ -46,7 +46,7 @@ const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
   return end
 }
 
-export interface Accent {
+interface Accent {
   /** Background of buttons. */
   readonly fill: Rgb
   /** Background on hover: farther from the text color, so that legibility never decreases. */

@@ -64,7 +64,7 @@ const toAsset = ({ name, type, content }: BundledFile, isFirst: (path: string) =
 
 const NONCE_PLACE = 'NONCE-OF-THIS-RESPONSE'
 
-export interface PageBuild {
+interface PageBuild {
   readonly page: PageName
   /** Page name in error messages, for example `the verification page`. */
   readonly title: string

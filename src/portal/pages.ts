@@ -9,7 +9,7 @@ import { LinkUnknownError } from './errors.ts'
 import { pageHeaders } from './page-headers.ts'
 import { requestedLanguage } from './preferred-language.ts'
 
-export interface PortalPagesOptions {
+interface PortalPagesOptions {
   readonly assets: PageAssets
   readonly entry: Pick<PortalEntry, 'enter'>
   /** Public URL of the page, without a trailing slash. */

@@ -15,7 +15,7 @@ import { streamRoutes } from './stream-route.ts'
 import type { PortalParts } from './types.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
-export interface PortalOptions
+interface PortalOptions
   extends Pick<ListenerOptions, 'listen' | 'tls'>,
     Omit<PortalGateDependencies, 'origin' | 'monotonicMs' | 'pacer'> {
   readonly parts: PortalParts

@@ -8,7 +8,7 @@ import { chainTitle, chainViews } from './chain-title.ts'
 import { AGREEMENT_VERSION, type SessionView } from './contract.ts'
 import type { PortalParts } from './types.ts'
 
-export type ViewParts = Pick<
+type ViewParts = Pick<
   PortalParts,
   'sessions' | 'organizations' | 'brands' | 'retention' | 'progress' | 'evidence' | 'chains' | 'contractChainIds'
 >

@@ -37,7 +37,7 @@ export interface PortalLinks {
 }
 
 /** See src/store/sessions/portal-progress.ts. */
-export interface PortalProgress {
+interface PortalProgress {
   recordAgreement(
     input: LinkSession & FromBrowser & { readonly version: string; readonly shares: boolean },
   ): Promise<void>
@@ -52,7 +52,7 @@ export interface PortalProgress {
 }
 
 /** See src/store/organizations/organization-brands.ts. */
-export interface OrganizationBrands {
+interface OrganizationBrands {
   find(organizationId: string): Promise<{
     readonly color: string | null
     readonly logoVersion: string | null

@@ -20,7 +20,7 @@ export interface NewLink {
 
 const OFFER_LIFE_SECONDS = LIFE_SECONDS.invitation
 
-export interface OfferCode {
+interface OfferCode {
   readonly text: string
   readonly hash: Uint8Array
   readonly expiresAtSeconds: number

@@ -7,7 +7,7 @@ import { refuseCommonPassword } from './password-rules.ts'
 export const PASSWORD_LENGTH_MIN = 12
 const PASSWORD_LENGTH_MAX = 256
 
-export interface PasswordCost {
+interface PasswordCost {
   /** KiB. */
   readonly memoryCost: number
   readonly timeCost: number
@@ -18,7 +18,7 @@ const CONCURRENT_MAX = 2
 const WAITING_MAX = 32
 
 /** `known` means signed in, with a one-time link, or on a device with an earlier sign-in of the account. */
-export type PasswordLane = 'known' | 'stranger'
+type PasswordLane = 'known' | 'stranger'
 
 export interface Passwords {
   /**

@@ -6,7 +6,7 @@ import type { Tables } from '../../store/store.ts'
 import { ConflictError, SecondFactorMissingError } from '../errors.ts'
 
 /** Areas that a person can't access until they add a second factor. */
-export interface ClosedUntilFactor {
+interface ClosedUntilFactor {
   /** Everything except the person's own account. */
   readonly deployment: boolean
   readonly organizationIds: readonly string[]

@@ -31,7 +31,7 @@ export interface Caller {
   readonly deviceToken: string | null
 }
 
-export interface BegunSession {
+interface BegunSession {
   readonly session: UserSession
   /** Value of `Set-Cookie`. */
   readonly cookie: string
@@ -42,7 +42,7 @@ export interface FoundSession {
   readonly user: User
 }
 
-export interface SessionsDependencies {
+interface SessionsDependencies {
   readonly store: Pick<Store, 'users' | 'userSessions' | 'memberships'>
   readonly clock: Clock
   readonly cookies: Cookies

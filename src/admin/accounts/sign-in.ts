@@ -16,7 +16,7 @@ import type { Attempt, Throttle } from './throttle.ts'
 import { hashToken, isRecoveryCode } from './token.ts'
 import { matchTotp } from './totp.ts'
 
-export type SecondFactor = 'totp' | 'recovery-code' | 'passkey'
+type SecondFactor = 'totp' | 'recovery-code' | 'passkey'
 
 export interface SignedIn {
   readonly session: UserSession
@@ -38,7 +38,7 @@ export interface SignInAttempt {
   readonly refused: ErrorCode | null
 }
 
-export interface SignInDependencies {
+interface SignInDependencies {
   readonly store: Store
   readonly clock: Clock
   readonly passwords: Passwords

@@ -9,9 +9,9 @@ import type { CounterTake, SignInCounterTable } from '../../store/accounts/sign-
 import { TooManyAttemptsError } from '../errors.ts'
 import { deriveKeys, macOf, type RotatingKeys } from './derived-key.ts'
 
-export type AttemptLimit = Pick<CounterTake, 'free' | 'secondsEach'>
+type AttemptLimit = Pick<CounterTake, 'free' | 'secondsEach'>
 
-export interface AttemptCounter {
+interface AttemptCounter {
   readonly limit: AttemptLimit
   readonly key: readonly string[]
   /** If true, a success resets the count; if false, it refunds only its own attempt. */
@@ -79,7 +79,7 @@ const countersOf = (attempt: Attempt): AttemptCounter[] => {
   return attempt.address === '' ? [accountOf(attempt)] : [pairOf(attempt), accountOf(attempt), addressOf(attempt)]
 }
 
-export interface ThrottleDependencies {
+interface ThrottleDependencies {
   readonly counters: SignInCounterTable
   readonly clock: Clock
   /** A new key changes every slot, which resets all counts. */

@@ -11,7 +11,7 @@ import {
 
 export type IndexRole = 'build' | 'find'
 
-export interface DecisionSearchDependencies extends Pick<AskedProcessDependencies, 'after'> {
+interface DecisionSearchDependencies extends Pick<AskedProcessDependencies, 'after'> {
   readonly spawn: (role: IndexRole, listener: IndexProcessListener) => IndexProcess
   readonly onEvent?: (event: IndexEvent) => void
 }

@@ -13,7 +13,7 @@ export interface LiveWatch {
   rows(look: ProcessesLook): ProcessRow[]
 }
 
-export interface LiveWatchDependencies {
+interface LiveWatchDependencies {
   readonly control: Pick<ProcessControl, 'look'>
   readonly monotonicMs: () => number
   readonly unixMs: () => number

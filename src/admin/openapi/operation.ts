@@ -9,7 +9,7 @@ export interface DescribedAnswer {
   readonly contentType?: string
 }
 
-export interface DescribedHeader {
+interface DescribedHeader {
   readonly name: string
   readonly description: string
   readonly schema: TSchema

@@ -66,7 +66,7 @@ export const showList = (list: AddressList) => ({
   updated_at: isoTime(list.updatedAtSeconds),
 })
 
-export interface ListCall {
+interface ListCall {
   readonly services: Services
   readonly organization: Organization | null
   readonly actor: Actor

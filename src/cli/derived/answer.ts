@@ -78,7 +78,7 @@ const record = (value: Row, schema: TSchema | null): string => {
   return [...(lines.length > 0 ? [shown] : []), ...parts].join('\n')
 }
 
-export interface AnswerShape {
+interface AnswerShape {
   readonly schema: TSchema | null
   /** Schema of a list's items; null if the response isn't a list. */
   readonly items: TSchema | null

@@ -57,7 +57,7 @@ suggestion for each finding:
 Exit codes: 0 no problem, 1 a problem was found, 2 invalid arguments.
 `
 
-export interface DoctorCommandInput {
+interface DoctorCommandInput {
   readonly output: CommandOutput
   readonly config: Config
   readonly folder: DataFolder

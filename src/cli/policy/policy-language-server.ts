@@ -7,7 +7,7 @@ import { PolicyInvalidError, type PolicyIssue } from '../../policy/issues.ts'
 import { draftRevision } from '../../policy/revision.ts'
 import { choicesAt, type EditorChoice, explainAt, type TextPlace } from '../../policy/tools/editor-help.ts'
 
-export interface LanguageServerDependencies {
+interface LanguageServerDependencies {
   readonly input: ReadableStream<Uint8Array>
   readonly write: (text: string) => void
   /** Returns the sources of the target deployment; called when a document is opened or saved. */

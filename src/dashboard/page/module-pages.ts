@@ -29,7 +29,7 @@ export const SETTINGS_TABS = {
   retention: 'Retention',
   security: 'Security',
 }
-export type SettingsTab = keyof typeof SETTINGS_TABS
+type SettingsTab = keyof typeof SETTINGS_TABS
 
 export interface SettingsCardProps {
   readonly mayChange: boolean

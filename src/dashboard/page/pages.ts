@@ -13,7 +13,7 @@ export interface PageProps {
 
 /** Groups by task: review people and decisions, connect a product, manage the organization, manage the deployment. */
 export const NAVIGATION_GROUPS = ['Review', 'Build', 'Organization', 'Deployment'] as const
-export type NavigationGroup = (typeof NAVIGATION_GROUPS)[number]
+type NavigationGroup = (typeof NAVIGATION_GROUPS)[number]
 
 export interface PageEntry {
   /** `/o/{organization}/…` for pages of an organization. */

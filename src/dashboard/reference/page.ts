@@ -14,7 +14,7 @@ export interface ReferencePage {
   readonly style: CallStyle
 }
 
-export interface PageFiles {
+interface PageFiles {
   readonly stylesheet: string
   readonly script: string
 }

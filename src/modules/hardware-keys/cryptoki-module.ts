@@ -25,8 +25,8 @@ const PLACES = {
   C_Sign: { place: 43, args: ['u64', 'ptr', 'u64', 'ptr', 'ptr'] },
 } as const
 
-export type CryptokiFunction = keyof typeof PLACES
-export type CryptokiArgument = number | bigint | NodeJS.TypedArray | null
+type CryptokiFunction = keyof typeof PLACES
+type CryptokiArgument = number | bigint | NodeJS.TypedArray | null
 
 export interface CryptokiModule {
   readonly path: string

@@ -23,7 +23,7 @@ export interface Token {
 
 type OpenSettings = Omit<TokenSettings, 'answerMs'>
 
-export interface TokenDependencies {
+interface TokenDependencies {
   readonly monotonicMs: () => number
   readonly recover: Secp256k1Backend['recover']
 }

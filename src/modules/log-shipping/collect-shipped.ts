@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { digestObject, parseShippedName, pieceObject, segmentObject } from '../../decision-log/shipped-names.ts'
 import type { ShipTarget } from '../../object-store/ship-target.ts'
 
-export interface CollectedLog {
+interface CollectedLog {
   readonly node: string
   readonly directory: string
   /** Number of segments assembled from pieces because they were open or their node was lost. */

@@ -15,14 +15,14 @@ import {
 import { NamedError } from '../../lib/named-error.ts'
 import { type ContentDigest, digestOf, type ShipTarget } from '../../object-store/ship-target.ts'
 
-export interface ShipProgress {
+interface ShipProgress {
   readonly node: string
   /** Since the shipper was created. */
   readonly segments: number
   readonly bytes: number
 }
 
-export interface ShipPass {
+interface ShipPass {
   /** Bytes of complete lines missing at the target; null if the log cannot be read. */
   readonly bytesUnshipped: number | null
   /** Whether all data from the start of the pass has been shipped. */
@@ -31,7 +31,7 @@ export interface ShipPass {
   readonly failure: unknown
 }
 
-export interface Shipper {
+interface Shipper {
   /** Ships new data. Reports errors of the target or a segment in the result. */
   pass(): Promise<ShipPass>
   progress(): ShipProgress

@@ -9,7 +9,7 @@ import { type VerifyOptions, type VerifyReport, verifyLogs } from '../../decisio
 import type { ShipTarget } from '../../object-store/ship-target.ts'
 import { type CollectProgress, collectShipped } from './collect-shipped.ts'
 
-export interface NodeReport extends VerifyReport {
+interface NodeReport extends VerifyReport {
   readonly node: string
   /** Number of segments assembled from pieces because they were open or their node was lost. */
   readonly fromPieces: number
@@ -17,7 +17,7 @@ export interface NodeReport extends VerifyReport {
   readonly problems: readonly string[]
 }
 
-export interface RepeatedUuid {
+interface RepeatedUuid {
   readonly uuid: string
   readonly places: readonly {
     readonly node: string
@@ -35,7 +35,7 @@ export interface NodesReport {
   readonly repeated: readonly RepeatedUuid[]
 }
 
-export interface VerifyNodesOptions extends VerifyOptions {
+interface VerifyNodesOptions extends VerifyOptions {
   /** Requires space for all copies. Defaults to the system's temporary folder. */
   readonly scratch?: string
   readonly onCollect?: (progress: CollectProgress) => void

@@ -22,7 +22,7 @@ import { refreshScreeningLists } from './lists/screening-refresh.ts'
 import { createHeldScreener } from './processes/held-screener.ts'
 import { type ScreeningProcesses, screeningProcesses } from './processes/screening-processes.ts'
 
-export interface ScreeningServiceDependencies {
+interface ScreeningServiceDependencies {
   readonly store: Store
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
   readonly wallets: WalletSources

@@ -28,7 +28,7 @@ import type { Store, Tables } from '../../store/store.ts'
 import type { DecisionOutcome } from '../../telemetry/identity-metrics.ts'
 import type { Logger } from '../../telemetry/log.ts'
 
-export interface PolicyDeciderDependencies {
+interface PolicyDeciderDependencies {
   readonly store: Store
   readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
   readonly decisionFacts: DecisionFacts

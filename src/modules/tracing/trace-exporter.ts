@@ -17,7 +17,7 @@ export interface CollectorAnswer {
   readonly body: Uint8Array
 }
 
-export interface TraceExporterOptions {
+interface TraceExporterOptions {
   /** Sends a request with time and size limits. @throws any error if there is no response */
   readonly post: (body: Uint8Array<ArrayBuffer>) => Promise<CollectorAnswer>
   readonly encode: (traces: readonly FinishedTrace[]) => Uint8Array<ArrayBuffer>
@@ -32,7 +32,7 @@ export interface TraceCounts {
   readonly rejectedSpans: number
 }
 
-export interface TraceExporter {
+interface TraceExporter {
   /** If false, the buffer is full, and the caller must not start a trace; it counts as dropped. */
   hasRoom(): boolean
   add(trace: FinishedTrace): void

@@ -5,7 +5,7 @@ import { parseBoolean, parseInteger, parsePublicUrl } from '../../config/setting
 import { SettingInvalidError } from '../../config/settings.ts'
 import { parseVerifierKey, type VerifierKey } from './tree/note.ts'
 
-export interface WitnessSetting {
+interface WitnessSetting {
   readonly key: VerifierKey
   /** Base URL of the add-checkpoint endpoint, without a trailing slash. */
   readonly url: string

@@ -70,7 +70,7 @@ const call = async <Answer>(method: string, path: string, body?: unknown): Promi
   }
 }
 
-export interface WalletToProve {
+interface WalletToProve {
   readonly address: string
   /** EIP-155; null for Solana. */
   readonly chainId: number | null

@@ -9,7 +9,7 @@ const RETRY_MS = 3_000
 /** Delay before the stream is reopened after the server closed it. */
 const STREAM_RETRY_MS = 15_000
 
-export interface SessionModel {
+interface SessionModel {
   /** Null before the first read. */
   readonly view: SessionView | null
   /** Error if the session can't be read; otherwise null. */

@@ -2,7 +2,7 @@
 import { counted } from '../../../lib/counted.ts'
 
 /** Invalid field with the server's name and rule: `rate_limit.burst` must be a whole number. */
-export interface FieldFault {
+interface FieldFault {
   readonly name: string
   readonly rule: string
 }
@@ -60,7 +60,7 @@ export class PasskeyRefusedError extends Error {
 }
 
 /** Invalid field of a problem, with its requirement. */
-export interface FieldProblem {
+interface FieldProblem {
   readonly field: string
   readonly text: string
 }
@@ -77,7 +77,7 @@ export const fieldProblemOf = (error: unknown): FieldProblem | null => {
   return { field: name, text: error.code === 'MISSING_REQUIRED_FIELD' ? 'This field is required.' : sentence(rule) }
 }
 
-export interface ProblemText {
+interface ProblemText {
   readonly title: string
   readonly text: string
   /** Id for log readers; null if the server could not be reached. */

@@ -26,7 +26,7 @@ export interface Form<Values extends object> {
   }
 }
 
-export interface FormOptions<Values extends object> {
+interface FormOptions<Values extends object> {
   readonly initial: Values
   readonly check?: (values: Values) => FieldErrors
   readonly submit: (values: Values) => Promise<void>

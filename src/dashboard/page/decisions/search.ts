@@ -4,8 +4,8 @@ import type { QueryOf } from '../api/client.ts'
 import { navigate, PlaceContext } from '../router.ts'
 
 const FILTER_NAMES = ['wallet', 'verdict', 'project', 'policy', 'rule', 'chain', 'last', 'since', 'until'] as const
-export type FilterName = (typeof FILTER_NAMES)[number]
-export type DecisionFilters = Readonly<Record<FilterName, string>>
+type FilterName = (typeof FILTER_NAMES)[number]
+type DecisionFilters = Readonly<Record<FilterName, string>>
 type SearchQuery = QueryOf<'GET /organizations/{organization}/decisions/count'>
 
 export interface SearchInAddress {

@@ -114,7 +114,7 @@ export interface RuleShare extends Counts {
   readonly rule: string | null
 }
 
-export interface PolicyShare extends Counts {
+interface PolicyShare extends Counts {
   readonly id: string
   readonly name: string
   /** Rules that denied, most frequent first. */

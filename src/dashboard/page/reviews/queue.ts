@@ -11,7 +11,7 @@ import { nextOf } from './next-session.ts'
 
 const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigned', 'age'] as const
 
-export type QueueFilters = Readonly<Record<(typeof FILTER_NAMES)[number], string>>
+type QueueFilters = Readonly<Record<(typeof FILTER_NAMES)[number], string>>
 
 /** Number of sessions read at once; more are read after these are done. */
 const QUEUE_SESSIONS = 200

@@ -3,7 +3,7 @@ import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
-export interface FieldAttributes {
+interface FieldAttributes {
   readonly id: string
   readonly 'aria-describedby': string | undefined
   readonly 'aria-invalid': boolean

@@ -10,7 +10,7 @@ export type Choices<Value extends string = string> = Readonly<Record<Value, stri
 type Raw = string | boolean | File | undefined
 export type RawValues = Readonly<Record<string, Raw>>
 
-export interface FieldSpec {
+interface FieldSpec {
   readonly label: string
   readonly hint?: ComponentChildren | undefined
   /** May be empty; the value is then undefined. */
@@ -141,7 +141,7 @@ const submittedValues = <Specs extends FieldSpecs>(specs: Specs, values: RawValu
     ]),
   ) as ValuesOf<Specs>
 
-export interface FieldsForm<Specs extends FieldSpecs> {
+interface FieldsForm<Specs extends FieldSpecs> {
   readonly form: Form<RawValues>
   readonly specs: Specs
   readonly shown: RawValues

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
 import type { Tone } from './problem.tsx'
 
-export interface Crumb {
+interface Crumb {
   readonly label: string
   readonly href: string
 }

@@ -49,7 +49,7 @@ export const manifestText = (manifest: BackupManifest): string => `${JSON.string
 
 export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-export interface VerifyBackupProgress {
+interface VerifyBackupProgress {
   readonly bytes: number
   readonly bytesTotal: number
 }
@@ -87,7 +87,7 @@ export const isManifest = (value: unknown): value is BackupManifest => {
 }
 
 /** @returns sorted relative paths of all files in the folder */
-export const listFiles = async (folder: string): Promise<readonly string[]> => {
+const listFiles = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries
     .filter((entry) => !entry.isDirectory())

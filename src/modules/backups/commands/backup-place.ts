@@ -9,7 +9,7 @@ import { BucketError } from '../../../object-store/ship-bucket.ts'
 import { digestOf, parseShipPlace, type ShipPlace, type ShipTarget } from '../../../object-store/ship-target.ts'
 import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
 
-export interface KeptBackup {
+interface KeptBackup {
   /** Time of the backup, for example `2026-11-23T04-30-00Z`. */
   readonly name: string
   readonly deploymentId: string

@@ -12,7 +12,7 @@ const RETRY_MS = 900_000
 /** Maximum sleep, so that a changed clock or a suspended machine is noticed. */
 const LONGEST_SLEEP_MS = 3_600_000
 
-export interface BackupSeries {
+interface BackupSeries {
   readonly place: BackupPlace
   /** Null for one backup, immediately. */
   readonly everyMs: number | null

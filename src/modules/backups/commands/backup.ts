@@ -54,7 +54,7 @@ Buckets use the endpoint, region and credentials of decisions-ship. A backup for
 sensitive as the database: enable encryption in the bucket, and store the secrets elsewhere.
 `
 
-export interface BackupContext {
+interface BackupContext {
   readonly output: CommandOutput
   readonly folder: DataFolder
   readonly locateStore: () => Promise<StoreTarget>

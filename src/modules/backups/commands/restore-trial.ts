@@ -17,7 +17,7 @@ import type { BackupManifest } from './backup-manifest.ts'
 import type { RestoreContext } from './restore.ts'
 import { startTrialService } from './trial-service.ts'
 
-export interface TrialFinding {
+interface TrialFinding {
   readonly check: 'files' | 'token' | 'start' | 'database' | 'decisions' | 'last decision' | 'verdict'
   readonly result: 'ok' | 'problem' | 'left out'
   readonly detail: string

@@ -10,7 +10,7 @@ const STOP_LIMIT_MS = 45_000
 /** Length of the output kept for error messages. */
 const KEPT_CHARACTERS = 4_000
 
-export interface TrialService {
+interface TrialService {
   readonly url: string
   stop(): Promise<void>
 }

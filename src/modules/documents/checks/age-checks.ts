@@ -15,7 +15,7 @@ export interface MinimumAges {
   readonly levels: ReadonlyMap<Level, number>
 }
 
-export interface AgeCheckDependencies {
+interface AgeCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
   /** Returns the minimum ages by organization; null for all organizations. */
   readonly minimumAges: (organizationId: string | null) => Promise<ReadonlyMap<string, MinimumAges>>

@@ -36,7 +36,7 @@ export interface TraceStore {
   ): Promise<readonly { readonly sessionId: string; readonly value: string }[]>
 }
 
-export interface DocumentCheckDependencies {
+interface DocumentCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
   readonly readings: Pick<DocumentReadings, 'put'>
   readonly readZone: (picture: Uint8Array) => Promise<ZoneReading>

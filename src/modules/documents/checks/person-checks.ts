@@ -11,7 +11,7 @@ import { nameKey } from '../names.ts'
 import { CHECK_ACTOR, type TraceStore } from './document-checks.ts'
 import { DISTANCE_MAX, distanceOf, soughtKinds, storedKinds } from './portrait-trace.ts'
 
-export interface PersonCheckDependencies {
+interface PersonCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
   /** @returns 16 hex digits @throws DocumentInvalidError, EvidenceBusyError */
   readonly hashPortrait: (picture: Uint8Array) => Promise<string>

@@ -7,7 +7,7 @@ import { createShipper } from '../ship.ts'
 
 const PROGRESS_MS = 1_000
 
-export interface ShipCommand extends CommandOutput {
+interface ShipCommand extends CommandOutput {
   readonly directory: string
   readonly target: ShipTarget
   readonly intervalMs: number

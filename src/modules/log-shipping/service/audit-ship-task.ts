@@ -11,7 +11,7 @@ import { bucketAccessOf } from '../bucket-access.ts'
 import type { ShipSettings } from '../settings.ts'
 import { AuditDivergedError, shipAudit } from './audit-ship.ts'
 
-export interface AuditShipTaskDependencies {
+interface AuditShipTaskDependencies {
   readonly config: ShipSettings
   readonly store: Pick<Store, 'audit' | 'deploymentId'>
   readonly after: Timers['after']

@@ -15,7 +15,7 @@ export class AuditDivergedError extends NamedError {}
 const LINES_PER_OBJECT = 1_000
 const BATCH = 500
 
-export interface AuditShipOptions {
+interface AuditShipOptions {
   readonly target: ShipTarget
   readonly deploymentId: string
   readonly audit: Pick<AuditTable, 'listAfter'>

@@ -13,7 +13,7 @@ import type { ShipSettings } from '../settings.ts'
 import type { ShipInput, ShipOrder, ShipReport } from '../worker/decision-ship-protocol.ts'
 import type { ShipMetrics } from './ship-metrics.ts'
 
-export interface ShippingDependencies {
+interface ShippingDependencies {
   readonly config: ShipSettings
   readonly directory: string
   readonly clock: Pick<Clock, 'monotonicMs'>

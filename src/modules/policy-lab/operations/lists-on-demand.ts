@@ -16,12 +16,12 @@ const ROUNDS_MAX = 64
 /** Aborts the evaluation if an answer must be fetched. */
 class ListQuestion extends NamedError {}
 
-export interface ListOverrides {
+interface ListOverrides {
   readonly [list: string]: { readonly addresses: readonly string[]; readonly ageSeconds: number }
 }
 
 /** List answers at the time of a recorded decision. */
-export interface RecordedLists {
+interface RecordedLists {
   readonly [list: string]: RecordedList
 }
 

@@ -27,7 +27,7 @@ export const RULE_OUTCOME = named(
   }),
 )
 
-export interface RuleOutcome {
+interface RuleOutcome {
   readonly id: string
   readonly kind: RuleKind
   /** Null if the evaluation fails. */

@@ -21,7 +21,7 @@ export interface PolicyReplay {
   readonly chains: readonly Chain[]
 }
 
-export interface PolicyReplayResult extends ReplaySummary {
+interface PolicyReplayResult extends ReplaySummary {
   readonly bytes: number
   /** Unreadable lines, which `decisions verify` lists. */
   readonly unreadable: number

@@ -22,7 +22,7 @@ import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 import type { ListsInUse, ListVersions } from '../processes/list-versions.ts'
 import type { Screener } from '../processes/screening-processes.ts'
 
-export interface NameCheckDependencies {
+interface NameCheckDependencies {
   readonly listsInUse: () => Promise<ListsInUse | null>
   /** Returns the process that has indexed these versions. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>

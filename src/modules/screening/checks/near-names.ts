@@ -17,7 +17,7 @@ import { type NamedSubject, subjectsOf } from './name-checks.ts'
 export const NEAR_NAMES =
   serviceKey<(organizationId: string, lowest: number) => Promise<NearNames | null>>('comparison of names')
 
-export interface NearNamesDependencies {
+interface NearNamesDependencies {
   readonly store: Pick<Store, 'sessions' | 'screeningLists'>
   readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>

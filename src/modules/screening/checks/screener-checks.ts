@@ -7,13 +7,13 @@ import { type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../ident
 import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
 import { type WalletScreeningDependencies, walletsOfEach } from './wallet-checks.ts'
 
-export interface ScreenerAnswer {
+interface ScreenerAnswer {
   readonly flagged: boolean | null
   readonly score: number | null
   readonly categories: readonly string[] | null
 }
 
-export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
+interface ScreenerCheckDependencies extends WalletScreeningDependencies {
   readonly screeners: readonly string[]
   /** @returns null if the screener did not respond; never rejects */
   readonly ask: (screener: string, wallet: SessionWallet) => Promise<ScreenerAnswer | null>

@@ -39,7 +39,7 @@ export interface WalletScreeningDependencies {
   ) => Promise<ReadonlyMap<string, readonly SessionWallet[]>>
 }
 
-export interface WalletCheckDependencies extends WalletScreeningDependencies {
+interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly lists: () => readonly AddressListInUse[]
   /** Returns an entry's memo; null if the list does not contain the address. */
   readonly memoOf: (listId: string, address: WalletAddress) => Promise<string | null>

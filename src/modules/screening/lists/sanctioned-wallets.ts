@@ -10,7 +10,7 @@ import type { Store } from '../../../store/store.ts'
 import type { Logger } from '../../../telemetry/log.ts'
 import type { ScreeningProcesses } from '../processes/screening-processes.ts'
 
-export interface WalletSharingDependencies {
+interface WalletSharingDependencies {
   readonly store: Pick<Store, 'lists' | 'listBases' | 'screeningLists'>
   readonly processes: Pick<ScreeningProcesses, 'readWallets'>
   readonly clock: Clock

@@ -9,7 +9,7 @@ import type { Logger } from '../../../telemetry/log.ts'
 import { publisherOf, SCREENING_FORMATS } from '../formats/publishers.ts'
 import type { ScreeningProcesses } from '../processes/screening-processes.ts'
 
-export interface ScreeningRefreshDependencies {
+interface ScreeningRefreshDependencies {
   readonly lists: ScreeningListTable
   readonly processes: Pick<ScreeningProcesses, 'readFiles'>
   readonly clock: Clock

@@ -18,7 +18,7 @@ export interface ScorePart {
   readonly detail: string
 }
 
-export interface ScreeningHit {
+interface ScreeningHit {
   readonly list: string
   readonly entry: string
   /** Most similar name of the entry. */
@@ -44,7 +44,7 @@ export interface Screening {
   screen(subject: ScreenedSubject, threshold: number): ScreeningAnswer
 }
 
-export interface ScreenedList {
+interface ScreenedList {
   readonly list: string
   readonly entries: Iterable<ListedEntry>
 }

@@ -11,7 +11,7 @@ import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 /** The lists changed after the caller read their versions, or this process is no longer the leader. */
 class ListsChangedError extends ComparisonChangedError {}
 
-export interface HeldScreenerDependencies {
+interface HeldScreenerDependencies {
   readonly lists: Pick<ScreeningListTable, 'list' | 'readVersion'>
   readonly processes: Pick<ScreeningProcesses, 'startScreener'>
   readonly clock: Clock

@@ -82,7 +82,7 @@ const findLine = (directory: string, uuid: string): LineToProve => {
   throw new CommandFailedError(`${none}; unreadable lines: ${places}. Run ${PROGRAM} decisions verify`)
 }
 
-export interface ProveCommand extends CommandOutput {
+interface ProveCommand extends CommandOutput {
   readonly uuid: string
   readonly directory: string
   readonly openTree: () => Promise<TreeAccess>

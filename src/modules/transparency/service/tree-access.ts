@@ -25,7 +25,7 @@ export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
   close(): Promise<void>
 }
 
-export interface TreeAccessOptions {
+interface TreeAccessOptions {
   readonly store: Pick<Store, 'deployment' | 'audit'>
   readonly folder: Pick<DataFolder, 'keystores' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
   readonly target: StoreTarget

@@ -31,7 +31,7 @@ const parseSubmission = (text: string): Submission => {
   return { oldSize: Number(size), path: path as Buffer[], checkpoint: text.slice(end + 2) }
 }
 
-export type SubmissionJudgement =
+type SubmissionJudgement =
   /** The head extends the last head: store it, then cosign it. */
   | { readonly status: 200; readonly head: Checkpoint }
   | {

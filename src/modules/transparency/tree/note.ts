@@ -4,7 +4,7 @@ import { createPublicKey, verify } from 'node:crypto'
 
 /** A plain signature of the note, or a witness's timestamped cosignature of a checkpoint. */
 const SIGNATURE_TYPES = { ed25519: 1, cosignature: 4 } as const
-export type SignatureType = keyof typeof SIGNATURE_TYPES
+type SignatureType = keyof typeof SIGNATURE_TYPES
 
 export interface VerifierKey {
   readonly name: string
@@ -15,7 +15,7 @@ export interface VerifierKey {
   readonly keyId: number
 }
 
-export interface NoteSignature {
+interface NoteSignature {
   readonly name: string
   readonly keyId: number
   /** Signature without the key id. */

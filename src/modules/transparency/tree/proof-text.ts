@@ -1,7 +1,7 @@
 // Text of a self-contained proof: index of the entry, inclusion proof and checkpoint. Source:
 // https://c2sp.org/tlog-proof.
 
-export interface ProofParts {
+interface ProofParts {
   /** Content from which the entry is computed; untrusted by itself. */
   readonly extra: Uint8Array
   readonly index: number

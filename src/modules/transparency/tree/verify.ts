@@ -5,7 +5,7 @@ const isEven = (number: number): boolean => number % 2 === 0
 const half = (number: number): number => Math.floor(number / 2)
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
-export interface ConsistencyProof {
+interface ConsistencyProof {
   readonly oldSize: number
   readonly oldRoot: Uint8Array
   readonly size: number

@@ -6,7 +6,7 @@ import { proveConsistency, type ReadTiles, TileTooShortError } from './prove.ts'
 import { levelWidth, TILE_WIDTH, type TileName } from './tiles.ts'
 import { verifyConsistency } from './verify.ts'
 
-export type Judgement =
+type Judgement =
   | { readonly kind: 'unchanged' | 'continued'; readonly head: Checkpoint }
   /** `evidence`: the log signed two contradictory heads. */
   | { readonly kind: 'refused'; readonly reason: string; readonly evidence: boolean }

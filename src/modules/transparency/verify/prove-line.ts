@@ -11,7 +11,7 @@ import { encodeProof } from '../tree/proof-text.ts'
 import { proveInclusion, type ReadTiles } from '../tree/prove.ts'
 import { TILE_WIDTH } from '../tree/tiles.ts'
 
-export interface ProvingTree {
+interface ProvingTree {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly checkpoint: string } | null>
   /** Published head, with cosignatures if witnesses are configured. */

@@ -9,7 +9,7 @@ import { createLeafCover, type LeafSpan, type TreePlace } from './leaf-cover.ts'
 import { rootOfLeaves } from './stored-leaves.ts'
 import { headProblem } from './tree-heads.ts'
 
-export interface TreeSource {
+interface TreeSource {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly size: number; readonly root: Uint8Array; readonly checkpoint: string } | null>
   segments(): Promise<readonly TakenPlace[]>

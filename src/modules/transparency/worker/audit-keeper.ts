@@ -9,7 +9,7 @@ import type { VerifierKey } from '../tree/note.ts'
 import { openAuditHead, signAuditHead } from '../verify/audit-head.ts'
 import { readHeadFile } from '../verify/tree-heads.ts'
 
-export interface AuditKeeper {
+interface AuditKeeper {
   /** @returns the stored head @throws NoteInvalidError if the stored text isn't a signed head */
   keep(head: AuditHead | null): Promise<AuditHead | null>
 }

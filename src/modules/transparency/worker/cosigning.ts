@@ -59,7 +59,7 @@ const problemOf = (error: unknown): string => {
   return errorClassOf(error)
 }
 
-export interface Cosigning {
+interface Cosigning {
   /** Starts a round, unless one is in progress or started recently. */
   offer(head: StoredHead): void
   /** Resolves when no round is in progress. */

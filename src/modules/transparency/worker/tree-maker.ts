@@ -29,9 +29,9 @@ export interface TreeMakerOptions {
   readonly onStep?: (step: TreeStep) => void
 }
 
-export type TreeStep = 'submitted' | 'grown' | 'signed' | 'kept' | 'shipped'
+type TreeStep = 'submitted' | 'grown' | 'signed' | 'kept' | 'shipped'
 
-export interface TreeMaker {
+interface TreeMaker {
   /** @throws TreeRolledBackError; an operator must then investigate before a head is signed */
   pass(leads: boolean): Promise<StoredHead | null>
   /** Ships the head of a pass, if due. Passes don't wait for it. @throws the error of the last shipping attempt */

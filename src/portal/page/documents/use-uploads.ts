@@ -7,7 +7,7 @@ import { NetworkError, type SessionCalls } from '../api.ts'
 import { keepPreview } from './previews.ts'
 import { type Upload, UploadStoppedError, uploadDocument } from './upload.ts'
 
-export type UploadPhase = 'preparing' | 'sending' | 'checking' | 'paused' | 'failed'
+type UploadPhase = 'preparing' | 'sending' | 'checking' | 'paused' | 'failed'
 
 export interface PendingUpload {
   readonly id: number

@@ -4,7 +4,7 @@ import { partLoader } from '../../../pages/use-part.ts'
 import { useMessages } from '../language.ts'
 import { Button, Notice } from './parts.tsx'
 
-export type LazyPart<Properties> = ((properties: Properties) => JSX.Element) & {
+type LazyPart<Properties> = ((properties: Properties) => JSX.Element) & {
   readonly preload: () => void
 }
 

@@ -10,7 +10,7 @@ import { problemText } from '../problem-text.ts'
 import { Button, Notice } from '../ui/parts.tsx'
 import { type DetectedWallet, type WalletAccount, WalletFailedError, WalletRefusedError } from './wallet.ts'
 
-export interface ConnectPanelProps<Result> {
+interface ConnectPanelProps<Result> {
   readonly wallet: DetectedWallet
   readonly calls: ProofCalls<Result>
   readonly chains: readonly ChainView[]

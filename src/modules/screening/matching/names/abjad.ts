@@ -6,7 +6,7 @@ import { alternatives, combine } from './spellings.ts'
 /** Per word. Real names have at most 36. */
 const READINGS_MAX = 64
 
-export interface Abjad {
+interface Abjad {
   isRead(letter: string): boolean
   /** @returns readings, most likely first; empty for a word without consonants */
   skeletonsOf(letters: string): readonly Skeleton[]

@@ -175,7 +175,7 @@ const readParts = (
 }
 
 /** Reads adjacent Arabic words. Returns each way that Latin may join them, at least one. */
-export type ArabicReader = (pieces: readonly string[]) => readonly (readonly ArabicWord[])[]
+type ArabicReader = (pieces: readonly string[]) => readonly (readonly ArabicWord[])[]
 
 /** Caches words, because the ways to cut a name share most of them. */
 export const createArabicReader = (labelOf: (text: string) => string): ArabicReader => {

@@ -41,7 +41,7 @@ const buildWords = (
   return { arrays: { ...arrays, groupStarts: groups.starts, groupMembers: ordered }, rows: numbers }
 }
 
-export interface NameIndexBuilder {
+interface NameIndexBuilder {
   /** @param entry Number of the name's entry */
   add(words: readonly NameWord[], entry: number): void
   build(): FlatArrays

@@ -58,7 +58,7 @@ export interface QueryPart {
   readonly joins: ReadonlyMap<number, WordMatch>
 }
 
-export interface ComparedWord {
+interface ComparedWord {
   readonly asked: string
   readonly listed: string
   readonly similarity: number

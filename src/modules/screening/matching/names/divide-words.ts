@@ -18,7 +18,7 @@ interface Place {
   readonly end: number
 }
 
-export interface DividedIndex {
+interface DividedIndex {
   readonly words: WordTable
   readonly names: number
   /** Visits words with the spelling or the sound of the table's row. */

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import READINGS from './han-readings.txt' with { type: 'file' }
 
-export type HanLanguage = 'korean' | 'cantonese'
+type HanLanguage = 'korean' | 'cantonese'
 
 let known: Readonly<Record<HanLanguage, string>> | undefined
 

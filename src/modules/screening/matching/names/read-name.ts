@@ -149,7 +149,7 @@ const DIGIT_FOR_LETTER: Readonly<Record<NameKind, RegExp>> = {
 
 const isInLetters = ({ skeletons, spellings }: RawWord): boolean => skeletons.length + spellings.length === 0
 
-export interface DividedName {
+interface DividedName {
   readonly words: readonly NameWord[]
   /** Whether words were dropped. */
   readonly isCut: boolean

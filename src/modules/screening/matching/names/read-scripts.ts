@@ -126,7 +126,7 @@ const readRun = (pieces: readonly string[], kind: NameKind, isWhole: boolean): R
 const scriptOf = (piece: string): RegExp | undefined =>
   [ARABIC, HEBREW, EAST_ASIAN].find((script) => script.test(piece))
 
-export interface ScriptReading {
+interface ScriptReading {
   /** All readings of the complete name; at least one. */
   readonly ways: readonly Way[]
   /** Readings that find a name among joined words. */

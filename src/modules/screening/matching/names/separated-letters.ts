@@ -30,7 +30,7 @@ const textOf = (pieces: readonly NamePiece[]): string => pieces.map(({ text }) =
 
 const INITIALS_MAX = 3
 
-export interface JoinedName {
+interface JoinedName {
   readonly text: string
   /** Whether the joined letters may be initials, which spell a word by chance. */
   readonly ofInitials: boolean

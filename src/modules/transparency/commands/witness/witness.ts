@@ -57,7 +57,7 @@ const createPlace = (place: string): ((path: string, maxBytes: number) => Promis
   }
 }
 
-export interface WitnessContext {
+interface WitnessContext {
   readonly output: CommandOutput
   readonly unixSeconds: () => number
   readonly signal: AbortSignal
