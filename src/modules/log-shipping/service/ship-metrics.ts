@@ -1,5 +1,5 @@
 // Reported by the node's first process.
-import type { Exposition, Sample } from '../../../telemetry/exposition.ts'
+import type { Exposition } from '../../../telemetry/exposition.ts'
 import { defineMetric } from '../../../telemetry/metric-table.ts'
 
 export const SHIP_METRICS = {
@@ -39,30 +39,20 @@ export interface ShipMetrics {
   readonly failures: number
 }
 
+const READINGS = [
+  [SHIP_METRICS.shipLag, 'lagSeconds'],
+  [SHIP_METRICS.shipUnshipped, 'unshippedBytes'],
+  [SHIP_METRICS.shipBytes, 'shippedBytes'],
+  [SHIP_METRICS.shipSegments, 'shippedSegments'],
+  [SHIP_METRICS.shipFailures, 'failures'],
+] as const
+
 /** @param read Called once per metric and scrape; returns null if this process ships no logs */
 export const addShipMetrics = (exposition: Exposition, read: () => ShipMetrics | null): void => {
-  const sample = (of: (metrics: ShipMetrics) => number) => (): readonly Sample[] => {
-    const metrics = read()
-    return metrics === null ? [] : [{ labels: {}, value: of(metrics) }]
+  for (const [metric, member] of READINGS) {
+    exposition.add(metric, () => {
+      const metrics = read()
+      return metrics === null ? [] : [{ labels: {}, value: metrics[member] }]
+    })
   }
-  exposition.add(
-    SHIP_METRICS.shipLag,
-    sample(({ lagSeconds }) => lagSeconds),
-  )
-  exposition.add(
-    SHIP_METRICS.shipUnshipped,
-    sample(({ unshippedBytes }) => unshippedBytes),
-  )
-  exposition.add(
-    SHIP_METRICS.shipBytes,
-    sample(({ shippedBytes }) => shippedBytes),
-  )
-  exposition.add(
-    SHIP_METRICS.shipSegments,
-    sample(({ shippedSegments }) => shippedSegments),
-  )
-  exposition.add(
-    SHIP_METRICS.shipFailures,
-    sample(({ failures }) => failures),
-  )
 }

@@ -1,17 +1,15 @@
 // The European Union's consolidated financial sanctions list, schema 1.1. All data is in attributes. Source:
 // https://webgate.ec.europa.eu/fsd/fsf, "XML (Based on XSD) - v1.1".
 import type { ListedEntry } from '../matching/entry.ts'
-import { ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
 import { parseListDates } from './list-dates.ts'
-import { elementsOf, readXmlElements, type XmlElement } from './xml-elements.ts'
+import { elementsOf, joinName, readXmlEntries, type XmlElement } from './xml-elements.ts'
 
 /** Code for an unknown country. */
 const UNKNOWN_COUNTRY = '00'
 
 const nameOf = ({ attribute }: XmlElement): string =>
-  attribute('wholeName').trim() ||
-  [attribute('firstName'), attribute('middleName'), attribute('lastName')].filter((part) => part !== '').join(' ')
+  attribute('wholeName').trim() || joinName([attribute('firstName'), attribute('middleName'), attribute('lastName')])
 
 const dateOf = ({ attribute }: XmlElement): readonly string[] => {
   const about = attribute('circa') === 'true' ? 'circa ' : ''
@@ -49,16 +47,9 @@ const entryOf = (element: XmlElement): ListedEntry => {
 }
 
 /** @throws ScreeningListInvalidError, XmlInvalidError */
-export const readEuXml = (text: string): readonly ListedEntry[] => {
-  const entries: ListedEntry[] = []
-  readXmlElements(
+export const readEuXml = (text: string): readonly ListedEntry[] =>
+  readXmlEntries(
     text,
-    new Set(['sanctionEntity']),
-    (root) => {
-      if (root !== 'export')
-        throw new ScreeningListInvalidError('the file is not the European Union’s financial sanctions list')
-    },
-    (element) => entries.push(entryOf(element)),
+    { title: 'the European Union’s financial sanctions list', root: 'export', entries: ['sanctionEntity'] },
+    entryOf,
   )
-  return entries
-}

@@ -1,18 +1,14 @@
 // The UK Sanctions List. Name1 to Name6 form a name; Name6 is the family name or the complete name. Source:
 // https://www.gov.uk/government/publications/the-uk-sanctions-list, "Format guide".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
-import { ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
 import { parseListDates } from './list-dates.ts'
-import { childText, elementsOf, readXmlElements, type XmlElement } from './xml-elements.ts'
+import { childText, elementsOf, joinName, readXmlEntries, type XmlElement } from './xml-elements.ts'
 
 const NAME_PARTS = ['Name1', 'Name2', 'Name3', 'Name4', 'Name5', 'Name6']
 const KINDS: Readonly<Record<string, EntryKind>> = { individual: 'person', entity: 'organization', ship: 'vessel' }
 
-const nameOf = (element: XmlElement): string =>
-  NAME_PARTS.map((part) => childText(element, part))
-    .filter((part) => part !== '')
-    .join(' ')
+const nameOf = (element: XmlElement): string => joinName(NAME_PARTS.map((part) => childText(element, part)))
 
 const textsOf = (element: XmlElement, name: string): readonly string[] =>
   elementsOf(element, name).map(({ text }) => text.trim())
@@ -38,15 +34,5 @@ const entryOf = (element: XmlElement): ListedEntry => {
 }
 
 /** @throws ScreeningListInvalidError, XmlInvalidError */
-export const readUkXml = (text: string): readonly ListedEntry[] => {
-  const entries: ListedEntry[] = []
-  readXmlElements(
-    text,
-    new Set(['Designation']),
-    (root) => {
-      if (root !== 'Designations') throw new ScreeningListInvalidError('the file is not the UK Sanctions List')
-    },
-    (element) => entries.push(entryOf(element)),
-  )
-  return entries
-}
+export const readUkXml = (text: string): readonly ListedEntry[] =>
+  readXmlEntries(text, { title: 'the UK Sanctions List', root: 'Designations', entries: ['Designation'] }, entryOf)

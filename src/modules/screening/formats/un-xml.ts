@@ -1,10 +1,9 @@
 // The Security Council's consolidated list. Source: https://scsanctions.un.org/resources/xml/en/consolidated.xml and
 // its schema, sc-sanctions.xsd.
 import type { ListedEntry } from '../matching/entry.ts'
-import { ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
 import { parseListDates } from './list-dates.ts'
-import { childText, elementsOf, readXmlElements, type XmlElement } from './xml-elements.ts'
+import { childText, elementsOf, joinName, readXmlEntries, type XmlElement } from './xml-elements.ts'
 
 const NAME_PARTS = ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME', 'FOURTH_NAME']
 
@@ -27,9 +26,7 @@ const datesOf = (element: XmlElement): readonly string[] =>
 
 const entryOf = (element: XmlElement): ListedEntry => {
   const isPerson = element.name === 'INDIVIDUAL'
-  const own = NAME_PARTS.map((part) => childText(element, part))
-    .filter((part) => part !== '')
-    .join(' ')
+  const own = joinName(NAME_PARTS.map((part) => childText(element, part)))
   const aliases = elementsOf(element, isPerson ? 'INDIVIDUAL_ALIAS' : 'ENTITY_ALIAS').flatMap((alias) =>
     childText(alias, 'ALIAS_NAME').split(';'),
   )
@@ -57,16 +54,9 @@ const entryOf = (element: XmlElement): ListedEntry => {
 }
 
 /** @throws ScreeningListInvalidError, XmlInvalidError */
-export const readUnXml = (text: string): readonly ListedEntry[] => {
-  const entries: ListedEntry[] = []
-  readXmlElements(
+export const readUnXml = (text: string): readonly ListedEntry[] =>
+  readXmlEntries(
     text,
-    new Set(['INDIVIDUAL', 'ENTITY']),
-    (root) => {
-      if (root !== 'CONSOLIDATED_LIST')
-        throw new ScreeningListInvalidError('the file is not the Security Council’s consolidated list')
-    },
-    (element) => entries.push(entryOf(element)),
+    { title: 'the Security Council’s consolidated list', root: 'CONSOLIDATED_LIST', entries: ['INDIVIDUAL', 'ENTITY'] },
+    entryOf,
   )
-  return entries
-}

@@ -1,5 +1,7 @@
-// Extracts the elements that a list format needs from XML. Each is passed on when it closes; others are skipped.
+// Reads lists in XML, one entry at a time, without keeping the other elements.
 import { createXmlScanner } from '../../../lib/xml-scanner.ts'
+import type { ListedEntry } from '../matching/entry.ts'
+import { ScreeningListInvalidError } from './csv-rows.ts'
 
 export interface XmlElement {
   readonly name: string
@@ -20,24 +22,35 @@ interface OpenElement {
 export const elementsOf = (element: XmlElement, name: string): readonly XmlElement[] =>
   element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...elementsOf(child, name)])
 
+/** Joins the non-empty parts of a name. */
+export const joinName = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
+
 /** Returns the text of the first child with this name; empty if there is none. */
 export const childText = (element: XmlElement, name: string): string =>
   element.children.find((child) => child.name === name)?.text.trim() ?? ''
 
-/** @param wanted Names of the elements to pass on @throws XmlInvalidError */
-export const readXmlElements = (
+interface XmlList {
+  /** Name within an error message. */
+  readonly title: string
+  readonly root: string
+  /** Names of the elements that contain one entry each. */
+  readonly entries: readonly string[]
+}
+
+/** @throws ScreeningListInvalidError, XmlInvalidError */
+export const readXmlEntries = (
   text: string,
-  wanted: ReadonlySet<string>,
-  onRoot: (name: string) => void,
-  onElement: (element: XmlElement) => void,
-): void => {
+  list: XmlList,
+  entryOf: (element: XmlElement) => ListedEntry,
+): readonly ListedEntry[] => {
+  const entries: ListedEntry[] = []
   const open: OpenElement[] = []
   let isFirst = true
   const scanner = createXmlScanner({
     open: (name, attribute) => {
-      if (isFirst) onRoot(name)
+      if (isFirst && name !== list.root) throw new ScreeningListInvalidError(`the file is not ${list.title}`)
       isFirst = false
-      if (open.length === 0 && !wanted.has(name)) return
+      if (open.length === 0 && !list.entries.includes(name)) return
       open.push({ name, attribute: (key) => attribute(key) ?? '', children: [], text: '' })
     },
     text: (piece) => {
@@ -49,11 +62,12 @@ export const readXmlElements = (
       if (closed === undefined || closed.name !== name) return
       open.pop()
       const parent = open.at(-1)
-      if (parent === undefined) onElement(closed)
+      if (parent === undefined) entries.push(entryOf(closed))
       else parent.children.push(closed)
     },
   })
   const SLICE = 65_536
   for (let at = 0; at < text.length; at += SLICE) scanner.write(text.slice(at, at + SLICE))
   scanner.end()
+  return entries
 }

@@ -1,5 +1,5 @@
 // Reported by the node's first process.
-import type { Exposition, Sample } from '../../../telemetry/exposition.ts'
+import type { Exposition } from '../../../telemetry/exposition.ts'
 import { defineMetric } from '../../../telemetry/metric-table.ts'
 
 export const TREE_METRICS = {
@@ -57,37 +57,26 @@ export interface TreeMetrics {
   } | null
 }
 
+type Reading = (metrics: TreeMetrics) => number | null
+
+const READINGS = [
+  [TREE_METRICS.treeSize, ({ size }) => size],
+  [TREE_METRICS.treeAge, ({ ageSeconds }) => ageSeconds],
+  [TREE_METRICS.treeFailures, ({ failures }) => failures],
+  [TREE_METRICS.treeRefused, ({ refused }) => Number(refused)],
+  [TREE_METRICS.cosignedAge, ({ cosigning }) => (cosigning === null ? null : cosigning.ageMs / 1_000)],
+  [TREE_METRICS.cosignaturesLate, ({ cosigning }) => (cosigning === null ? null : Number(cosigning.isLate))],
+] as const satisfies readonly (readonly [metric: unknown, reading: Reading])[]
+
 /** @param read Called once per metric and scrape; returns null if this process has no tree */
 export const addTreeMetrics = (exposition: Exposition, read: () => TreeMetrics | null): void => {
-  const sample = (of: (metrics: TreeMetrics) => number | null) => (): readonly Sample[] => {
-    const metrics = read()
-    const value = metrics === null ? null : of(metrics)
-    return value === null ? [] : [{ labels: {}, value }]
+  for (const [metric, reading] of READINGS) {
+    exposition.add(metric, () => {
+      const metrics = read()
+      const value = metrics === null ? null : reading(metrics)
+      return value === null ? [] : [{ labels: {}, value }]
+    })
   }
-  exposition.add(
-    TREE_METRICS.treeSize,
-    sample(({ size }) => size),
-  )
-  exposition.add(
-    TREE_METRICS.treeAge,
-    sample(({ ageSeconds }) => ageSeconds),
-  )
-  exposition.add(
-    TREE_METRICS.treeFailures,
-    sample(({ failures }) => failures),
-  )
-  exposition.add(
-    TREE_METRICS.treeRefused,
-    sample(({ refused }) => Number(refused)),
-  )
-  exposition.add(
-    TREE_METRICS.cosignedAge,
-    sample(({ cosigning }) => (cosigning === null ? null : cosigning.ageMs / 1_000)),
-  )
-  exposition.add(
-    TREE_METRICS.cosignaturesLate,
-    sample(({ cosigning }) => (cosigning === null ? null : Number(cosigning.isLate))),
-  )
   exposition.add(TREE_METRICS.witnessCosigns, () =>
     (read()?.cosigning?.witnesses ?? []).map(({ name, problem }) => ({
       labels: { witness: name },
