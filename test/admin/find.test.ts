@@ -52,6 +52,19 @@ describe('find', () => {
       { kind: 'session', id, name: id, detail: 'pending' },
       { kind: 'decisions', id: WALLET, name: WALLET, detail: '' },
     ] as never)
+    const listed = async (query: string) =>
+      (await harness.call<{ data: { id: string }[] }>('GET', `/organizations/alpha/sessions?${query}`, reviewer)).body
+    expect((await listed(`wallet=${WALLET.toLowerCase()}`)).data.map((each) => each.id)).toEqual([id])
+    expect((await listed('user_id=nobody')).data).toEqual([])
+    const lists = `/organizations/alpha/wallets/${WALLET}/lists`
+    expect((await harness.call('GET', lists, viewer)).body).toEqual({ data: [] })
+    const { key } = alpha
+    await harness.request('POST', '/organizations/alpha/lists', { key, body: { name: 'partners' } })
+    const body = { add: [{ address: WALLET.toLowerCase() }] }
+    await harness.request('POST', '/organizations/alpha/lists/partners/entries', { key, body })
+    expect((await harness.call('GET', lists, viewer)).body as object).toEqual({
+      data: [{ name: 'partners', shared: false }],
+    })
     expect(kinds(await find(id, reviewer))).toEqual(['session'])
     expect(kinds(await find(WALLET, viewer))).toEqual(['decisions'])
     expect(kinds(await find(id, viewer))).toEqual([])

@@ -571,6 +571,7 @@ describe('a tour of the admin API', () => {
       body: { second_person: false },
     })
     await call(200, 'GET', '/organizations/tour/approvals?state=pending')
+    await call(200, 'GET', '/organizations/tour/verification-numbers')
     expect(await call<object>(200, 'GET', '/organizations/tour/waiting')).toMatchObject({ approvals: 1 })
     await call(200, 'POST', `/organizations/tour/approvals/${asked.id}/decide`, { cookie, body: { approve: true } })
     await call(200, 'GET', '/deployment/settings')

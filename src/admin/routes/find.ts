@@ -1,9 +1,11 @@
 // The dashboard's search over an organization's objects.
 
+import { addressKey } from '../../domain/address-key.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
 import type { OrganizationRole } from '../../store/accounts/role.ts'
 import { FOUND_KINDS } from '../../store/find.ts'
 import { mayIn } from '../actor.ts'
+import { walletOf } from '../decisions/filter.ts'
 import { scopeBeyond } from '../rights.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, oneOf, Type } from '../schema.ts'
@@ -14,6 +16,21 @@ const SESSIONS_MAX = 5
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const FIND_ROUTES = [
+  route('findListsOfWallet', 'GET', '/organizations/{organization}/wallets/{wallet}/lists', {
+    access: VIEWER,
+    command: false,
+    summary: 'List the organization’s and the shared lists that contain a wallet',
+    answer: closed({ data: Type.Array(closed({ name: Type.String(), shared: Type.Boolean() })) }),
+    handle: async ({ services: { store }, organization, params }) => {
+      const key = addressKey(walletOf('wallet', params.wallet))
+      const data: { name: string; shared: boolean }[] = []
+      for (const list of [...(await store.lists.list(organization.id)), ...(await store.lists.list(null))]) {
+        const entry = await store.lists.findEntry(list, key)
+        if (entry !== null) data.push({ name: list.name, shared: list.organizationId === null })
+      }
+      return { data }
+    },
+  }),
   route('find', 'GET', '/organizations/{organization}/find', {
     access: VIEWER,
     command: false,

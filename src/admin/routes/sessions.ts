@@ -127,12 +127,14 @@ export const SESSION_ROUTES = [
       ),
       assigned_to: Type.Optional(Type.String({ maxLength: 100, description: 'User ID of the reviewer, or `nobody`' })),
       created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
+      wallet: Type.Optional(Type.String({ maxLength: 100, description: 'Connected wallet, or the only possible one' })),
+      user_id: Type.Optional(Type.String({ maxLength: 100, description: 'User ID of the person or business' })),
       order: Type.Optional(oneOf(['newest', 'oldest'], 'Sort order. Defaults to `newest`')),
     }),
     answer: pageOf(SESSION),
     handle: async ({ services, organization, query }) => {
       const { status, type, environment, level, hits } = query
-      const { assigned_to: assignedTo, created_before: before, order } = query
+      const { assigned_to: assignedTo, created_before: before, wallet, user_id: userId, order } = query
       const page = await services.store.sessions.page(
         {
           organizationId: organization.id,
@@ -143,6 +145,8 @@ export const SESSION_ROUTES = [
           ...(hits === undefined ? {} : { hits }),
           ...(assignedTo === undefined ? {} : { assignedTo: assignedTo === 'nobody' ? null : assignedTo }),
           ...(before === undefined ? {} : { createdBeforeSeconds: timeOf('created_before', before) / 1000 }),
+          ...(wallet === undefined ? {} : { wallet: walletOf('wallet', wallet) }),
+          ...(userId === undefined ? {} : { userId }),
           oldestFirst: order === 'oldest',
         },
         pageRequest(query, ['string']),

@@ -70,6 +70,18 @@ const CORE_PAGES: readonly PageEntry[] = [
     load: async () => (await import('./decisions/decision.tsx')).DecisionPage,
   },
   {
+    path: '/o/{organization}/wallets/{wallet}',
+    title: 'Wallet',
+    needs: 'viewer',
+    load: async () => (await import('./decisions/wallet.tsx')).WalletPage,
+  },
+  {
+    path: '/o/{organization}/people/{user}',
+    title: 'Person or business',
+    needs: 'reviewer',
+    load: async () => (await import('./reviews/person.tsx')).PersonPage,
+  },
+  {
     path: '/o/{organization}/projects',
     title: 'Projects',
     needs: 'viewer',

@@ -30,6 +30,7 @@ interface SessionFilter {
   readonly id?: string
   /** A connected wallet, or the only wallet that can connect. */
   readonly wallet?: WalletAddress
+  readonly userId?: string
   readonly oldestFirst?: boolean
   readonly level?: Level
   /** `none`: sessions without hits. */
@@ -65,6 +66,7 @@ export const createSessionTable = (scope: TableScope) => ({
     addFilter(where, parameters, 'environment', filter.environment)
     addFilter(where, parameters, 'id', filter.id)
     addFilter(where, parameters, 'level', filter.level)
+    addFilter(where, parameters, 'user_id', filter.userId)
     if (filter.hits === 'none') {
       where.push(`NOT EXISTS (SELECT 1 FROM screening_hits h WHERE h.organization_id = sessions.organization_id
         AND h.session_id = sessions.id)`)

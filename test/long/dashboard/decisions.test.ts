@@ -17,12 +17,16 @@ const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7'
 const OTHER_WALLET = '0x8617e340b3d01fa5f11f306f4090fd50e238070d'
 const MARKUP = '<img src=x onerror="document.title=1"><b>No</b>'
 /** Denies one wallet, in words that are markup. */
-const POLICY = JSON.stringify({
-  name: 'Gate <i>',
-  default: 'allow',
-  constants: { blocked: { type: 'address', value: [OTHER_WALLET] } },
-  rules: [{ id: 'blocked-wallet', deny: 'wallet.address in constants.blocked', code: 'BLOCKED', message: MARKUP }],
-})
+const POLICY = `name: Gate <i>
+default: allow
+constants:
+  blocked: {type: address, value: ["${OTHER_WALLET}"]}
+rules:
+  - id: blocked-wallet
+    deny: wallet.address in constants.blocked
+    code: BLOCKED
+    message: ${JSON.stringify(MARKUP)}
+`
 let dashboard: Dashboard
 
 useDashboard((started) => {
@@ -174,6 +178,17 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByText(MARKUP, { exact: true }).waitFor()
     await page.getByText('Gate <i>', { exact: true }).waitFor()
     await page.getByText('Nothing: denials aren’t signed.').waitFor()
+    await page.getByRole('heading', { name: 'Rule', exact: true }).waitFor()
+    await page
+      .getByRole('figure')
+      .filter({ hasText: /^- id: blocked-wallet/ })
+      .waitFor()
+    // The wallet has a page with its lists, decisions and sessions.
+    await page.getByRole('link', { name: 'View wallet' }).click()
+    await page.getByText('No list contains this wallet.').waitFor()
+    await page.getByRole('row').filter({ hasText: 'blocked-wallet' }).first().waitFor()
+    await page.getByText('No sessions').waitFor()
+    await accessible(page)
     expect(await page.title()).toContain('Countersign')
 
     await page.goto(`${dashboard.url}/o/demo/decisions/${newest}`)

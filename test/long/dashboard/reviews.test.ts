@@ -222,6 +222,16 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     ])
     await accessible(page)
 
+    await page.goto(`${dashboard.url}/o/demo/reviews/${second}?status=all`)
+    await page.getByRole('link', { name: 'View all sessions' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Person or business' }).waitFor()
+    expect(await page.getByRole('table', { name: 'Sessions' }).locator('a[data-row]').count()).toBe(1)
+    await accessible(page)
+    await page.getByRole('table', { name: 'Wallets' }).locator('a[data-row]').first().click()
+    await page.locator(`a[data-row][href*="${second}"]`).waitFor()
+    await page.getByText('No list contains this wallet.').waitFor()
+    await accessible(page)
+
     // What was said is text, wherever it is shown.
     await page.goto(`${dashboard.url}/o/demo/reviews/${first}?status=all`)
     await page.getByText('with <b>light</b>.').first().waitFor()

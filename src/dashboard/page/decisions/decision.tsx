@@ -19,7 +19,8 @@ import { Time } from '../ui/time.tsx'
 import { amountText, currencyOf } from './currency.ts'
 import { LIST_RULES, preciseTime, RuleOf } from './labels.tsx'
 import { Proof } from './proof.tsx'
-import { isUuid, searchOf } from './search.ts'
+import { ruleSource } from './rule-source.ts'
+import { isUuid } from './search.ts'
 
 type Answer = AnswerOf<'GET /organizations/{organization}/decisions/{uuid}'>
 type Items = readonly (readonly [name: string, value: ComponentChildren])[]
@@ -167,7 +168,7 @@ const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answ
             'Wallet',
             <span key="from">
               <Copyable text={decision.from} label="wallet" />{' '}
-              <a href={path('/decisions') + searchOf({ wallet: decision.from })}>View all decisions</a>
+              <a href={path(`/wallets/${decision.from}`)}>View wallet</a>
             </span>,
           ],
           ...(decision.on_behalf === null
@@ -251,6 +252,20 @@ const useLookAgain = ({ value, error, reload }: Query<Answer>, uuid: string): vo
   })
 }
 
+/** Text of the deciding rule in its revision. */
+const Rule = ({ answer: { decision } }: { readonly answer: Answer }) => {
+  const { params } = useWorkplace()
+  const { value } = useRead('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {
+    params: { ...params, policy: decision.policy_id, revision: decision.revision_id },
+  })
+  const source = value === null || decision.rule === null ? null : ruleSource(value.source, decision.rule)
+  return source === null ? null : (
+    <Card title="Rule">
+      <CodeBlock label="rule" code={source} />
+    </Card>
+  )
+}
+
 export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
   const { params, path } = useWorkplace()
   const decision = useRead('GET /organizations/{organization}/decisions/{uuid}', { params: { ...params, uuid } })
@@ -302,6 +317,7 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
         <Outcome answer={value} />
         <Request answer={value} />
       </div>
+      {value.decision.rule !== null && !(value.decision.rule in LIST_RULES) && <Rule answer={value} />}
       <Signatures answer={value} />
       <Proof proof={value.proof} uuid={value.decision.uuid} />
     </Page>

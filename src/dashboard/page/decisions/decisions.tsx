@@ -3,49 +3,22 @@
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
-import type { Decision } from '../api/types.ts'
 import { usePages } from '../data/use-pages.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
-import { shorten, shortId } from '../ui/copy.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Card, Empty, Page } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
-import { zoneWord } from '../ui/relative-time.ts'
-import { type Columns, PagedTable } from '../ui/table.tsx'
+import { PagedTable } from '../ui/table.tsx'
+import { columnsFor, rowsOf } from './columns.tsx'
 import { ExportMenu, ExportProgress } from './export.tsx'
 import { Filters } from './filters.tsx'
-import { countWord, preciseTime, RuleOf, Verdict } from './labels.tsx'
-import { type Names, useNames } from './names.ts'
+import { countWord } from './labels.tsx'
+import { useNames } from './names.ts'
 import { queryOf, useSearch } from './search.ts'
 
 const PAGE_DECISIONS = 50
-
-type Row = Decision & { readonly contract: string | null }
-
-const columnsFor = (names: Names): Columns<Row> => ({
-  [`Decided (${zoneWord()})`]: { narrow: true, cell: ({ at }) => <time dateTime={at}>{preciseTime(at)}</time> },
-  Verdict: { narrow: true, cell: (decision) => <Verdict decision={decision} /> },
-  Wallet: { narrow: true, cell: ({ from }) => <code title={from}>{shorten(from)}</code> },
-  Chain: { narrow: true, cell: ({ chain }) => chain },
-  'Project and contract': ({ project_id: id, contract, to }) => (
-    <>
-      {names.projectName(id)}{' '}
-      {contract !== null && (
-        <span class="faint" title={to}>
-          {contract}
-        </span>
-      )}
-    </>
-  ),
-  'Decided by': ({ rule, code }) => (
-    <>
-      <RuleOf rule={rule} /> {code !== null && <span class="faint">{code}</span>}
-    </>
-  ),
-  UUID: { narrow: true, wide: true, cell: ({ uuid }) => <code class="faint">{shortId(uuid)}</code> },
-})
 
 /** Shows the number of matches beyond the shown ones. */
 const Count = ({ query }: { readonly query: ReturnType<typeof queryOf> }) => {
@@ -79,11 +52,7 @@ export const Decisions = () => {
       })
       seen.current ||= answer.data.length > 0
       setState({ complete: answer.complete, up_to_date: answer.up_to_date })
-      const labels = answer.labels
-      return {
-        ...answer,
-        data: answer.data.map((row): Row => ({ ...row, contract: labels[`${row.chain}/${row.to}`] ?? null })),
-      }
+      return rowsOf(answer)
     },
     [params.organization, query],
   )

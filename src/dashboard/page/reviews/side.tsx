@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
 import type { SessionDetail } from '../api/types.ts'
 import type { Query } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Card, Facts } from '../ui/parts.tsx'
@@ -39,6 +40,7 @@ interface SideProps {
 }
 
 export const Side = ({ session, list, openHits, decide, query, draft, onDraft, onMoved, children }: SideProps) => {
+  const { path } = useWorkplace()
   const ownId = useOwnId()
   const { nameOf } = useReviewers()
   const [anyway, setAnyway] = useState(false)
@@ -55,7 +57,15 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
     ...(session.completed_at === null ? [] : [['Completed', <Time key="done" at={session.completed_at} />] as const]),
     ...(session.user_id === null
       ? []
-      : [['User ID', <Copyable key="user" text={session.user_id} label="user ID" short />] as const]),
+      : [
+          [
+            'User ID',
+            <span key="user">
+              <Copyable text={session.user_id} label="user ID" short />{' '}
+              <a href={path(`/people/${session.user_id}`)}>View all sessions</a>
+            </span>,
+          ] as const,
+        ]),
     ['Decided by', session.provider === 'manual' ? 'a reviewer' : session.provider],
   ]
   return (

@@ -1,5 +1,6 @@
 // Wallets connected by the person, and the signed proofs of ownership.
 import type { SessionDetail } from '../api/types.ts'
+import { useWorkplace } from '../shell/session.ts'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
 import { Time } from '../ui/time.tsx'
@@ -28,25 +29,29 @@ const ProofOf = ({ wallet: { proof } }: { readonly wallet: Wallet }) =>
     </details>
   )
 
-export const Wallets = ({ session }: { readonly session: SessionDetail }) => (
-  <Card title="Wallets">
-    {session.wallets.length === 0 ? (
-      <p class="soft">No wallets connected.</p>
-    ) : (
-      <ul class="wallet-list">
-        {session.wallets.map((wallet) => (
-          <li key={wallet.id}>
-            <p class="wallet-line">
-              <Badge>{wallet.chain}</Badge> <Copyable text={wallet.address} label="address" />
-              <span class="faint">
-                connected <Time at={wallet.connected_at} />
-              </span>
-            </p>
-            <ProofOf wallet={wallet} />
-          </li>
-        ))}
-      </ul>
-    )}
-    {session.wallet_address !== null && <p class="soft">This session is restricted to one wallet.</p>}
-  </Card>
-)
+export const Wallets = ({ session }: { readonly session: SessionDetail }) => {
+  const { path } = useWorkplace()
+  return (
+    <Card title="Wallets">
+      {session.wallets.length === 0 ? (
+        <p class="soft">No wallets connected.</p>
+      ) : (
+        <ul class="wallet-list">
+          {session.wallets.map((wallet) => (
+            <li key={wallet.id}>
+              <p class="wallet-line">
+                <Badge>{wallet.chain}</Badge> <Copyable text={wallet.address} label="address" />
+                <span class="faint">
+                  connected <Time at={wallet.connected_at} />
+                </span>{' '}
+                <a href={path(`/wallets/${wallet.address}`)}>View wallet</a>
+              </p>
+              <ProofOf wallet={wallet} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {session.wallet_address !== null && <p class="soft">This session is restricted to one wallet.</p>}
+    </Card>
+  )
+}

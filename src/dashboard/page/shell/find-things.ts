@@ -20,9 +20,9 @@ const PLACES: Readonly<
   session: { group: 'Session', icon: 'review', path: (id) => `/reviews/${id}` },
   decision: { group: 'Decision', icon: 'decisions', path: (id) => `/decisions/${id}` },
   decisions: {
-    group: 'Decisions for this wallet',
-    icon: 'decisions',
-    path: (id) => `/decisions?wallet=${encodeURIComponent(id)}`,
+    group: 'Wallet',
+    icon: 'key',
+    path: (id) => `/wallets/${encodeURIComponent(id)}`,
   },
   policy: { group: 'Policy', icon: 'scale', path: (id) => `/policies/${id}` },
   project: { group: 'Project', icon: 'project', path: (id) => `/projects/${id}` },

@@ -1,0 +1,31 @@
+// Finds the text of a rule in the source of a policy document.
+
+/**
+ * Returns the rule with its comments, without the common indentation; null if the document is not in block style, such
+ * as JSON.
+ */
+export const ruleSource = (source: string, rule: string): string | null => {
+  const lines = source.split('\n')
+  const start = lines.findIndex((line) => /^rules:\s*(#.*)?$/.test(line)) + 1
+  const indentation = /^ *(?=- )/.exec(lines.slice(start).find((line) => line.trimStart().startsWith('- ')) ?? '')?.[0]
+  if (start === 0 || indentation === undefined) return null
+  const blocks: string[][] = []
+  let comments: string[] = []
+  for (const line of lines.slice(start)) {
+    if (line.startsWith(`${indentation}- `)) {
+      blocks.push([...comments, line])
+      comments = []
+    } else if (line.startsWith(`${indentation}#`)) comments.push(line)
+    else if (line.trim() !== '' && !line.startsWith(`${indentation} `)) break
+    else blocks.at(-1)?.push(line)
+  }
+  const block = blocks.find((each) =>
+    each.some((line) => /^[ -]*id:\s*["']?([^"'#]*?)["']?\s*(#.*)?$/.exec(line)?.[1] === rule),
+  )
+  return (
+    block
+      ?.map((line) => line.slice(indentation.length))
+      .join('\n')
+      .trimEnd() ?? null
+  )
+}

@@ -1,0 +1,27 @@
+// The text of a rule in its document, as the page of a decision shows it.
+import { expect, test } from 'bun:test'
+import { ruleSource } from '../../src/dashboard/page/decisions/rule-source.ts'
+
+const SOURCE = `name: Demo
+rules:
+  # Nobody from there.
+  - id: geography
+    deny: ip.country in ["KP"] # id: other
+    code: NOT_THERE
+
+  - deny: >
+      chain.name == "base"
+    id: "other"
+tests:
+  - id: geography
+`
+
+test('is found by its id, wherever the id stands, with its comments and without what follows', () => {
+  expect(ruleSource(SOURCE, 'geography')).toBe(
+    '# Nobody from there.\n- id: geography\n  deny: ip.country in ["KP"] # id: other\n  code: NOT_THERE',
+  )
+  expect(ruleSource(SOURCE, 'other')).toBe('- deny: >\n    chain.name == "base"\n  id: "other"')
+  expect(ruleSource('rules:\n- id: a\n  allow: "true"\n- id: b\n', 'a')).toBe('- id: a\n  allow: "true"')
+  expect(ruleSource(SOURCE, 'absent')).toBeNull()
+  expect(ruleSource('{"name": "Demo", "rules": [{"id": "geography"}]}', 'geography')).toBeNull()
+})
