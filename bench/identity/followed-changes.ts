@@ -19,6 +19,8 @@ const TICK_MS = 1
 export const walletAt = (run: string, index: number): string =>
   `0x${new Bun.CryptoHasher('sha256').update(`${run} ${index}`).digest('hex').slice(0, 40)}`
 
+const TRIES = 10
+
 const registerPlan = (key: string, wallet: string, outcome: string | null) => ({
   method: 'POST' as const,
   path: '/api/v1/register/individual?size=80',
@@ -31,12 +33,15 @@ const registerPlan = (key: string, wallet: string, outcome: string | null) => ({
 
 const register = async ({ url, key }: FollowOrder, wallet: string): Promise<FollowedSession> => {
   const { method, path, headers, body } = registerPlan(key, wallet, null)
-  const response = await fetch(url + path, {
-    method,
-    headers: { ...headers, 'content-type': 'application/json' },
-    body,
-  })
-  if (response.status !== 201) throw new Error(`a session was answered ${response.status}`)
+  const send = () => fetch(url + path, { method, headers: { ...headers, 'content-type': 'application/json' }, body })
+  let response = await send()
+  // The service is filled as fast as possible, so it may refuse some requests.
+  for (let tries = 1; response.status === 503 && tries < TRIES; tries++) {
+    await Bun.sleep(Number(response.headers.get('retry-after') ?? 1) * 1_000)
+    response = await send()
+  }
+  if (response.status !== 201)
+    throw new Error(`a session was answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
   const { sessionId } = (await response.json()) as { readonly sessionId: string }
   return { wallet, sessionId }
 }

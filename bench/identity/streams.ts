@@ -30,6 +30,8 @@ interface StreamState {
   readonly index: number
   readonly request: string
   readonly opened: () => void
+  /** Received before the first status. */
+  head: string
   begun: boolean
 }
 
@@ -49,7 +51,7 @@ export const createStreamSet = (
     const socket = await Bun.connect<StreamState>({
       hostname,
       port: Number(port),
-      data: { index, request, opened: opened.resolve, begun: false },
+      data: { index, request, opened: opened.resolve, head: '', begun: false },
       socket: {
         binaryType: 'buffer',
         open: (connected) => {
@@ -59,8 +61,10 @@ export const createStreamSet = (
           const nowMs = performance.now()
           const text = chunk.toString('latin1')
           const status = newestStatus(text)
-          if (!state.begun && !text.startsWith('HTTP/1.1 200'))
-            opened.reject(new Error(`a stream: ${text.slice(0, 12)}`))
+          if (!state.begun) state.head += text
+          if (!state.begun && state.head.length >= 12 && !state.head.startsWith('HTTP/1.1 200')) {
+            opened.reject(new Error(`a stream: ${state.head.slice(0, 300)}`))
+          }
           if (status === null) return
           if (state.begun) arrived(state.index, status, nowMs)
           else state.opened()

@@ -6,13 +6,13 @@
 import { createAddressSetBuilder } from '../../src/domain/address-set.ts'
 import type { BodyPlan, LoadPlan } from '../load/plan.ts'
 import type { Unit } from '../result.ts'
-import { addKeys, addPolicies, CHAIN, fillDenyList } from '../scale/fill.ts'
+import { addPolicy, CHAIN, type FillPlan, fillDenyList, fillOrganizations } from '../scale/fill.ts'
 import { type RunningService, residentMegabytes, startService, waitForList } from '../scale/running-service.ts'
 import type { BenchContext } from './context.ts'
 import { findingsOf } from './measure-load.ts'
 
-const POLICIES = 10_000
-const KEYS = 100_000
+/** 10,000 policies and 100,000 keys. */
+export const FULL: FillPlan = { organizations: 100, policiesEach: 100, keysEach: 1_000 }
 const ENTRIES = 1_000_000
 /** Different requests, each with another key and contract. */
 const REQUESTS = 10_000
@@ -87,18 +87,16 @@ interface Compared {
 const fillBoth = async ({ processes, progress }: BenchContext): Promise<{ empty: Compared; full: Compared }> => {
   const empty = await startService(processes, 'auto')
   const full = await startService(processes, 'auto')
-  progress.step(`scale ${POLICIES} policies are saved`)
-  const [contract = ''] = await addPolicies(empty, 1)
-  const contracts = await addPolicies(full, POLICIES)
-  progress.step(`scale ${KEYS} keys are issued`)
-  const keys = await addKeys(full, KEYS)
+  progress.step('scale policies and keys are saved')
+  const contract = await addPolicy(empty)
+  const { contracts, keys } = await fillOrganizations(full, FULL)
   progress.step(`scale ${ENTRIES} addresses are listed`)
   await fillDenyList(full, ENTRIES)
   await waitForList(full, ENTRIES)
   const common = { seed: 'scale', wallets: REQUESTS, chain: CHAIN }
   return {
     empty: { service: empty, bodies: { ...common, target: { to: contract } } },
-    full: { service: full, bodies: { ...common, target: { contracts }, keys: keys.slice(0, REQUESTS) } },
+    full: { service: full, bodies: { ...common, target: { contracts }, keys } },
   }
 }
 

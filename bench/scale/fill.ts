@@ -27,36 +27,56 @@ const inBatches = async (
 const contractAt = (index: number): string => `0xc0de${(index + 1).toString(16).padStart(36, '0')}`
 
 /** Adds a policy for each contract; each has another name, hence another text. @returns the contracts */
-export const addPolicies = (service: RunningService, count: number): Promise<readonly string[]> =>
-  withStore(service, async (store, organizationId) => {
-    await inBatches(store, count, async (tables, index) => {
-      const name = `Six rules ${index}`
-      const policy = await tables.policies.create({ organizationId, name })
-      const source = POLICY.replace('name: Six rules', `name: ${name}`)
-      const revision = await tables.policies.saveRevision({ organizationId, policyId: policy.id, source, quorum: 1 })
-      if (revision === null) throw new Error('the policy is gone')
-      await tables.policies.activateRevision(organizationId, policy.id, revision.id)
-      const project = await tables.projects.create({ organizationId, name, policyId: policy.id })
-      const binding = { organizationId, projectId: project.id, chainName: CHAIN, address: contractAt(index) }
-      await tables.bindings.create(binding)
-    })
-    return Array.from({ length: count }, (_, index) => contractAt(index))
+const savePolicies = async (store: Store, organizationId: string, first: number, count: number) => {
+  await inBatches(store, count, async (tables, offset) => {
+    const index = first + offset
+    const name = `Six rules ${index}`
+    const policy = await tables.policies.create({ organizationId, name })
+    const source = POLICY.replace('name: Six rules', `name: ${name}`)
+    const revision = await tables.policies.saveRevision({ organizationId, policyId: policy.id, source, quorum: 1 })
+    if (revision === null) throw new Error('the policy is gone')
+    await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+    const project = await tables.projects.create({ organizationId, name, policyId: policy.id })
+    const binding = { organizationId, projectId: project.id, chainName: CHAIN, address: contractAt(index) }
+    await tables.bindings.create(binding)
   })
+  return Array.from({ length: count }, (_, offset) => contractAt(first + offset))
+}
 
-export const addKeys = (service: RunningService, count: number): Promise<readonly string[]> =>
-  withStore(service, async (store, organizationId) => {
+const issueKeys = async (store: Store, organizationId: string, count: number): Promise<readonly string[]> => {
+  const keys: string[] = []
+  const settings = { kind: 'attestation', environment: 'live', name: '', expiresAtSeconds: null } as const
+  await inBatches(store, count, async (tables) => {
+    keys.push((await tables.apiKeys.issue({ organizationId, rateLimit: null, ...settings })).text)
+  })
+  return keys
+}
+
+/** Adds a policy with a contract to the organization of the quick start. @returns the contract */
+export const addPolicy = (service: RunningService): Promise<string> =>
+  withStore(service, async (store, organizationId) => (await savePolicies(store, organizationId, 0, 1))[0] ?? '')
+
+/** What to create. Many organizations share the rows, because each has limits. */
+export interface FillPlan {
+  readonly organizations: number
+  readonly policiesEach: number
+  readonly keysEach: number
+}
+
+/** @returns the contracts, and for each contract a key of its organization */
+export const fillOrganizations = (
+  service: Pick<RunningService, 'dataDirectory'>,
+  { organizations, policiesEach, keysEach }: FillPlan,
+): Promise<{ readonly contracts: readonly string[]; readonly keys: readonly string[] }> =>
+  withStore(service, async (store) => {
+    const contracts: string[] = []
     const keys: string[] = []
-    await inBatches(store, count, async (tables) => {
-      const settings = {
-        kind: 'attestation',
-        environment: 'live',
-        name: '',
-        expiresAtSeconds: null,
-        rateLimit: null,
-      } as const
-      keys.push((await tables.apiKeys.issue({ organizationId, ...settings })).text)
-    })
-    return keys
+    for (let index = 0; index < organizations; index++) {
+      const { id } = await store.organizations.create({ slug: `scale-${index}`, name: `Scale ${index}` })
+      contracts.push(...(await savePolicies(store, id, index * policiesEach, policiesEach)))
+      keys.push(...(await issueKeys(store, id, keysEach)).slice(0, policiesEach))
+    }
+    return { contracts, keys }
   })
 
 export const fillDenyList = (service: RunningService, count: number): Promise<void> =>

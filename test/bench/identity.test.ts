@@ -48,6 +48,30 @@ test('a request is whole, with a length where it needs one', () => {
   )
 })
 
+test('a stream opens whose head arrives in pieces', async () => {
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      async data(socket) {
+        for (const piece of [
+          'HTTP/1.1 20',
+          '0 OK\r\nContent-Type: text/event-stream\r\n',
+          '\r\n{"status":"pending"}',
+        ]) {
+          socket.write(piece)
+          socket.flush()
+          for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+        }
+      },
+    },
+  })
+  const streams = createStreamSet({ url: `http://127.0.0.1:${server.port}`, key: 'k' }, () => undefined)
+  await streams.open([{ wallet: '0x', sessionId: 's' }])
+  streams.close()
+  server.stop(true)
+})
+
 test('streams tell of each status after the first, and of those that were lost', async () => {
   let send: (text: string) => void = () => undefined
   let end: () => void = () => undefined
