@@ -80,7 +80,8 @@ const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchR
   const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
   const of = commit === null ? '' : `, commit ${commit.id.slice(0, 12)}`
   return (
-    `on ${startedAt.slice(0, 10)}: ${system}, Bun ${runtime.version}${of}, load generator on the same cores, ` +
+    `on ${startedAt.slice(0, 10)}: ${system}, Bun ${runtime.version}${of}, load generator on the same cores, load average ` +
+    `of other programs ${machine.loadAverage}, ` +
     `${settings['connections']} connections, signing by ${settings['signer']}.`
   )
 }

@@ -9,7 +9,7 @@ export interface BarChart {
 }
 
 const WIDTH = 720
-const LEFT = 240
+const LEFT = 270
 const RIGHT = 90
 const TOP = 60
 const ROW = 30

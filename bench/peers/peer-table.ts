@@ -33,17 +33,26 @@ export const PEER_NOTES: readonly string[] = [
   '**Countersign**: one process with its default workers. It checks the key, evaluates six rules, signs, and records each decision before it answers.',
   `**Cerbos** ${PEER_VERSIONS['@cerbos/cerbos-linux-x64']}: the HTTP API with six rules of the same kinds. It decides but does not sign or check a key. The caller sends the facts. The audit log is a file.`,
   '**Elysia**: one thread, and a handler that encodes with viem and signs with viem or libsecp256k1. It has no key, policy or record. The difference between the two is the cost of JavaScript cryptography.',
-  '**Bare server in C**: one thread per core, HTTP and one signature, and nothing else. No attestation service on this machine can be faster, so it is the floor.',
-  `**Rules alone**: Cedar ${PEER_VERSIONS['@cedar-policy/cedar-wasm']} is WebAssembly with policies that are parsed once; its native library is faster. GoRules Zen ${PEER_VERSIONS['@gorules/zen-engine']} is native; most of its time is the transfer of facts between JavaScript and Rust. Both are general engines.`,
-  '**wrk and h2load** send the same requests to Countersign, and check that the own load generator is neither the limit nor too generous.',
+  '**Bare server in C**: one thread per core, HTTP and one signature, and nothing else. It is the floor of a service that signs each request.',
+  `**Rules alone**: Cedar ${PEER_VERSIONS['@cedar-policy/cedar-wasm']} is WebAssembly with policies that are parsed once, not the native library. GoRules Zen ${PEER_VERSIONS['@gorules/zen-engine']} is native, and its time includes the transfer of facts between JavaScript and Rust.`,
+  '**wrk and h2load** send the same requests to Countersign, to check the load generator of the bench.',
 ]
 
-const DRAWN = ['service', 'cerbos', 'cerbos_audited', 'elysia_viem', 'elysia_native', 'bare']
+/** Servers of the drawing, each with the work that it does. */
+const DRAWN: Readonly<Record<string, string>> = {
+  service: 'policy, signature, record',
+  cerbos: 'policy',
+  cerbos_audited: 'policy, record',
+  elysia_viem: 'signature',
+  elysia_native: 'signature',
+  bare: 'signature',
+}
 
 export const peerChart = (measurements: readonly Measurement[]): BarChart => ({
   title: 'Requests per second, closed loop',
-  subtitle: 'Cerbos decides without a signature. Elysia and the bare server sign without a policy or a record.',
-  bars: peerRows(measurements)
-    .filter(({ peer }) => DRAWN.includes(peer))
-    .map(({ peer, label, throughput }) => ({ label, value: throughput, isOwn: peer === 'service' })),
+  subtitle: '',
+  bars: peerRows(measurements).flatMap(({ peer, label, throughput }) => {
+    const work = DRAWN[peer]
+    return work === undefined ? [] : [{ label: `${label} (${work})`, value: throughput, isOwn: peer === 'service' }]
+  }),
 })

@@ -61,12 +61,12 @@ test('the table has every server, the drawing only servers under the own generat
   ])
   const chart = peerChart(measurements)
   expect(chart.bars.map(({ label, isOwn }) => [label, isOwn])).toEqual([
-    ['Countersign', true],
-    ['bare server in C', false],
+    ['Countersign (policy, signature, record)', true],
+    ['bare server in C (signature)', false],
   ])
   const widths = [...drawBars(chart).matchAll(/<rect class="fill\d" .*? width="(\d+)"/g)].map(([, width]) =>
     Number(width),
   )
-  expect(widths).toEqual([195, 390])
+  expect(widths).toEqual([180, 360])
   expect(() => drawBars({ ...chart, bars: [] })).toThrow(RangeError)
 })

@@ -46,6 +46,7 @@ describe('the speed section', () => {
     expect(section.endsWith(speed.end)).toBe(true)
     expect(section).toContain('2030-01-02')
     expect(section).toContain('commit 0123456789ab,')
+    expect(section).toContain('load average of other programs 0,')
     expect(section).toContain('| throughput \\| closed loop | 21,000/s |')
     expect(section).toContain('| ratio | 1.40× | at most 1.50× | yes |')
     expect(section).toContain('| other | 6.00 ms | at most 5.00 ms | no |')
