@@ -1,5 +1,6 @@
 // `countersign audit verify`: verifies the hash chain of the audit log, its signed heads and its shipped copy.
 
+import { existsSync } from 'node:fs'
 import { type Command, type CommandContext, flag, text } from '../command-line/command.ts'
 import { parsePlace } from '../command-line/decisions-commands.ts'
 import { LOG_COPIES, LOG_TREE } from '../command-line/log-services.ts'
@@ -25,11 +26,18 @@ const verifyCopy = async (context: CommandContext, entries: number): Promise<boo
   return ok
 }
 
+/** Without the module, its heads cannot be verified. A file in the data folder can leave the module out. */
+const uncomparedHeads = ({ folder: { auditHead } }: CommandContext['deployment']): readonly string[] =>
+  existsSync(auditHead)
+    ? [`${auditHead}: not compared, because the service runs without the module transparency; move the file to skip it`]
+    : []
+
 const verify = async (context: CommandContext): Promise<number> => {
   const { output, command, deployment } = context
   const { store } = await context.open()
   const { ok, entries, brokenAt, headHash } = await store.audit.verify()
-  const problems = (await deployment.findService(LOG_TREE)?.auditHeadProblems(deployment, store)) ?? []
+  const tree = deployment.findService(LOG_TREE)
+  const problems = tree === null ? uncomparedHeads(deployment) : await tree.auditHeadProblems(deployment, store)
   const isIntact = ok && problems.length === 0
   if (command.flag('json')) {
     const report = { ok: isIntact, entries, broken_at: brokenAt, head_hash: headHash, problems }

@@ -90,8 +90,16 @@ const verify: Run = async ({ command, output, clock }, io, directory) => {
   }
   const from = command.text('from')
   const place = from === 'shipped' ? null : parsePlace('from', from)
-  const checkTree =
-    io.checkOf === null || command.flag('chains') ? null : io.checkOf(command.texts('checkpoint'), archivedBefore)
+  const checkpoints = command.texts('checkpoint')
+  const isChainsOnly = command.flag('chains')
+  if (isChainsOnly && checkpoints.length > 0) throw new UsageError('--checkpoint cannot be used with --chains')
+  // A file in the data folder can leave the module out, so the tree is never skipped without a request.
+  if (io.checkOf === null && !isChainsOnly) {
+    throw new CommandFailedError(
+      'the log cannot be compared with its tree, because the service runs without the module transparency: verify only the hash chains with --chains',
+    )
+  }
+  const checkTree = isChainsOnly ? null : (io.checkOf?.(checkpoints, archivedBefore) ?? null)
   const { monotonicMs } = clock
   if (from !== undefined) {
     if (io.copies === null) throw new CommandFailedError('requires the module log-shipping: remove it from --without')

@@ -74,6 +74,20 @@ describe('audit verify', () => {
     keptHeadProblems = []
   })
 
+  test('ends with 1 if a signed head exists, but the module that verifies it does not run', async () => {
+    const folder = newFolder()
+    const verify = () =>
+      runWords(['audit', 'verify'], {
+        open: openOver(temporary),
+        clock: temporary.clock,
+        folder,
+        deployment: { findService: findServiceAmong([]) },
+      })
+    expect((await verify()).code).toBe(0)
+    writeFileSync(join(folder, 'audit.checkpoint'), 'head\n')
+    expect(await verify()).toMatchObject({ code: 1, stderr: expect.stringContaining('audit.checkpoint: not compared') })
+  })
+
   test('says how many entries there are, and the newest one’s hash', async () => {
     expect(await run('verify')).toBe(0)
     expect(recorded.printed.stdout).toStartWith('intact: 0 entries')

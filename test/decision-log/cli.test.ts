@@ -32,23 +32,28 @@ const run = (args: string[], changes: Partial<TestIo> = {}, clock?: Clock) =>
 
 describe('verify', () => {
   test('0 for a sound log, with the hash of the last line', async () => {
-    const { code, out, err } = await run(['verify'])
+    const { code, out, err } = await run(['verify', '--chains'])
     expect([code, err]).toEqual([0, ''])
     const hash = new Bun.CryptoHasher('sha256').update(readLines(writer.path).at(-1) as string).digest('hex')
     expect(out).toContain(`w00 last line ${hash}\n`)
     expect(out).toEndWith('2 decisions, 1 withheld, 1 segments: ok\n')
   })
 
+  test('1 without the tree’s module, unless only the chains are requested', async () => {
+    const { code, err } = await run(['verify'])
+    expect([code, err]).toEqual([1, expect.stringContaining('verify only the hash chains with --chains')])
+  })
+
   test('0 with a warning for a torn tail', async () => {
     appendFileSync(writer.path, 'x')
-    const { code, out } = await run(['verify'])
+    const { code, out } = await run(['verify', '--chains'])
     expect(code).toBe(0)
     expect(out).toContain('warning: "torn tail of 1 bytes')
   })
 
   test('1 for a changed log, naming file and line', async () => {
     writeFileSync(writer.path, readFileSync(writer.path, 'utf8').replace('Demo', 'Dema'))
-    const { code, out } = await run(['verify'])
+    const { code, out } = await run(['verify', '--chains'])
     expect(code).toBe(1)
     expect(out).toContain('000001.ndjson 4 lines')
     expect(out).toContain('PROBLEM at line 3: "its hash of the line before')
@@ -56,7 +61,7 @@ describe('verify', () => {
   })
 
   test('the whole report with --json', async () => {
-    const { out } = await run(['verify', '--json'])
+    const { out } = await run(['verify', '--chains', '--json'])
     expect(JSON.parse(out)).toMatchObject({
       ok: true,
       decisions: 2,
@@ -66,7 +71,7 @@ describe('verify', () => {
   })
 
   test('1 where there is no log', async () => {
-    const { code, err } = await run(['verify'], { dataDirectory: join(dataDirectory, 'none') })
+    const { code, err } = await run(['verify', '--chains'], { dataDirectory: join(dataDirectory, 'none') })
     expect(code).toBe(1)
     expect(err).toContain('there is no decision log in')
   })
@@ -78,7 +83,7 @@ describe('verify', () => {
         nowMs += stepMs
         return nowMs
       }
-      return (await run(['verify'], {}, { ...systemClock, monotonicMs })).err
+      return (await run(['verify', '--chains'], {}, { ...systemClock, monotonicMs })).err
     }
     expect(await after(999)).toBe('')
     expect(await after(1_000)).toMatch(/^pass 1: 100% of \d+ bytes\n$/)
@@ -152,6 +157,7 @@ describe('usage', () => {
       ['tail', '-n', '-1'],
       ['verify', '--wat'],
       ['verify', '-f'],
+      ['verify', '--chains', '--checkpoint', 'kept'],
     ]
     for (const args of wrong) {
       const { code, out, err } = await run(args)
@@ -163,7 +169,7 @@ describe('usage', () => {
   test('a folder without segments is sound', async () => {
     const empty = temporaryDirectory()
     mkdirSync(join(empty, 'decisions'))
-    expect((await run(['verify'], { dataDirectory: empty })).code).toBe(0)
+    expect((await run(['verify', '--chains'], { dataDirectory: empty })).code).toBe(0)
     expect(await run(['tail'], { dataDirectory: empty })).toEqual({ code: 0, out: '', err: '' })
   })
 })
@@ -181,11 +187,11 @@ describe('ship', () => {
     expect(shipped.out).toMatch(/^[a-z0-9-]+: \d+ bytes shipped to dir:/)
     const again = await run(['ship', '--to', `dir:${folder}`, '--once', '--json'], { openTarget })
     expect(JSON.parse(again.out)).toMatchObject({ complete: true, bytes: 0, bytesUnshipped: 0, reason: null })
-    const verified = await run(['verify', '--from', `dir:${folder}`], { openTarget })
+    const verified = await run(['verify', '--chains', '--from', `dir:${folder}`], { openTarget })
     expect(verified.code).toBe(0)
     expect(verified.out).toContain('2 decisions, 1 withheld, 1 segments: ok\n')
     expect(verified.out).toEndWith('1 nodes: ok\n')
-    const report = await run(['verify', '--from', `dir:${folder}`, '--json'], { openTarget })
+    const report = await run(['verify', '--chains', '--from', `dir:${folder}`, '--json'], { openTarget })
     expect(JSON.parse(report.out)).toMatchObject({ ok: true, nodes: [{ decisions: 2, fromPieces: 1 }], repeated: [] })
   })
 
@@ -199,7 +205,7 @@ describe('ship', () => {
     segment.append([attestation(1_000), repeated])
     segment.close()
     expect((await run(['ship', '--to', `dir:${folder}`, '--once'], { openTarget, dataDirectory: other })).code).toBe(0)
-    const verified = await run(['verify', '--from', `dir:${folder}`], { openTarget })
+    const verified = await run(['verify', '--chains', '--from', `dir:${folder}`], { openTarget })
     expect(verified.code).toBe(1)
     const [line = ''] = verified.out.split('\n').filter((text) => text.includes('is recorded more than once'))
     expect(line).toStartWith(`${repeated.uuid} is recorded more than once: `)
@@ -213,7 +219,7 @@ describe('ship', () => {
     const failed = await run(['ship', '--to', `dir:${folder}/file`, '--once'], { openTarget })
     expect(failed.code).toBe(1)
     expect(failed.err).toContain('could not ship everything')
-    expect(await run(['verify', '--from', `dir:${folder}`], { openTarget })).toMatchObject({
+    expect(await run(['verify', '--chains', '--from', `dir:${folder}`], { openTarget })).toMatchObject({
       code: 1,
       out: 'nothing has been shipped to this location\n',
     })

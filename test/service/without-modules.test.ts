@@ -36,7 +36,9 @@ describe('without any module', () => {
     const proof = await fetch(`${service.url}/v2/attestations/${attestation.uuid}/proof`, { headers })
     expect(proof.status).toBe(404)
     expect((await fetch(`${service.url}/checkpoint`)).status).toBe(404)
-    const verified = await runCommand(service.dataDirectory, 'decisions', 'verify')
+    const verify = (...more: string[]) => runCommand(service.dataDirectory, 'decisions', 'verify', ...more)
+    expect(await verify()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('--chains') })
+    const verified = await verify('--chains')
     expect(verified).toMatchObject({ code: 0, stdout: expect.not.stringContaining('tree') })
   })
 
