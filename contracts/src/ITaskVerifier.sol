@@ -54,6 +54,8 @@ interface ITaskVerifier {
 
     /// @notice The task's last block or second has passed.
     error TaskExpired(uint256 expiry, uint256 current);
+    /// @notice The expiry is further away than any of this unit: it counts seconds, and the verifier counts blocks.
+    error TaskExpiryTooFar(uint256 expiry, uint256 current);
     /// @notice The task was spent before.
     error TaskAlreadyUsed(string taskId);
     /// @notice Fewer signatures than the task asks for, none asked for, or not one signature per signer.

@@ -12,6 +12,10 @@ contract TaskVerifier is ITaskVerifier, AttesterRegister {
     /// contracts the parent chain's), use Timestamp: a height read from the RPC would never be reached.
     ExpiryUnit public immutable expiryUnit;
 
+    /// @dev Twice the maximum number of blocks that the service adds to the height. A task contains no chain: without a
+    /// limit, a task of a chain that counts seconds would never expire at the same address on a chain that counts blocks.
+    uint256 private constant _MAX_EXPIRY_DISTANCE = 2_000_000;
+
     /// @dev By the Keccak-256 of the task id's text.
     mapping(bytes32 taskIdHash => bool) private _spent;
 
@@ -44,6 +48,7 @@ contract TaskVerifier is ITaskVerifier, AttesterRegister {
     {
         uint256 current = expiryUnit == ExpiryUnit.BlockNumber ? block.number : block.timestamp;
         if (current > task.expiry) revert TaskExpired(task.expiry, current);
+        if (task.expiry - current > _MAX_EXPIRY_DISTANCE) revert TaskExpiryTooFar(task.expiry, current);
         bytes32 taskIdHash = keccak256(bytes(task.taskId));
         if (_spent[taskIdHash]) revert TaskAlreadyUsed(task.taskId);
         uint256 required = task.quorumThresholdCount;

@@ -218,6 +218,18 @@ describeOnChain('TaskVerifier', () => {
     expect((await chain.send(last)).reverted).toBeNull()
   })
 
+  test('a task whose expiry counts seconds is refused by a verifier that counts blocks', async () => {
+    const byBlock = await deployVerifier(BLOCK_NUMBER)
+    const task = await sampleTask(1)
+    const good = validate(task, taskMessage(task, attesters.slice(0, 1)))
+    expect(await chain.call(good)).toEqual(ACCEPTED)
+    expect((await chain.send({ ...good, to: byBlock })).reverted).toBe('TaskExpiryTooFar')
+    // The service's maximum is 1,000,000 blocks.
+    const far = { ...task, expiry: Number(await chain.request<Hex>('eth_blockNumber')) + 1_000_000 }
+    const longest = { ...validate(far, taskMessage(far, attesters.slice(0, 1))), to: byBlock }
+    expect((await chain.send(longest)).reverted).toBeNull()
+  })
+
   test('TaskGuardedVault opens with a quorum for exactly the deposit that was evaluated', async () => {
     const [owner, user] = chain.accounts as [Hex, Hex]
     const vault = await chain.deploy('TaskGuardedVault', owner, verifier.address, 'x-0123456789abcdef', 2)
