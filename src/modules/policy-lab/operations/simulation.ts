@@ -38,7 +38,7 @@ const SIMULATION = named(
     facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Facts beyond the request' }),
     unasked: Type.Array(Type.String(), {
       description:
-        'Screeners and reads that were not queried, because only organization admins can query them. Provide their data in `facts`',
+        'Sources that were not queried, because the role of the caller does not permit it. Provide their data in `facts`',
     }),
   }),
 )
@@ -109,6 +109,11 @@ const METERED: ReadonlySet<FactNeed['kind']> = new Set([
   ...FACT_SOURCES.flatMap(({ kind, metered }) => (metered ? [kind] : [])),
 ])
 
+/** Sources whose answer a decision record contains only as a hash. */
+const PERSONAL: ReadonlySet<FactNeed['kind']> = new Set(
+  FACT_SOURCES.flatMap(({ kind, digest }) => (digest === null ? [] : [kind])),
+)
+
 const nameOf = (need: FactNeed): string =>
   need.kind === 'screener' ? need.screener : need.kind === 'read' ? need.read : need.kind
 
@@ -131,7 +136,7 @@ export const SIMULATION_ROUTES = [
     alone: 'reads',
     summary: 'Simulate a policy on a request',
     description:
-      'Evaluates a document or a revision, without signing or recording anything. Uses current lists, and queries other sources unless `facts` provides their data. Only organization admins can query screeners and chains, because queries may cost money; for other members, `unasked` lists the sources that were not queried. With `decision`, the request and facts come from a recorded decision, except the client IP address, the identity, and call data over 1 kB, which the log does not contain.',
+      'Evaluates a document or a revision, without signing or recording anything. Uses current lists, and queries other sources unless `facts` provides their data. Only organization admins can query screeners and chains, because queries may cost money. Viewers cannot query identities. `unasked` lists the sources that were not queried. With `decision`, the request and facts come from a recorded decision, except the client IP address, the identity, and call data over 1 kB, which the log does not contain.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -164,9 +169,11 @@ export const SIMULATION_ROUTES = [
       const decoded = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
       const known: ExternalFacts = { ...recordedAnswersOf(recorded), ...body.facts }
       const unknown = policy.needs.filter(isUnknown(known))
-      const unasked = mayIn(actor, organization.id, 'organization-admin')
-        ? []
-        : unknown.filter(({ kind }) => METERED.has(kind))
+      const isAdmin = mayIn(actor, organization.id, 'organization-admin')
+      const isReviewer = isAdmin || mayIn(actor, organization.id, 'reviewer')
+      const unasked = unknown.filter(
+        ({ kind }) => (!isAdmin && METERED.has(kind)) || (!isReviewer && PERSONAL.has(kind)),
+      )
       const asked = unknown.filter((need) => !unasked.includes(need))
       const collected = await services.policyFacts.collect(asked, {
         request: decoded,

@@ -35,7 +35,7 @@ const Unasked = ({ names }: { readonly names: readonly string[] }) =>
     <Notice tone="info" title="Not queried">
       <p>
         {names.join(', ')}: only organization admins can query screeners and chains, because queries may cost money.
-        Enter their data under “Source data”.
+        Viewers cannot query identities. Enter their data under “Source data”.
       </p>
     </Notice>
   )
