@@ -75,7 +75,8 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
       {broken && (
         <Notice tone="bad" title="The chain is broken here" urgent>
           <p>
-            This line or an adjacent line was changed after the decision. Verify the whole log, and compare it with a backup.
+            This line or an adjacent line was changed after the decision. Verify the whole log, and compare it with a
+            backup.
           </p>
         </Notice>
       )}
