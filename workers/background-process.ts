@@ -1,5 +1,4 @@
-// Shared by all processes that run next to the service. Their priority is lower than that of signing, and the service
-// ends them.
+// Background processes have a lower priority than signing, and the service ends them.
 import { constants, setPriority } from 'node:os'
 
 /** Priority of a process that answers interactive requests: above other background work, below signing. */
@@ -36,7 +35,6 @@ export interface Passes<Order> {
    * `finish`, it calls `pass` one last time and resolves.
    */
   run(pass: () => Promise<number>): Promise<void>
-  /** The latest order other than `finish`. */
   readonly newest: Exclude<Order, 'finish'> | null
 }
 

@@ -22,7 +22,7 @@ export const openGeoFile = async (path: string, clock: Clock) => {
   if (file !== null) return { geography, file }
   const { detail, code } = (failure ?? {}) as { detail?: unknown; code?: unknown }
   const reason = typeof detail === 'string' ? detail : typeof code === 'string' ? code : 'it is unreadable'
-  throw new CommandFailedError(`the geography file ${path} can't be read: ${reason}`)
+  throw new CommandFailedError(`the geography file ${path} cannot be read: ${reason}`)
 }
 
 const NONE = 'no geography file is configured: set COUNTERSIGN_GEOIP_FILE to an MMDB file'

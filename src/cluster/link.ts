@@ -85,7 +85,7 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
       const id = ++nextId
       const giveUp = (): void => {
         waiting.delete(id)
-        reject(new DependencyUnavailableError('the supervisor of the processes did not answer'))
+        reject(new DependencyUnavailableError('the process supervisor did not answer'))
       }
       // Wait in two halves: after this process was blocked, timers fire before responses that have already arrived are
       // read.

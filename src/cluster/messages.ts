@@ -4,12 +4,10 @@ import type { ProcessesLook, ProcessTarget } from '../admin/live/processes.ts'
 
 export type FromProcess =
   | { readonly type: 'ready' }
-  /** The process requests the metrics of all processes. */
   | { readonly type: 'collect'; readonly id: number }
   | { readonly type: 'pong' }
   /** The process's own metrics, as requested by `report`. */
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
-  /** The process requests the state of all processes. */
   | { readonly type: 'look'; readonly id: number }
   /** Sets the number of processes. Same response as for `look`. */
   | { readonly type: 'resize'; readonly id: number; readonly target: ProcessTarget }

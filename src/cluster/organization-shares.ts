@@ -25,8 +25,8 @@ export const createOrganizationShares = (
       bySlug,
       fallback,
       onError: (error) =>
-        log.warn('the organizations could not be read; a setting stays as it was', { error, setting }),
-      onUnknown: (slugs) => log.warn('a setting names organizations that are not there', { setting, slugs }),
+        log.warn('could not read the organizations; keeping the previous values of a setting', { error, setting }),
+      onUnknown: (slugs) => log.warn('a setting names unknown organizations', { setting, slugs }),
     })
   const weights = numbersOf('organization-weights', config.organizationWeights, 1)
   const caps = numbersOf('organization-concurrency', config.organizationConcurrency, Number.POSITIVE_INFINITY)

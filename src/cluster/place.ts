@@ -22,14 +22,13 @@ export interface Place {
   process: SupervisedProcess | null
   /** Unix milliseconds. */
   startedAtMs: number
-  /** Number of workers assigned to the process. */
   workers: number
   ready: boolean
   readySinceMs: number
   failures: number
   /** Number of pings since its last message. */
   silentPings: number
-  /** Whether it is being stopped on purpose. */
+  /** True while it is being stopped on purpose. */
   leaving: boolean
   onReady: (() => void)[]
   onExit: ((exitCode: number | null) => void)[]

@@ -32,7 +32,6 @@ export interface ProcessSupervisor {
    */
   replaceAll(): Promise<boolean>
   stop(): Promise<void>
-  /** Number of processes that listen. */
   ready(): number
 }
 
@@ -109,7 +108,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     if (process === null || process.own === true || leaving) return
     place.silentPings += 1
     if (place.silentPings > (ready ? SILENT_PINGS : SILENT_PINGS_AT_START)) {
-      log.error('a process does not answer and is killed', { process: place.index })
+      log.error('killing a process that does not answer', { process: place.index })
       process.kill('SIGKILL')
       return
     }
@@ -138,14 +137,14 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
       if (stopping || place.leaving || waiting.length > 0) return
       place.failures = settled ? 0 : place.failures + 1
       const delayMs = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.max(0, place.failures - 1))
-      log.error('a process exited; it will be restarted', { process: place.index, exitCode, delayMs })
+      log.error('a process exited; restarting it', { process: place.index, exitCode, delayMs })
       place.cancelRestart = after(delayMs, () => startIn(place))
     }
     try {
       place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit }, place.workers)
     } catch (error) {
       // Memory is exhausted or no process can be created: handled like a process that ends immediately.
-      log.error('a process could not be started', { process: place.index, error })
+      log.error('could not start a process', { process: place.index, error })
       onExit(null)
     }
   }
@@ -172,7 +171,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     // A second signal would interrupt the stop.
     if (told) return exited
     const cancel = after(stopMs, () => {
-      log.error('a process did not stop and is killed', { process: place.index })
+      log.error('killing a process that did not stop', { process: place.index })
       process.kill('SIGKILL')
     })
     process.kill('SIGTERM')
@@ -194,12 +193,12 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
       const ended = await startAndWait(place)
       if (ended === null) continue
       if (stopping) return false
-      log.error('a new process did not start; the others are left as they are', { process: place.index })
+      log.error('a new process did not start; the other processes were not replaced', { process: place.index })
       place.failures = 1
       place.cancelRestart = after(BACKOFF_MAX_MS, () => startIn(place))
       return false
     }
-    log.info('all processes were replaced', { processes: places.length })
+    log.info('replaced all processes', { processes: places.length })
     return true
   }
 
@@ -220,7 +219,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     if (stopping) return
     const processes = Math.min(options.processesMax, wanted.processes)
     if (processes !== target.processes) {
-      log.info('the number of processes changes', { from: target.processes, to: processes })
+      log.info('changing the number of processes', { from: target.processes, to: processes })
     }
     target = { processes, workers: wanted.workers }
     for (const place of places) tellWorkers(place)

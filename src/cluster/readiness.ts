@@ -1,4 +1,3 @@
-// Checks whether each part of this process can serve its roles, for `/readyz`.
 import type { ReadinessCheck } from '../server/operations.ts'
 import type { ChangeFeed } from '../store/change-feed.ts'
 
@@ -7,7 +6,7 @@ export interface SigningReadiness {
   workers(): number
   /** Returns false while every key of a kind is missing in this process. */
   hasKeys(): boolean
-  /** Returns false while the decision log refuses records. */
+  /** Returns false while the decision log rejects records. */
   isLogHealthy(): boolean
 }
 

@@ -1,4 +1,3 @@
-// Leader task that runs repeatedly.
 import type { Timers } from '../lib/time.ts'
 import type { Lead, LeaderTask } from './leader.ts'
 

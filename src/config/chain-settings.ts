@@ -60,13 +60,13 @@ const rpcUrls = (where: string, value: unknown): string[] => {
 
 const address = (where: string, family: ChainFamily, value: unknown): WalletAddress => {
   const parsed = typeof value === 'string' ? parseAddress(family, value) : null
-  return parsed ?? fail(`${where} must be an address on the chain, in quotes`)
+  return parsed ?? fail(`${where} must be a quoted address on the chain`)
 }
 
 const genesisHash = (where: string, family: ChainFamily, value: unknown): string => {
   if (family !== 'solana') return fail(`unknown setting ${where}`)
   const parsed = typeof value === 'string' ? parseAddress('solana', value) : null
-  return parsed ?? fail(`${where} must be base58 of 32 bytes`)
+  return parsed ?? fail(`${where} must be 32 bytes in base58`)
 }
 
 const FAMILIES = new Map<string, ChainFamily>(BUILT_IN_CHAINS.map(({ name, family }) => [name, family]))
@@ -120,7 +120,7 @@ export const parseChainSettings = (value: unknown): { added: EvmChain[]; setting
     if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) fail(`${name} must be a mapping`)
     const parsed = parseEntry(name, entry as Record<string, unknown>)
     if (builtIn.has(name) === (parsed.id !== null)) {
-      fail(builtIn.has(name) ? `${name} is built in and must have no id` : `${name} requires an id`)
+      fail(builtIn.has(name) ? `${name} is built in; remove its id` : `${name} requires an id`)
     }
     if (parsed.id !== null) added.push({ name, family: 'evm', chainId: parsed.id })
     settings.set(name, parsed.settings)

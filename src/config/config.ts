@@ -27,9 +27,7 @@ export interface Config extends ProcessPlan, Omit<Values, 'config' | 'without' |
   readonly dataDir: string
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
-  /** By name. */
   readonly screeners: ReadonlyMap<string, ScreenerSettings>
-  /** Names of the running modules. */
   readonly modules: ReadonlySet<string>
   /** Returns the value of a setting that a running module declares. */
   readonly of: SettingReader
@@ -43,7 +41,7 @@ const resolveChains = (fileChains: unknown, rpcUrls: ReadonlyMap<string, string>
   const byVariable = new Map(table.chains.map((chain) => [chain.name.replaceAll('-', '_').toUpperCase(), chain.name]))
   for (const [variable, url] of rpcUrls) {
     const name = byVariable.get(variable)
-    if (name === undefined) throw new SettingInvalidError(`COUNTERSIGN_RPC_${variable} does not name a known chain`)
+    if (name === undefined) throw new SettingInvalidError(`COUNTERSIGN_RPC_${variable} does not match a known chain`)
     const rpcUrl = parseWith(`COUNTERSIGN_RPC_${variable}`, url, parseRpcUrl)
     settings.set(name, { ...settings.get(name), rpcUrls: [rpcUrl] })
   }

@@ -23,8 +23,7 @@ export const readFlags = (settings: readonly Setting<unknown>[], argumentList: r
     const argument = argumentList[index] ?? ''
     const match = /^--([a-z0-9-]+)(?:=(.*))?$/s.exec(argument)
     const setting = match?.[1] === undefined ? undefined : byName.get(match[1])
-    if (setting === undefined)
-      throw new SettingInvalidError(`unknown flag ${argument.split('=')[0]}; --help lists them`)
+    if (setting === undefined) throw new SettingInvalidError(`unknown flag ${argument.split('=')[0]}; see --help`)
     const { name, secret } = setting
     if (secret) {
       const variable = variableOf(name)
@@ -42,7 +41,7 @@ export const readFlags = (settings: readonly Setting<unknown>[], argumentList: r
         throw new SettingInvalidError(`--${name} requires a value`)
       }
     }
-    if (texts.has(setting)) throw new SettingInvalidError(`--${name} must be given only once`)
+    if (texts.has(setting)) throw new SettingInvalidError(`--${name} can be specified only once`)
     texts.set(setting, { text, origin: `--${name}` })
   }
   return texts
@@ -139,7 +138,7 @@ export const readEnvironment = (
       continue
     }
     const setting = byVariable.get(name)
-    if (setting === undefined) throw new SettingInvalidError(`unknown setting ${name}; --help lists them`)
+    if (setting === undefined) throw new SettingInvalidError(`unknown setting ${name}; see --help`)
     texts.set(setting, { text: value, origin: name })
   }
   return { texts, rpcUrls, secretFiles }
@@ -154,7 +153,7 @@ export const secretSource = (
   const path = secretFiles.get(setting)
   const text = texts.get(setting)?.text
   if (text !== undefined && path !== undefined) {
-    throw new SettingInvalidError(`set ${variable} or ${variable}_FILE, not both`)
+    throw new SettingInvalidError(`set either ${variable} or ${variable}_FILE, not both`)
   }
   if (text === '') throw new SettingInvalidError(`${variable} is empty`)
   if (path !== undefined) return { source: 'file', path }

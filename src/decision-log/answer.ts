@@ -11,7 +11,7 @@ const reasonOf = (record: DecisionRecord): { code: string; message: string } | u
     ? undefined
     : { code: record.code ?? '', message: record.message ?? '' }
 
-/** Returns the v2 body. A denial has expiration 0 and an empty attester and signature. */
+/** v2. A denial has expiration 0 and an empty attester and signature. */
 const attestationAnswer = (record: DecisionRecord): string =>
   JSON.stringify({
     policy_id: record.policy,
@@ -27,7 +27,7 @@ const attestationAnswer = (record: DecisionRecord): string =>
     reason: reasonOf(record),
   })
 
-/** Returns the v1 body, which always has five keys. A denial has empty lists and expiry 0. */
+/** v1 always has five keys. A denial has empty lists and expiry 0. */
 const taskAnswer = (record: DecisionRecord): string =>
   JSON.stringify({
     is_compliant: record.compliant,

@@ -68,12 +68,11 @@ function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes
   }
 }
 
-/** Start position of a reader in a slot: a segment, and a line boundary in it. */
+/** A segment, and a line boundary in it. */
 export interface SlotPosition {
   readonly segment: SegmentName
-  /** Length of the whole lines, in bytes. */
+  /** Bytes. */
   readonly end: number
-  /** Number of bytes after the whole lines. */
   readonly tornBytes: number
 }
 

@@ -21,13 +21,13 @@ export class DecisionLineMalformedError extends DetailedError {}
 
 export class SegmentCutError extends NamedError {
   constructor() {
-    super('the segment became shorter while it was read')
+    super('the segment was truncated during the read')
   }
 }
 
 export class DecisionDirectoryMissingError extends DetailedError {
   constructor(directory: string, cause?: unknown) {
-    super(`there is no decision log in ${directory}`, cause)
+    super(`no decision log found in ${directory}`, cause)
   }
 }
 

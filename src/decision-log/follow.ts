@@ -20,7 +20,6 @@ export interface FollowOptions {
 interface SlotRead {
   readonly entries: readonly TailEntry[]
   readonly position: FollowPosition | null
-  /** True if more may be available at once. */
   readonly more: boolean
 }
 

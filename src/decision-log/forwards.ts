@@ -1,4 +1,3 @@
-// Reads a segment from its first line to its last, in constant memory.
 import { open } from 'node:fs/promises'
 import { MAX_LINE_BYTES, requireLineLength } from './record.ts'
 

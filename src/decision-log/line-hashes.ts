@@ -97,9 +97,7 @@ export const countedBytes = (
 
 export interface LineIntakeOptions {
   readonly directory: string
-  /** Bytes already taken, by `slot/segment`. */
   readonly taken: ReadonlyMap<string, number>
-  /** Size of one read, in bytes. */
   readonly runBytes?: number
 }
 

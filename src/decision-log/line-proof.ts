@@ -1,10 +1,8 @@
-// Interface for proofs that lines are in the log. A module provides the implementation.
 import { serviceKey } from '../lib/service-key.ts'
 
 export interface LineToProve {
   readonly slot: string
   readonly segment: string
-  /** Offset of the line's first byte in the segment. */
   readonly offset: number
   readonly line: string
 }

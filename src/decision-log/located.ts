@@ -11,18 +11,16 @@ export interface LinePlace {
   /** File name. */
   readonly segment: string
   readonly offset: number
-  /** Length in bytes, without the newline. */
   readonly length: number
 }
 
 /** Links of a line in its hash chain. They can be checked with the file and SHA-256 alone. */
 export interface LineProof extends LinePlace {
   readonly hash: string
-  /** Hash of the previous line, as contained in this line. */
   readonly previousHash: string
-  /** Whether the previous line has that hash. */
+  /** True if the previous line has that hash. */
   readonly previousMatches: boolean
-  /** Whether the next line contains this line's hash; null if this is the last line of its segment. */
+  /** True if the next line contains this line’s hash; null if this is the last line of its segment. */
   readonly nextMatches: boolean | null
 }
 
@@ -75,7 +73,7 @@ export const readPlaces = (directory: string, places: readonly LinePlace[]): (st
   return texts
 }
 
-/** Returns the line that ends directly before `offset`; null if there is none. */
+/** Null if there is none. */
 const lineBefore = (descriptor: number, offset: number): Buffer | null => {
   for (let size = 4_096; ; size *= 8) {
     const length = Math.min(size, offset)

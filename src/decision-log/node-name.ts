@@ -41,6 +41,6 @@ export const nodeNameOf = (directory: string): string => {
     }
   }
   const name = readFileSync(path, 'utf8').trim()
-  if (!NODE.test(name)) throw new Error(`${path} must hold lower-case letters, digits and - only`)
+  if (!NODE.test(name)) throw new Error(`${path} must contain only lowercase letters, digits and hyphens`)
   return name
 }

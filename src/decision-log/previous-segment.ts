@@ -8,11 +8,9 @@ import type { SegmentName } from './segment-name.ts'
 
 export interface PreviousSegment {
   readonly segment: SegmentName
-  /** Hash of the last valid line. */
   readonly hash: string
   /** Valid length in bytes, including the last newline. */
   readonly length: number
-  /** Number of bytes after the valid length. */
   readonly tornBytes: number
 }
 

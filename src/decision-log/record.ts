@@ -1,6 +1,6 @@
 // Encodes and parses log lines. Parsing encodes the record again and compares, so extra, missing, repeated or reordered
-// keys and other spellings are refused (docs/operations.md, "The decision log"). One JSON.stringify per line takes half
-// the time of a template with separately quoted fields, and no field can break out of its quotes.
+// keys and other spellings are rejected (docs/operations.md, "The decision log"). One JSON.stringify per line takes
+// half the time of a template with separately quoted fields, and no field can break out of its quotes.
 import { isObject } from '../lib/is-object.ts'
 import { DecisionLineMalformedError } from './errors.ts'
 import type { DecisionRecord, LogRecord, SegmentHeader } from './types.ts'
@@ -10,13 +10,13 @@ export const MAX_LINE_BYTES = 1_048_576
 
 /** @throws DecisionLineMalformedError if a line has more than MAX_LINE_BYTES */
 export const requireLineLength = (bytes: number): void => {
-  if (bytes > MAX_LINE_BYTES) throw new DecisionLineMalformedError('a line is longer than the log allows')
+  if (bytes > MAX_LINE_BYTES) throw new DecisionLineMalformedError('a line exceeds the maximum length')
 }
 
-/** Returns the SHA-256 of a line without its newline, as 64 lower-case hex digits. Text is hashed as UTF-8. */
+/** Without the newline; 64 lowercase hex digits. */
 export const hashLine = (line: string | Uint8Array): string => Bun.SHA256.hash(line, 'hex')
 
-/** Returns the line of a record, without a newline. `previousHash` is the hash of the previous line in the segment. */
+/** Without a newline. `previousHash` is the hash of the previous line in the segment. */
 export const encodeRecord = (record: LogRecord, previousHash: string): string =>
   record.kind === 'withheld'
     ? JSON.stringify({ prev: previousHash, kind: record.kind, uuid: record.uuid, at: record.at })
@@ -95,14 +95,14 @@ const isShadow = (value: unknown): boolean =>
   (value['compliant'] === null || typeof value['compliant'] === 'boolean') &&
   isTextOrNull(value['rule'])
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
-/** Returns whether a value is a valid time in Unix milliseconds, within the range of Date. */
+/** Unix milliseconds, within the range of Date. */
 const isTime = (value: unknown): boolean => isCount(value) && (value as number) <= 8_640_000_000_000_000
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === 'string')
 const matches = (pattern: RegExp, value: unknown): boolean => typeof value === 'string' && pattern.test(value)
 
 const require = (holds: boolean, field: string): void => {
-  if (!holds) throw new DecisionLineMalformedError(`field ${field} is missing or malformed`)
+  if (!holds) throw new DecisionLineMalformedError(`field ${field} is missing or invalid`)
 }
 
 /**
@@ -122,9 +122,8 @@ const checkSignatures = (record: DecisionRecord): void => {
 }
 
 /**
- * Refuses a record whose line could not be parsed. Takes a few nanoseconds, because JSON quotes all texts and their
+ * Rejects a record whose line could not be parsed. Takes a few nanoseconds, because JSON quotes all texts and their
  * characters need no check.
- * @throws DecisionLineMalformedError with the name of the field
  */
 export const checkRecordable = (record: LogRecord): void => {
   require(record.uuid.length === 36, 'uuid')
@@ -140,7 +139,7 @@ const parseObject = (line: string): Record<string, unknown> => {
   try {
     value = JSON.parse(line)
   } catch (cause) {
-    throw new DecisionLineMalformedError('the line is not JSON', cause)
+    throw new DecisionLineMalformedError('the line is not valid JSON', cause)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DecisionLineMalformedError('the line is not a JSON object')
@@ -181,7 +180,7 @@ export const parseRecordLine = (line: string): { readonly prev: string; readonly
   }
   const prev = value['prev'] as string
   const { prev: _, ...record } = value as unknown as LogRecord & { prev: string }
-  if (encodeRecord(record, prev) !== line) throw new DecisionLineMalformedError('the line has keys that do not belong')
+  if (encodeRecord(record, prev) !== line) throw new DecisionLineMalformedError('the line has unknown keys')
   return { prev, record }
 }
 
@@ -202,7 +201,7 @@ export const parseHeaderLine = (line: string): SegmentHeader => {
   require(isCount(value['previous_length']), 'previous_length')
   require(isCount(value['previous_torn_bytes']), 'previous_torn_bytes')
   const header = value as unknown as SegmentHeader
-  if (encodeHeader(header) !== line) throw new DecisionLineMalformedError('the line has keys that do not belong')
+  if (encodeHeader(header) !== line) throw new DecisionLineMalformedError('the line has unknown keys')
   return header
 }
 

@@ -14,7 +14,6 @@ const SEARCH_BYTES = 2_097_152
 const SEARCH_BYTES_PER_UUID = 16_384
 
 export interface RecoveryOptions {
-  /** Length of the search in bytes. Defaults to 2 MiB, or 16 KiB per uuid if that is more. */
   readonly maxBytes?: number
   /** True if the log uses sync: a record that was not flushed is flushed before it is returned. */
   readonly sync?: boolean
@@ -48,7 +47,7 @@ export const recoverDecisions = (
       parseHeaderLine(bytes.toString('utf8'))
     } else {
       const peeked = peekUuid(bytes)
-      if (peeked === null) throw new DecisionLineMalformedError('a line near the end of the log is damaged')
+      if (peeked === null) throw new DecisionLineMalformedError('a line near the end of the log is corrupt')
       if (peeked.kind !== 'withheld' && wanted.has(peeked.uuid)) {
         const { record } = parseRecordLine(bytes.toString('utf8'))
         if (record.kind !== 'withheld') found.set(record.uuid, record)

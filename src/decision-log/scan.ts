@@ -20,7 +20,6 @@ export interface ScanPosition {
 export interface ScannedLine {
   readonly slot: string
   readonly segment: string
-  /** Offset of the line's first byte. */
   readonly offset: number
   /** Length in bytes, without the newline. */
   readonly length: number
@@ -37,9 +36,7 @@ export interface SlotScanner {
   /** Returns the next line without taking it; null if there is none yet. Skips headers. */
   peek(): ScannedLine | null
   take(): void
-  /** Null before the first line. */
   position(): ScanPosition | null
-  /** Returns the cuts found since the last call. */
   takeCuts(): readonly SegmentCut[]
   close(): void
 }
@@ -47,7 +44,6 @@ export interface SlotScanner {
 interface OpenSegment {
   readonly name: SegmentName
   readonly descriptor: number
-  /** Offset of the next line. */
   offset: number
   /** Bytes read from the file. The bytes starting at `start` are pending; their file offset is `offset`. */
   held: Buffer

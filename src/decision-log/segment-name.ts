@@ -6,16 +6,13 @@ import { join } from 'node:path'
 import { errorCodeOf, isMissingFile } from '../lib/named-error.ts'
 import { DecisionDirectoryMissingError } from './errors.ts'
 
-/** Returns the directory name of a worker's slot: `w00`. */
+/** `w00`. */
 export const slotName = (slot: number): string => `w${String(slot).padStart(2, '0')}`
 
 const SLOT = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const SEGMENT = /^(\d{8}T\d{6}\.\d{3}Z)-(\d{6,15})\.ndjson$/
 
-/**
- * Returns whether a name has 1 to 64 lower-case letters, digits, `-` and `_`, so that it is one path element on any
- * system.
- */
+/** 1 to 64 lowercase letters, digits, `-` and `_`: one path element on any system. */
 export const isSlotName = (name: string): boolean => SLOT.test(name)
 
 export interface SegmentName {
@@ -30,7 +27,6 @@ export const parseSegmentName = (name: string): SegmentName | null => {
   return match === null ? null : { name, stamp: match[1] as string, number: Number(match[2]) }
 }
 
-/** Formats a time for a segment name. */
 export const stampOf = (atMs: number): string => new Date(atMs).toISOString().replaceAll('-', '').replaceAll(':', '')
 
 /**

@@ -37,16 +37,14 @@ interface OpenSegment {
   readonly descriptor: number
   /** UTC days since the epoch. */
   readonly day: number
-  /** Valid length in bytes. */
   length: number
-  /** Hash of the last valid line. */
   hash: string
 }
 
 const writeFully = (files: SegmentFiles, descriptor: number, bytes: Uint8Array, length: number): void => {
   for (let done = 0; done < length; ) {
     const count = files.write(descriptor, bytes, done, length - done)
-    if (count <= 0) throw new DecisionLogError('the system wrote nothing')
+    if (count <= 0) throw new DecisionLogError('the system wrote no bytes')
     done += count
   }
 }
@@ -68,7 +66,6 @@ const tieTo = ({ segment, hash, length }: OpenSegment, tornBytes: number): Previ
   tornBytes,
 })
 
-/** Writer of one slot's segments. */
 class SlotWriter implements SegmentWriter {
   path = ''
   failure: DecisionLogError | null = null
@@ -147,7 +144,7 @@ class SlotWriter implements SegmentWriter {
     for (const record of records) {
       const line = encodeRecord(record, hash)
       if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES) {
-        throw new DecisionLineMalformedError('the line is longer than the log allows')
+        throw new DecisionLineMalformedError('the line exceeds the maximum length')
       }
       hash = hashLine(line)
       lines.push(line)
@@ -252,6 +249,7 @@ class SlotWriter implements SegmentWriter {
  * @throws RangeError if the slot name isn't a single path element
  */
 export const openSegment = (options: SegmentOptions): SegmentWriter => {
-  if (!isSlotName(options.slot)) throw new RangeError('a slot is named by lower-case letters, digits, - and _')
+  if (!isSlotName(options.slot))
+    throw new RangeError('a slot name must contain only lowercase letters, digits, hyphens and underscores')
   return new SlotWriter(options)
 }

@@ -21,7 +21,7 @@ export type ShippedName =
 
 export const segmentObject = (node: string, slot: string, segment: string): string => `${node}/${slot}/${segment}`
 
-/** Returns the name of a digest in the format of `sha256sum -c`. */
+/** The object’s format is that of `sha256sum -c`. */
 export const digestObject = (node: string, slot: string, segment: string): string =>
   `${segmentObject(node, slot, segment)}.sha256`
 

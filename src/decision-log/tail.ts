@@ -11,7 +11,6 @@ export interface TailEntry {
   /** File name. */
   readonly segment: string
   readonly record: LogRecord
-  /** Line as stored, without the newline. */
   readonly line: string
 }
 
@@ -28,7 +27,6 @@ export interface Tail {
   readonly position: ReadonlyMap<string, FollowPosition>
   /** Number of unreadable lines; `decisions verify` lists them. */
   readonly unreadable: number
-  /** Position of the newest unreadable line. */
   readonly unreadableAt: string | null
 }
 

@@ -32,7 +32,7 @@ export interface ShadowVerdict {
 
 export interface DecisionRecord {
   readonly kind: 'attestation' | 'task'
-  /** Lower-case, 36 characters. */
+  /** Lowercase, 36 characters. */
   readonly uuid: string
   /** Unix milliseconds. */
   readonly at: number
@@ -45,21 +45,17 @@ export interface DecisionRecord {
   readonly verification_hash: string
   readonly chain: string
   readonly from: string
-  /** User that `from` represents, if the request names one. */
   readonly on_behalf?: string | undefined
   readonly to: string
   /** Decimal string. */
   readonly value: string
-  /** SHA-256 of the data bytes, hex. */
   readonly data_sha256: string
   readonly data_size: number
   /** `0x` hex of the data, unless it is too long for a line of the log. */
   readonly data?: string | undefined
   /** Time of the request, Unix seconds. */
   readonly requested?: number
-  /** Inputs of the policy in addition to the request, if it needs any. */
   readonly facts?: RecordedFacts | undefined
-  /** Verdict of the shadow revision, if there is one. */
   readonly shadow?: ShadowVerdict | undefined
   readonly compliant: boolean
   readonly rule: string | null

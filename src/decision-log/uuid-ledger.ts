@@ -19,7 +19,6 @@ export interface UuidLedger {
    * be used once as a decision and once as withheld. Returns false for a uuid outside the range.
    */
   add(uuid: string, use: UuidUse): boolean
-  /** Clears the ledger and moves to the next range. Returns false if all hashes are covered. */
   nextRange(): boolean
 }
 

@@ -1,4 +1,3 @@
-// Verifies one segment: its own hash chain, and its links with the neighboring segments.
 import { join } from 'node:path'
 import { DecisionLineMalformedError, reasonOf } from './errors.ts'
 import { forEachLine } from './forwards.ts'
@@ -25,7 +24,6 @@ export interface SegmentReport {
   /** Hash of the last line. Stored elsewhere, it later proves that no line changed. */
   readonly lastHash: string | null
   readonly ok: boolean
-  /** First problem; null if ok. */
   readonly problem: SegmentProblem | null
   /** Findings with a harmless explanation, such as a crash or the removal of old segments. */
   readonly warnings: readonly string[]
@@ -34,7 +32,6 @@ export interface SegmentReport {
 export interface SegmentInChain {
   readonly slot: string
   readonly segment: SegmentName
-  /** Size of the file at the start of verification. */
   readonly bytes: number
   /** Null if the first line isn't a header. */
   readonly header: SegmentHeader | null
@@ -64,12 +61,12 @@ const detailOf = (error: unknown): string =>
 const tieProblem = (chained: SegmentInChain, before: SegmentReport | null): string | null => {
   const { header, segment, slot } = chained
   if (header === null) return chained.headerProblem
-  if (header.slot !== slot) return 'the header names another slot'
-  if (header.number !== segment.number) return 'the header names another number than the file'
-  if (chained.previousIsEmpty) return `the segment before it, ${header.previous_segment}, was emptied`
+  if (header.slot !== slot) return 'the header names a different slot'
+  if (header.number !== segment.number) return 'the number in the header differs from the file name'
+  if (chained.previousIsEmpty) return `the previous segment, ${header.previous_segment}, was emptied`
   if (before === null) return null
-  if (header.previous_segment === null) return `the header names no segment before it, but ${before.name} is there`
-  if (header.previous_segment !== before.name) return `the segment before it, ${header.previous_segment}, is missing`
+  if (header.previous_segment === null) return `the header names no previous segment, but ${before.name} exists`
+  if (header.previous_segment !== before.name) return `the previous segment, ${header.previous_segment}, is missing`
   if (header.previous_hash !== before.lastHash) return `the last line of ${before.name} was changed or removed`
   return null
 }
@@ -83,10 +80,11 @@ const tailProblem = (chained: SegmentInChain, wholeBytes: number, warnings: stri
     return null
   }
   if (successor.previous_segment !== chained.segment.name) {
-    return tail > 0 ? 'torn tail that no later segment records' : null
+    return tail > 0 ? 'torn tail that no later segment states' : null
   }
   if (bytes < successor.previous_length) return 'lines were removed: the next segment records more bytes'
-  if (wholeBytes !== successor.previous_length) return 'the last line does not end where the next segment expects it'
+  if (wholeBytes !== successor.previous_length)
+    return 'the last line ends at a different position than the next segment states'
   if (tail !== successor.previous_torn_bytes) return 'bytes were added or removed after the last line'
   if (tail > 0) warnings.push(`torn tail of ${tail} bytes, recorded in the next segment: a crash or a failed write`)
   return null
@@ -125,7 +123,7 @@ export const verifySegment = async (
         return
       }
       const { prev, record } = parseRecordLine(decoder.decode(bytes))
-      if (prev !== previousHash) note(lines, 'its hash of the line before does not match that line')
+      if (prev !== previousHash) note(lines, 'the hash of the previous line does not match')
       firstAt ??= record.at
       lastAt = record.at
       note(lines, visitor.onRecord(record))
@@ -144,7 +142,7 @@ export const verifySegment = async (
     lastHash = null
   }
   if (before === null && problem === null && typeof chained.header?.previous_segment === 'string') {
-    warnings.push(`the segments before it, up to ${chained.header.previous_segment}, are not here`)
+    warnings.push(`the previous segments, up to ${chained.header.previous_segment}, are not present`)
   }
   const { slot, segment, bytes } = chained
   return { slot, name: segment.name, bytes, lines, firstAt, lastAt, lastHash, ok: problem === null, problem, warnings }

@@ -1,3 +1,3 @@
-/** Returns whether a value is a JSON object: neither null nor an array. */
+/** True for a JSON object: neither null nor an array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-// Detects the type of an image from its first bytes. SVG is refused, because it can contain scripts.
+// Detects the type of an image from its first bytes. SVG is rejected, because it can contain scripts.
 
 export type LogoType = 'image/png' | 'image/jpeg' | 'image/webp'
 

@@ -60,7 +60,7 @@ export const errorClassOf = (error: unknown): string => {
 /** Returns the predicate of an error message about a file, for example `can't be read (ENOENT)`. */
 export const unreadableText = (error: unknown): string => {
   const code = errorCodeOf(error)
-  return typeof code === 'string' ? `can't be read (${code})` : "can't be read"
+  return typeof code === 'string' ? `cannot be read (${code})` : 'cannot be read'
 }
 
 export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'

@@ -1,5 +1,3 @@
-// Matches the path of a request with a declared path.
-
 const isParameter = (segment: string): boolean => segment.startsWith(':') || segment.startsWith('{')
 
 /**

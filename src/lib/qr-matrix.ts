@@ -72,11 +72,11 @@ export const createQrEncoder = (prefix: string, tokenLength: number): QrEncoder 
   return {
     side,
     encode: (token) => {
-      if (token.length !== tokenLength) throw new RangeError('the token is not of the length prepared for')
+      if (token.length !== tokenLength) throw new RangeError('the token has a different length than the prepared codes')
       bits.set(base)
       for (let character = 0; character < tokenLength; character++) {
         const code = token.charCodeAt(character)
-        if (code > 0x7f) throw new RangeError('the token is not ASCII')
+        if (code > 0x7f) throw new RangeError('the token must be ASCII')
         for (let bit = 0; bit < BITS_PER_CHARACTER; bit++) {
           if ((code >> bit) & 1) xorInto(bits, contributions[character * BITS_PER_CHARACTER + bit]!)
         }

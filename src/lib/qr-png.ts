@@ -37,7 +37,7 @@ export const scaleFor = (side: number, size: number): number => {
 }
 
 const createCanvas = (side: number, size: number): Canvas => {
-  if (side > size) throw new RangeError('the code has more modules than the picture has pixels')
+  if (side > size) throw new RangeError('the code has more modules than the image has pixels')
   const rowBytes = 1 + Math.ceil(size / 8)
   const raster = new Uint8Array(rowBytes * size)
   const scale = scaleFor(side, size)

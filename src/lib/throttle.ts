@@ -2,7 +2,6 @@
 
 export interface ThrottleOptions {
   readonly monotonicMs: () => number
-  /** Minimum time between two events of a kind. */
   readonly quietMs?: number
   /** Maximum number of kinds in memory; beyond it, the oldest is dropped. */
   readonly kindsMax?: number

@@ -80,7 +80,6 @@ export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: num
   }
 }
 
-/** The wall clock recently jumped ahead. */
 export class ClockAheadError extends NamedError {}
 
 /** Daylight saving time and small corrections don't count as jumps. */
@@ -99,7 +98,7 @@ export const createSteadyClock = ({ unixSeconds, monotonicMs }: Clock): (() => v
       aheadSinceMs ??= monotonicMs()
       if (monotonicMs() - aheadSinceMs < SETTLED_MS) {
         throw new ClockAheadError(
-          `the clock was set ahead by ${Math.round(aheadSeconds)} s; nothing is erased for a day`,
+          `the clock was set ahead by ${Math.round(aheadSeconds)} s; erasure is paused for a day`,
         )
       }
     }

@@ -7,7 +7,6 @@ export interface UploadPace {
   readonly timeLimitMs: number
   /** Time before the minimum rate applies. */
   readonly graceMs: number
-  /** Minimum average rate. */
   readonly bytesPerSecondMin: number
 }
 

@@ -23,7 +23,7 @@ const decodeEntity = (whole: string, name: string): string => {
   const known = ENTITIES[name]
   if (known !== undefined) return known
   const code = name.startsWith('#x') ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
-  if (!name.startsWith('#') || !(code > 0 && code <= 0x10ffff)) throw new XmlInvalidError(`it uses the entity ${whole}`)
+  if (!name.startsWith('#') || !(code > 0 && code <= 0x10ffff)) throw new XmlInvalidError(`unsupported entity ${whole}`)
   return String.fromCodePoint(code)
 }
 
@@ -75,7 +75,7 @@ const attributesOf =
       at = ATTRIBUTE.lastIndex
     }
     TAG_END.lastIndex = at
-    if (!TAG_END.test(tag)) throw new XmlInvalidError('it has a tag with a malformed attribute')
+    if (!TAG_END.test(tag)) throw new XmlInvalidError('malformed attribute')
     return null
   }
 
@@ -94,16 +94,17 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
   const takeTag = (tag: string): void => {
     if (tag.startsWith('/')) {
       const name = localName(tag.slice(1).trim())
-      if (open.pop() !== name) throw new XmlInvalidError('its elements are not closed in order')
+      if (open.pop() !== name) throw new XmlInvalidError('elements are not closed in order')
       listener.close(name)
       return
     }
     const stop = tag.search(NAME_END)
     const nameEnd = stop === -1 ? tag.length : stop
     const name = localName(tag.slice(0, nameEnd))
-    if (name === '') throw new XmlInvalidError('it has a tag without a name')
+    if (name === '') throw new XmlInvalidError('tag without a name')
     if (open.length === 0) roots += 1
-    if (roots > 1 || open.length >= DEPTH_MAX) throw new XmlInvalidError('its elements are not one tree')
+    if (roots > 1 || open.length >= DEPTH_MAX)
+      throw new XmlInvalidError('the document must have one root element and limited nesting')
     listener.open(name, attributesOf(tag, nameEnd))
     if (tag.endsWith('/')) listener.close(name)
     else open.push(name)
@@ -111,7 +112,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
 
   const takeText = (text: string): void => {
     if (open.length > 0) listener.text(decodeText(text))
-    else if (text.trim() !== '') throw new XmlInvalidError('it is not XML')
+    else if (text.trim() !== '') throw new XmlInvalidError('not an XML document')
   }
 
   /** @returns the exclusive end of the token at `start`; -1 if its end has not arrived */
@@ -132,12 +133,12 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
       if (open.length > 0) listener.text(token.slice(9, -3))
       return
     }
-    if (token.startsWith('<!')) throw new XmlInvalidError('it has a document type')
+    if (token.startsWith('<!')) throw new XmlInvalidError('document types are not supported')
     takeTag(token.slice(1, -1))
   }
 
   const requireShort = (length: number): void => {
-    if (length > TOKEN_MAX) throw new XmlInvalidError('it has a tag or text that is too long')
+    if (length > TOKEN_MAX) throw new XmlInvalidError('a tag or text is too long')
   }
 
   const write = (piece: string): void => {
@@ -165,7 +166,8 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     end: () => {
       // Pad the text, because the last tags may be shorter than the look-ahead.
       write(' '.repeat(LONGEST_OPENING))
-      if (rest.trim() !== '' || open.length > 0 || roots === 0) throw new XmlInvalidError('it ends early')
+      if (rest.trim() !== '' || open.length > 0 || roots === 0)
+        throw new XmlInvalidError('unexpected end of the document')
     },
   }
 }

@@ -1,5 +1,5 @@
-// Statistics of the pool's jobs, and the forecast that decides whether a job is accepted (invariant 8). A job that
-// cannot finish by its deadline is refused immediately, so that the caller can retry elsewhere.
+// Statistics of the pool’s jobs, and the forecast that decides whether a job is accepted (invariant 8). A job that
+// cannot finish by its deadline is rejected immediately, so that the caller can retry elsewhere.
 import { QueueFullError } from '../domain/errors.ts'
 import type { ShadowOutcome } from '../domain/verdict.ts'
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
@@ -8,7 +8,7 @@ import type { LossCause, PoolParts } from './pool-options.ts'
 import type { Settlement, WithheldLedger } from './settlement.ts'
 import type { Supervisor } from './worker-supervisor.ts'
 
-/** Upper bounds of the histogram buckets for wait and run times, in milliseconds. */
+/** Milliseconds. */
 export const JOB_BOUNDS_MS: readonly number[] = [
   0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000,
 ]
@@ -16,9 +16,7 @@ export const JOB_BOUNDS_MS: readonly number[] = [
 export interface PoolStats {
   /** Number of workers that accept jobs. */
   readonly workers: number
-  /** Number of workers that hold jobs. */
   readonly busy: number
-  /** Number of workers requested. */
   readonly wanted: number
   /** Number of abandoned threads that are still running in native code. */
   readonly abandoned: number
@@ -36,11 +34,9 @@ export interface PoolStats {
   readonly withheld: number
   /** Decisions with a shadow revision, by its outcome. */
   readonly shadows: Readonly<Record<ShadowOutcome, number>>
-  /** Times from submission to dispatch. */
   readonly wait: HistogramSnapshot
-  /** Times from dispatch to the worker's answer. */
   readonly run: HistogramSnapshot
-  /** Mean time per job of one worker, over about the last 100 batches. */
+  /** Of one worker, over about the last 100 batches. */
   readonly meanServiceMs: number
   /** Queue depth × mean service time / workers. Infinity if there are no workers. */
   readonly predictedWaitMs: number
@@ -55,7 +51,7 @@ const SERVICE_WEIGHT = 0.02
 const OVERRUN_WEIGHT = 0.02
 /**
  * Time constant of the moving average: after this time, an observation retains about a third of its weight. Without it,
- * a pessimistic forecast would refuse the very jobs that show an improvement.
+ * a pessimistic forecast would reject the very jobs that show an improvement.
  */
 const OVERRUN_MEMORY_MS = 100
 
@@ -111,7 +107,6 @@ export const createPoolStatistics = (): PoolStatistics => {
   }
 }
 
-/** Returns the expected wait for a worker, in milliseconds. */
 export const predictWaitMs = (queued: number, meanServiceMs: number, workers: number): number => {
   if (queued === 0 && workers > 0) return 0
   return workers === 0 ? Number.POSITIVE_INFINITY : (queued * meanServiceMs) / workers
@@ -168,14 +163,13 @@ const RETRY_AFTER_MAX_SECONDS = 30
  */
 const TRUSTED_SHARE = 0.7
 
-/** Returns the expected time until the job is finished, in milliseconds. */
 export const forecastMs = ({ queued, share, meanServiceMs, workers }: Forecast): number =>
   // Without a worker, there is no basis for a forecast: a worker may start at any moment.
   workers === 0 ? 0 : ((queued + 1) * meanServiceMs) / (workers * share)
 
 /**
  * One preallocated error per Retry-After value: in a flood, capturing a stack trace would be the most expensive part of
- * a refusal. The shared stack contains no request data.
+ * a rejection. The shared stack contains no request data.
  */
 const REFUSALS = Array.from({ length: RETRY_AFTER_MAX_SECONDS }, (_, index) => new QueueFullError(index + 1))
 
@@ -194,9 +188,9 @@ export interface AdmissionOptions {
 }
 
 /**
- * Decides whether to accept a job of this organization with `leftMs` until its deadline. Returns a refusal, or the
- * job's expected duration in milliseconds. If the queue is full, the job is accepted only if it can displace another
- * organization's job.
+ * Decides whether to accept a job of this organization with `leftMs` until its deadline. Returns an error, or the job’s
+ * expected duration in milliseconds. If the queue is full, the job is accepted only if it can displace another
+ * organization’s job.
  */
 export type Admission = (organizationId: string, leftMs: number) => QueueFullError | number
 

@@ -7,7 +7,6 @@ import type { Pool } from './pool.ts'
 import type { AttesterReference } from './protocol.ts'
 
 export interface AttesterReloadDependencies {
-  /** Reads the stored attesters. */
   readonly read: () => Promise<readonly AttesterReference[]>
   /** The attesters with which the pool started. */
   readonly inUse: readonly AttesterReference[]
@@ -18,7 +17,6 @@ export interface AttesterReloadDependencies {
 }
 
 export interface AttesterReload {
-  /** Call when the attesters may have changed. */
   reload(): void
   /** False while this process signs with a set that differs from the stored set. */
   isCurrent(): boolean
@@ -26,7 +24,6 @@ export interface AttesterReload {
   hasEveryKind(): boolean
   /** Start of the period in which a retired key may still sign (monotonic), or null. See ChangeFollower. */
   behindSinceMs(): number | null
-  /** Cancels further retries. */
   stop(): void
 }
 
@@ -49,7 +46,6 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   let current = true
   let everyKind = true
   let stopped = false
-  /** Number of unfinished reloads. */
   let pending = 0
   let behindSinceMs: number | null = null
 
@@ -88,7 +84,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
       everyKind = true
     } catch (error) {
       if (stopped) return
-      if (current) log.error('could not load the changed attesters; will retry', { error })
+      if (current) log.error('could not load the changed attesters; retrying', { error })
       current = false
       if (!stopped) cancelRetry = after(AGAIN_MS, reload)
     }

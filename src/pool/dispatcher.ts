@@ -39,7 +39,6 @@ const policyNotLoaded = (): CountersignError =>
 
 const takesJobs = ({ state, recalled }: WorkerHandle): boolean => state === 'live' && !recalled
 
-/** Sends the queued jobs of one pool to its workers. */
 export class Dispatcher {
   private scheduled = false
   /** Longest recent turn of the main thread, measured from the turn's first job. */
@@ -54,7 +53,6 @@ export class Dispatcher {
     private readonly settlement: Pick<Settlement, 'expire' | 'fail'>,
   ) {}
 
-  /** Schedules a dispatch at the end of the current turn of the event loop. */
   schedule(): void {
     if (this.scheduled) return
     this.scheduled = true
@@ -90,7 +88,6 @@ export class Dispatcher {
     for (const handle of handles) handle.flush()
   }
 
-  /** Enqueues a job that may have crashed a worker. */
   enqueueAlone(pending: PendingJob): void {
     this.suspects.push(pending)
   }
@@ -203,7 +200,6 @@ const takeOutcome = (
   return true
 }
 
-/** Takes the outcomes that a worker reports for a batch, and then dispatches further jobs. */
 export const takeOutcomes = (
   parts: PoolParts,
   settlement: Settlement,

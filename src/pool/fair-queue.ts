@@ -9,9 +9,7 @@ export interface JobQueue {
   pushTail(pending: PendingJob): void
   /** Adds a job that has already waited. */
   pushHead(pending: PendingJob): void
-  /** Removes and returns the oldest unsettled job. */
   shift(): PendingJob | null
-  /** Removes and returns the newest unsettled job. */
   takeTail(): PendingJob | null
   /** Removes a settled job from the count. */
   drop(pending: PendingJob): void
@@ -96,7 +94,6 @@ export const createJobQueue = (): JobQueue => {
 interface Lane {
   readonly queue: JobQueue
   weight: number
-  /** Number of jobs that may still be taken in the current turn. */
   credit: number
   active: boolean
 }
@@ -132,7 +129,6 @@ export class FairQueue {
     this.enter(pending).queue.pushHead(pending)
   }
 
-  /** Removes and returns the oldest unsettled job of the organization whose turn it is. */
   shift(): PendingJob | null {
     for (;;) {
       const lane = this.active[this.turn]
@@ -164,7 +160,7 @@ export class FairQueue {
     return this.lanes.get(organizationId)?.queue.size ?? 0
   }
 
-  /** Returns the share of all workers' time that a new job of the organization would get: greater than 0, at most 1. */
+  /** Share of all workers’ time that a new job of the organization would get: greater than 0, at most 1. */
   shareOf(organizationId: string): number {
     const lane = this.lanes.get(organizationId)
     if (lane?.active) return lane.weight / this.activeWeight
@@ -172,14 +168,13 @@ export class FairQueue {
     return weight / (this.activeWeight + weight)
   }
 
-  /** Reports whether `displaceFor` would return a job. */
   canDisplaceFor(organizationId: string): boolean {
     return this.longestBeside(organizationId) !== null
   }
 
   /**
    * Makes room in a full queue: removes and returns the newest job of the organization with the longest queue relative
-   * to its weight. Returns null if this organization has the longest queue; its new job must then be refused.
+   * to its weight. Returns null if this organization has the longest queue; its new job must then be rejected.
    */
   displaceFor(organizationId: string): PendingJob | null {
     const pending = this.longestBeside(organizationId)?.queue.takeTail() ?? null
@@ -216,7 +211,7 @@ export class FairQueue {
     return lane
   }
 
-  /** Removes a lane without changing the order of the other lanes. */
+  /** Keeps the order of the other lanes. */
   private deactivate(index: number): void {
     const [lane] = this.active.splice(index, 1)
     if (lane === undefined) return

@@ -48,9 +48,8 @@ interface LossContext {
 }
 
 const unknownRecord = (): CountersignError =>
-  new DependencyUnavailableError('the decision log of a lost worker is unreadable')
+  new DependencyUnavailableError('the decision log of a failed worker cannot be read')
 
-/** Counts the loss for the job and decides its outcome. */
 const decideFate = (pending: PendingJob, { recovered, culprit, logIsFinal, limits }: LossContext): Fate => {
   const answer = recovered?.get(pending.job.uuid)
   const unknown = recovered === null || (answer === undefined && !logIsFinal)

@@ -19,11 +19,9 @@ export interface PoolLimits {
    * replacement would not write faster.
    */
   readonly commitStallMs: number
-  /** Limit from the thread's start until the worker is ready. Opening a keystore takes one to two seconds. */
   readonly startTimeoutMs: number
   /** Time that a terminated thread may take to end before it counts as stuck in native code. */
   readonly terminateGraceMs: number
-  /** Time that a worker may take to close its log on request. */
   readonly closeTimeoutMs: number
   /** Time that reading a lost worker's log may take before its jobs fail. */
   readonly recoverTimeoutMs: number
@@ -43,7 +41,6 @@ export interface PoolLimits {
   readonly maxBatch: number
   /** Amount of work that justifies waking a thread: an awake worker gets this much before another worker is woken. */
   readonly wakeWorthMs: number
-  /** Maximum number of jobs for `wakeWorthMs`, regardless of their duration. */
   readonly maxShare: number
   /** A job fails after this many workers were lost while they held it, even if it was not the cause. */
   readonly maxLosses: number
@@ -51,7 +48,7 @@ export interface PoolLimits {
   readonly maxKills: number
   /** Maximum number of times that workers may report a missing target for one job. */
   readonly maxRedefinitions: number
-  /** Delay before the third start after consecutive failures. Doubles with each failure up to the maximum. */
+  /** Doubles with each failure up to the maximum. */
   readonly restartBackoffMs: number
   readonly restartBackoffMaxMs: number
 }
@@ -78,11 +75,7 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
 
 export type LossCause =
   /** The thread ended by itself: an exit, an uncaught error or a floating rejection. */
-  | 'crash'
-  /** The worker held jobs, but its heartbeat did not change. */
-  | 'hang'
-  /** The worker ended or was abandoned before it was ready. */
-  | 'start'
+  'crash' | 'hang' | 'start'
 
 export type PoolEvent =
   | { readonly type: 'worker-ready'; readonly slot: number; readonly generation: number; readonly report: ReadyReport }
@@ -92,10 +85,10 @@ export type PoolEvent =
       readonly generation: number
       readonly cause: LossCause
       readonly inFlight: number
-      /** Uuid of the job that the worker was processing. Null if the worker was between jobs. */
+      /** Null if the worker was between jobs. */
       readonly culpritUuid: string | null
     }
-  /** A worker could not start. `reason` is a fixed text of the worker without secrets. */
+  /** `reason` is a fixed text of the worker without secrets. */
   | { readonly type: 'worker-unusable'; readonly slot: number; readonly reason: string }
   | {
       readonly type: 'jobs-recovered'
@@ -105,7 +98,7 @@ export type PoolEvent =
       readonly failed: number
       readonly withheld: number
     }
-  /** The decision log of a lost worker could not be read. None of its jobs is signed again. */
+  /** None of the lost worker’s jobs is signed again. */
   | { readonly type: 'recovery-failed'; readonly slot: number; readonly errorClass: string }
   | { readonly type: 'job-failed'; readonly requestId: string; readonly uuid: string; readonly errorClass: string }
   | ({ readonly type: 'rule-failed'; readonly requestId: string; readonly uuid: string } & RuleFailure)
@@ -113,7 +106,6 @@ export type PoolEvent =
 
 export type PoolEventListener = (event: PoolEvent) => void
 
-/** Reports whether the error of this class is a failed write to the decision log. */
 export const isLogFailure = (errorClass: string): boolean => errorClass.startsWith('DecisionLogError')
 
 export const logPoolEvent = (
@@ -128,7 +120,7 @@ export const logPoolEvent = (
       break
     }
     case 'jobs-recovered':
-      log.info('jobs of a lost worker recovered', { ...event, type: undefined })
+      log.info('recovered the jobs of a failed worker', { ...event, type: undefined })
       break
     case 'withheld':
       log.warn('answers withheld after their deadline', { count: event.uuids.length })
@@ -137,10 +129,10 @@ export const logPoolEvent = (
       log.error('worker lost', { ...event, type: undefined })
       break
     case 'worker-unusable':
-      log.error('worker unusable', { ...event, type: undefined })
+      log.error('a worker cannot start', { ...event, type: undefined })
       break
     case 'recovery-failed':
-      log.error('could not read the decision log of a lost worker', { ...event, type: undefined })
+      log.error('could not read the decision log of a failed worker', { ...event, type: undefined })
       break
     case 'rule-failed': {
       const unlogged = throttle(`${event.revision} ${event.rule} ${event.subject}`)
@@ -163,14 +155,11 @@ export interface PoolOptions {
   readonly workers: number
   readonly spawn: OpenPort
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
-  /** Number of the first worker's slot. Defaults to 0. Pools that share a log need different numbers. */
+  /** Defaults to 0. Pools that share a log need different numbers. */
   readonly firstSlot?: number
   /** Returns an organization's weight: its share of the workers' time under contention. Defaults to 1. */
   readonly weightOf?: ((organizationId: string) => number) | undefined
-  /**
-   * Maximum number of waiting jobs. A further job is refused, or displaces a job of the organization with the longest
-   * queue.
-   */
+  /** Further jobs are rejected, or displace a job of the organization with the longest queue. */
   readonly queueLimit: number
   readonly recover: RecoverDecisions
   readonly definitions: { revision(revisionId: string): SentRevision | undefined }
@@ -180,7 +169,6 @@ export interface PoolOptions {
   readonly onEvent?: PoolEventListener
 }
 
-/** State shared by the parts of one pool. */
 export interface PoolParts {
   readonly clock: Clock
   readonly timers: Timers

@@ -1,5 +1,5 @@
 // The main-thread half of signing: a bounded queue in front of workers that evaluate, sign and record. A job is settled
-// exactly once by its deadline (invariant 4), keeps its uuid across retries (invariant 3), and is refused immediately
+// exactly once by its deadline (invariant 4), keeps its uuid across retries (invariant 3), and is rejected immediately
 // if the queue is full (invariant 8).
 
 import { CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
@@ -54,11 +54,10 @@ export interface Pool {
    */
   renewLease(untilMs: number): void
   /**
-   * Returns the refusal that a job of this organization would get, or null. Callers can then skip the remaining work.
-   * The refusal is counted.
+   * Returns the error that a job of this organization would get, or null. Callers can then skip the remaining work. The
+   * rejection is counted.
    */
   refusal(organizationId: string, deadlineMs: number): QueueFullError | null
-  /** Adds workers immediately. Removes workers after they have finished their jobs. */
   resize(workers: number): void
   /**
    * Makes either every worker or no worker sign with these keys.
@@ -86,7 +85,6 @@ export interface Pool {
 const shuttingDown = (nothingSigned: boolean): CountersignError =>
   new CountersignError('SHUTTING_DOWN', 'the service is stopping; retry', { retryAfterSeconds: 1, nothingSigned })
 
-/** State of one pool. */
 interface PoolState {
   readonly parts: PoolParts
   readonly queueLimit: number
@@ -120,7 +118,7 @@ const submit = (
     return Promise.reject(new DeadlineExceededError({ nothingSigned: true }))
   }
   const { organizationId } = target
-  // The early refusal doesn't replace this one: other jobs may have filled the queue since.
+  // The early check does not replace this one: other jobs may have filled the queue since.
   const admitted = pool.admission(organizationId, job.deadlineMs - nowMs)
   if (typeof admitted !== 'number') {
     statistics.refused += 1

@@ -14,7 +14,7 @@ import type { TokenSettings } from '../signing/types.ts'
 /** A request, ready to be evaluated and signed. Contains every value that must not differ between two tries. */
 export interface Job {
   readonly kind: 'attestation' | 'task'
-  /** The attestation's uuid or the task id, fixed before dispatch (invariant 3). */
+  /** Fixed before dispatch (invariant 3). */
   readonly uuid: string
   readonly targetId: string
   readonly keyId: string
@@ -27,9 +27,8 @@ export interface Job {
    * null, a denial is recorded and any other verdict is reported as `unsigned`.
    */
   readonly expiration: number | null
-  /** Absolute time on the main thread's monotonic clock, in milliseconds. */
+  /** Milliseconds on the main thread’s monotonic clock. */
   readonly deadlineMs: number
-  /** Timings of a traced request, filled in by the pool. */
   readonly stages?: JobStages | undefined
 }
 
@@ -114,7 +113,6 @@ export const createSharedState = (): SharedArrayBuffer => {
 /** A 32-bit word in this unit lasts for more than six years. */
 const LEASE_UNIT_MS = 100
 
-/** Sets the lease (called by the pool). @param untilMs end of the lease on the worker's clock */
 export const setLease = (words: Int32Array, untilMs: number): void => {
   Atomics.store(words, SHARED_LEASE, Math.max(1, Math.ceil(untilMs / LEASE_UNIT_MS)))
 }
@@ -169,18 +167,15 @@ export type PassphraseSource =
 
 export interface WorkerSettings {
   readonly slot: number
-  /** Incremented when a worker in the slot is replaced. */
   readonly generation: number
   readonly signer: string
   readonly attesters: readonly AttesterReference[]
-  /** Source from which the worker reads the passphrase of the keystores. */
   readonly passphrase: PassphraseSource
   readonly token: TokenSettings | null
   readonly decisionsDirectory: string
   readonly decisionsSync: boolean
   readonly segmentMaxBytes: number
   readonly revisionCacheSize: number
-  /** True to evaluate expensive policies before the first job. */
   readonly warmUp: boolean
   readonly solanaMessagePrefix: string
   readonly shared: SharedArrayBuffer

@@ -11,7 +11,7 @@ import type { WorkerHandle } from './worker-handle.ts'
 /** The job's key, target or facts changed between submission and dispatch. The job was not dispatched. */
 export class JobOutdatedError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
-  'the policy, the API key or the identity changed; retry',
+  'the policy, the API key or the identity changed during the request; retry',
   {
     retryAfterSeconds: 1,
     nothingSigned: true,
@@ -46,13 +46,11 @@ export interface PendingJob extends Expiring<PendingJob> {
   settled: boolean
   /** True while the job is in the queue and included in its size. */
   queued: boolean
-  /** True if a worker holds the job and may sign it, or if a lost worker may have recorded it. */
+  /** True if a worker may sign the job, or if a lost worker may have recorded it. */
   mayBeSigned: boolean
-  /** Number of workers lost while they held the job. */
   losses: number
   /** Number of workers lost while they were processing the job. */
   kills: number
-  /** Number of times that a worker did not have the job's target. */
   redefinitions: number
 }
 
@@ -94,7 +92,6 @@ export const createPendingJob = (
 }
 
 export interface Settlement {
-  /** Number of unsettled jobs, in the queue or at a worker. */
   readonly pending: number
   /** Starts the job's deadline: it is answered 408 at that time, even if its worker hangs. */
   open(pending: PendingJob): void
@@ -175,7 +172,6 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
 }
 
 export interface WithheldLedger {
-  /** Number of answers withheld since the start. */
   readonly count: number
   withhold(uuids: readonly string[]): void
   confirm(handle: WorkerHandle, uuids: readonly string[]): void

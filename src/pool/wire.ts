@@ -13,7 +13,6 @@ export interface DispatchedJob extends Job {
 }
 
 export interface OutcomeBatch {
-  /** Time that the worker spent on the batch, including the append. */
   readonly busyMs: number
   readonly outcomes: readonly Outcome[]
 }
@@ -182,7 +181,7 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
     if (row[1] === ANSWERED) {
       line += 1
       const body = lines[line]
-      if (body === undefined) throw new WireFormatError('an answer has no body')
+      if (body === undefined) throw new WireFormatError('an answer has no response body')
       const compliant = (row[2] & 1) === 1
       const shadow = SHADOW_OUTCOMES[(row[2] >> 1) - 1]
       return { status: 'answered', sequence, compliant, ruleId: row[3], body, shadow, stages: row[4] }
@@ -201,7 +200,7 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
     }
     return { status: BARE_STATUS[row[1]], sequence }
   })
-  if (line !== lines.length - 1) throw new WireFormatError('there are more bodies than answers')
+  if (line !== lines.length - 1) throw new WireFormatError('there are more response bodies than answers')
   return { busyMs, outcomes }
 }
 
@@ -223,7 +222,6 @@ export interface WorkerPort {
 export interface PortListener {
   outcomes(batch: OutcomeBatch): void
   report(report: WorkerReport): void
-  /** Called when the worker sent an invalid message. */
   protocolError(): void
   /** Called when the worker has ended. No message follows. */
   closed(): void

@@ -38,7 +38,6 @@ export interface WorkerHandleOptions {
     /** Called when the worker has started and its clock offset is known: jobs may be sent. */
     readonly live: (handle: WorkerHandle) => void
     readonly outcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
-    /** Called when a draining worker has answered its last job. */
     readonly drained: (handle: WorkerHandle) => void
     readonly report: (handle: WorkerHandle, report: WorkerReport) => void
     readonly protocolError: (handle: WorkerHandle) => void
@@ -51,7 +50,6 @@ export interface WorkerHandleOptions {
  */
 const CLOCK_ROUNDS = 3
 
-/** One worker, from its start to its end. */
 export class WorkerHandle {
   readonly slot: number
   readonly generation: number
@@ -83,7 +81,6 @@ export class WorkerHandle {
   private clockOffsetMs = Number.POSITIVE_INFINITY
   private readonly port: WorkerPort
 
-  /** @throws the errors of `spawn` */
   constructor(private readonly options: WorkerHandleOptions) {
     const { slot, generation, settings, clock, on } = options
     this.slot = slot
@@ -119,7 +116,6 @@ export class WorkerHandle {
     return true
   }
 
-  /** Sends the assigned jobs, at most `maxBatch` per message. */
   flush(): void {
     if (this.outbox.length === 0) return
     const jobs = this.outbox
@@ -150,7 +146,6 @@ export class WorkerHandle {
     return Atomics.load(this.words, SHARED_HEARTBEAT)
   }
 
-  /** Returns the sequence of the worker's current job, or CURRENT_NONE. */
   current(): number {
     return Atomics.load(this.words, SHARED_CURRENT)
   }
@@ -170,7 +165,6 @@ export class WorkerHandle {
     this.port.terminate()
   }
 
-  /** Sends the job's target and revisions, unless the worker has them. */
   private define({ target }: PendingJob): boolean {
     const { knownTargets, knownRevisions } = this
     if (knownTargets.has(target.id)) return true
@@ -231,7 +225,6 @@ export class WorkerHandle {
   }
 }
 
-/** Returns the job that the worker was processing, or null. */
 export const culpritOf = (handle: WorkerHandle): PendingJob | null => {
   const current = handle.current()
   return current === CURRENT_NONE ? null : (handle.inFlight.get(current) ?? null)

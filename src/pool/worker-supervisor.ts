@@ -27,7 +27,6 @@ export interface SupervisorOptions {
   readonly onLive: (handle: WorkerHandle) => void
   readonly onOutcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
   readonly onReport: (handle: WorkerHandle, report: WorkerReport) => void
-  /** Called when a worker has ended or was abandoned. */
   readonly onGone: (handle: WorkerHandle) => void
   /** Called after `onGone` if the worker was lost. Never rejects. */
   readonly takeLostJobs: (lost: LostWorker) => Promise<void>
@@ -44,7 +43,7 @@ export interface Supervisor {
   close(): Promise<void>
 }
 
-/** The service cannot start. `detail` is the reason in one line. */
+/** `detail` is the reason in one line. */
 export class WorkersUnusableError extends DetailedError {}
 
 interface FirstStart {
@@ -94,7 +93,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
       })
     } catch {
       restarts.start += 1
-      failFirstStart('a signing worker thread could not be made')
+      failFirstStart('could not create a signing worker thread')
       slot.failures += 1
       replaceIn(slot)
       return
@@ -103,11 +102,10 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     slot.handle = handle
     handles.push(handle)
     slot.cancelTimer = timers.after(limits.startTimeoutMs, () => {
-      giveUpStarting(handle, 'a signing worker did not become ready in time')
+      giveUpStarting(handle, 'the start of a signing worker timed out')
     })
   }
 
-  /** Starts a worker in an empty slot, or removes the slot. */
   const replaceIn = (slot: Slot): void => {
     slot.cancelTimer()
     slot.handle = null
@@ -144,7 +142,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
 
   const closed = (handle: WorkerHandle): void => {
     if (reaper.gone(handle)) return
-    if (handle.state === 'starting') giveUpStarting(handle, 'a signing worker stopped while it started')
+    if (handle.state === 'starting') giveUpStarting(handle, 'a signing worker stopped during its start')
     else giveUp(handle, 'crash')
   }
 

@@ -9,7 +9,6 @@ export interface Slot {
   handle: WorkerHandle | null
   /** True if the slot is removed when its worker ends. */
   retiring: boolean
-  /** Number of consecutive workers that ended before they answered a batch. */
   failures: number
   /** Cancels the delayed start, or the timeout of the current start. */
   cancelTimer: () => void
@@ -18,7 +17,6 @@ export interface Slot {
 export interface Slots {
   readonly all: ReadonlySet<Slot>
   add(): Slot
-  /** Frees the number for reuse. */
   remove(slot: Slot): void
   /** Retires the number of a stuck thread permanently and returns a new slot in its place. */
   abandon(slot: Slot): Slot
@@ -65,7 +63,7 @@ export const createSlots = (firstNumber: number): Slots => {
   }
 }
 
-/** Returns the delay before the next start in milliseconds: 0 after the first failure in a row, then doubling. */
+/** Milliseconds: 0 after the first failure in a row, then doubling. */
 export const restartDelayMs = (failures: number, limits: PoolLimits): number =>
   failures <= 1 ? 0 : Math.min(limits.restartBackoffMs * 2 ** (failures - 2), limits.restartBackoffMaxMs)
 

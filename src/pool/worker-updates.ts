@@ -5,11 +5,10 @@ import type { PoolParts } from './pool-options.ts'
 import type { AttesterReference, WorkerReport } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
-/** The new keys cannot be used. `detail` is a message from the worker. */
+/** `detail` is a message from the worker. */
 class AttestersUnusableError extends DetailedError {}
 
 export interface AttesterRotation {
-  /** The set in use. */
   readonly attesters: readonly AttesterReference[]
   readonly version: number
   /** @throws AttestersUnusableError if a worker cannot load the set in time */
@@ -76,7 +75,7 @@ export const createAttesterRotation = (
       },
     }
     const cancel = timers.after(limits.attestersTimeoutMs, () =>
-      update.finish('the workers did not load the keys in time'),
+      update.finish('loading the keys in the workers timed out'),
     )
     current = update
     for (const handle of handles) {

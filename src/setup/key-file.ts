@@ -79,7 +79,7 @@ const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
  */
 export const readKeyFile = (path: string, what: string): Uint8Array => {
   const key = readKeyFileIfThere(path, what)
-  if (key === null) throw new SettingInvalidError(`${what} can't be read (ENOENT): ${path}`)
+  if (key === null) throw new SettingInvalidError(`${what} cannot be read (ENOENT): ${path}`)
   return key
 }
 

@@ -16,11 +16,10 @@ import { type ParsedPrivateKey, type PrivateKeySource, parsePrivateKey } from '.
 import { chooseSecp256k1Backend } from './secp256k1-backends.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
-/** Folder of a new keystore, and the passphrase that encrypts it. */
 export interface KeystoreDestination {
   /** Created with mode 0700 if missing. */
   readonly directory: string
-  /** The deployment's passphrase; must not be empty. */
+  /** Must not be empty. */
   readonly passphrase: string
   readonly workFactor: KeystoreWorkFactor
 }
@@ -58,7 +57,7 @@ const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: str
       : await decryptKeystorePkcs8(text, passphrase)
   const same = Buffer.compare(opened, key.privateKey) === 0
   opened.fill(0)
-  if (!same) throw new KeystoreInvalidError('the new keystore does not open to its key; nothing was written')
+  if (!same) throw new KeystoreInvalidError('the new keystore failed verification and was not written')
 }
 
 /** Opens a file in the format of its extension. @throws KeystoreLockedError, KeystoreInvalidError */
@@ -73,13 +72,12 @@ const namedAddress = (path: string): string | null =>
 
 /**
  * Detects damage that a MAC does not: the MAC of a v3 keystore excludes the initialization vector, and older PEM files
- * have none. Such a keystore opens to a different key.
- * @throws AttesterMismatchError
+ * have none. A damaged keystore decrypts to a different key.
  */
 const requireNamedKey = (path: string, address: string): void => {
   const named = namedAddress(path)
   if (named === null || named === address) return
-  throw new AttesterMismatchError(`${path} is damaged: it opens to the key of ${address}; nothing was written`)
+  throw new AttesterMismatchError(`${path} is damaged: it contains the key of ${address}; nothing was written`)
 }
 
 /**
@@ -105,7 +103,7 @@ export const relockKeystore = async (
   const already = await open(passphrase)
   const isCurrent = already !== null && (already.kind === 'secp256k1' || hasKeystoreMac(text))
   const key = already ?? (await open(oldPassphrase))
-  if (key === null) throw new KeystoreLockedError(`neither passphrase opens ${path}`)
+  if (key === null) throw new KeystoreLockedError(`neither passphrase decrypts ${path}`)
   try {
     const address = addressOf(key)
     requireNamedKey(path, address)

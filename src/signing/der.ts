@@ -8,7 +8,6 @@ export const DER_NULL = 0x05
 export const DER_OBJECT_IDENTIFIER = 0x06
 export const DER_SEQUENCE = 0x30
 
-/** Encodes one element with the concatenated parts as its contents. */
 export const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Uint8Array => {
   const contents = Buffer.concat(parts)
   const { length } = contents
@@ -17,7 +16,6 @@ export const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Uint8Ar
   return Buffer.concat([Uint8Array.from(header), contents])
 }
 
-/** Encodes a non-negative integer below 2^31. */
 export const encodeDerInteger = (value: number): Uint8Array => {
   const bytes: number[] = []
   for (let rest = value; rest > 0; rest >>= 8) bytes.unshift(rest & 255)
@@ -33,13 +31,12 @@ export interface DerReader {
   read(tag: number): Uint8Array
   /** Reads the next element as a non-negative integer below 2^31. */
   readInteger(): number
-  /** Returns a reader of the next element, which must be a sequence. */
   enter(): DerReader
   /** @throws KeystoreInvalidError if data remains */
   finish(): void
 }
 
-const malformed = () => new KeystoreInvalidError('its DER encoding is malformed')
+const malformed = () => new KeystoreInvalidError('invalid DER encoding')
 
 export const createDerReader = (bytes: Uint8Array): DerReader => {
   let at = 0

@@ -43,7 +43,6 @@ export const openNoble = (seed: Uint8Array): OpenKey => {
   return { publicKey: noble.getPublicKey(kept), sign: (message) => noble.sign(message, kept) }
 }
 
-/** Returns the implementation for this runtime. @param native replaced in tests */
 export const chooseEd25519 = (native: typeof openNative = openNative): typeof openNative => {
   try {
     native(new Uint8Array(32))
@@ -60,7 +59,7 @@ let chosen: typeof openNative | undefined
  * @throws SignerUnusableError if the seed is not 32 bytes
  */
 export const createEd25519Signer = (seed: Uint8Array): Ed25519Signer => {
-  if (seed.length !== 32) throw new SignerUnusableError('an Ed25519 seed is not 32 bytes')
+  if (seed.length !== 32) throw new SignerUnusableError('an Ed25519 seed must be 32 bytes')
   chosen ??= chooseEd25519()
   let key: OpenKey | null = chosen(seed)
   return {

@@ -2,7 +2,7 @@
 // of a keystore (invariant 5).
 import { DetailedError } from '../lib/named-error.ts'
 
-/** Base class. `detail` is a fixed text that may be logged. It is not meant for API clients. */
+/** `detail` is a fixed text that may be logged. It is not meant for API clients. */
 export class SigningError extends DetailedError {}
 
 /**
@@ -11,7 +11,6 @@ export class SigningError extends DetailedError {}
  */
 export class SignerUnusableError extends SigningError {}
 
-/** The statement cannot be encoded: a number is out of range, or an address or data is not hexadecimal. */
 export class StatementInvalidError extends SigningError {}
 
 export class KeystoreLockedError extends SigningError {}
@@ -22,7 +21,6 @@ export class KeystoreInvalidError extends SigningError {}
 /** The folder already contains a keystore for this address. A key is never overwritten. */
 export class KeystoreExistsError extends SigningError {}
 
-/** The text to import is not a private key in the given format. */
 export class PrivateKeyInvalidError extends SigningError {}
 
 /** The keystore's key is not the attester's key: every contract would reject its signatures. */

@@ -39,17 +39,17 @@ export const deriveByScrypt = async (
   byteCount: number,
 ): Promise<Uint8Array> => {
   const possible = isPositiveInteger(n) && isPositiveInteger(r) && isPositiveInteger(p) && n > 1
-  if (!possible || !Number.isInteger(Math.log2(n))) throw new KeystoreInvalidError('its scrypt parameters are invalid')
+  if (!possible || !Number.isInteger(Math.log2(n))) throw new KeystoreInvalidError('invalid scrypt parameters')
   const memory = 128 * r * (n + p + 2)
   if (memory > MAX_SCRYPT_BYTES || n * r * p > MAX_SCRYPT_WORK) {
-    throw new KeystoreInvalidError('its scrypt parameters ask for more memory or work than is allowed')
+    throw new KeystoreInvalidError('the scrypt parameters exceed the memory or work limit')
   }
   // RFC 7914 requires n to be below 2^(16 r), and the native function enforces this. Keystores with a larger n exist,
   // for example in the keystore specification. For these, noble derives the key in slices on the calling thread.
   if (Math.log2(n) >= 16 * r) return scryptAsync(passphrase, salt, { N: n, r, p, dkLen: byteCount })
   return new Promise((resolve, reject) => {
     scrypt(passphrase, salt, byteCount, { N: n, r, p, maxmem: MAX_SCRYPT_BYTES + 1024 }, (error, key) => {
-      if (error) reject(new KeystoreInvalidError('its scrypt parameters are invalid'))
+      if (error) reject(new KeystoreInvalidError('invalid scrypt parameters'))
       else resolve(key)
     })
   })
@@ -63,11 +63,11 @@ export const deriveByPbkdf2 = async (
   byteCount: number,
 ): Promise<Uint8Array> => {
   if (!isPositiveInteger(iterations) || iterations > MAX_PBKDF2_ITERATIONS) {
-    throw new KeystoreInvalidError('its number of PBKDF2 iterations is invalid or more than is allowed')
+    throw new KeystoreInvalidError('the number of PBKDF2 iterations is invalid or exceeds the limit')
   }
   return new Promise((resolve, reject) => {
     pbkdf2(passphrase, salt, iterations, byteCount, 'sha256', (error, key) => {
-      if (error) reject(new KeystoreInvalidError('its PBKDF2 parameters are invalid'))
+      if (error) reject(new KeystoreInvalidError('invalid PBKDF2 parameters'))
       else resolve(key)
     })
   })

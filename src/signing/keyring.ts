@@ -19,10 +19,9 @@ import { PassphraseMissingError } from './passphrase.ts'
 import { isTokenKey } from './token-key.ts'
 import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester, TokenSigner } from './types.ts'
 
-/** Returns the passphrases that may open a keystore, newest first. */
+/** Newest first. */
 export type ReadPassphrases = () => Promise<readonly string[]>
 
-/** An attester, and a function that overwrites its key. */
 interface Opened<Attester> {
   readonly attester: Attester
   erase(): void
@@ -47,7 +46,7 @@ const readKeystore = async (reference: KeystoreReference): Promise<string> => {
     return await readFile(reference.keystorePath, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw new KeystoreInvalidError(`it can't be read (${code})`)
+    throw new KeystoreInvalidError(`the file cannot be read (${code})`)
   }
 }
 
@@ -67,7 +66,7 @@ const solanaAttesterOf = ({ id }: KeystoreReference, address: string, sign: (mes
   id,
   address,
   signMessage: (message: Uint8Array) => {
-    if (message.length !== 32) throw new SignerUnusableError('a message is not 32 bytes')
+    if (message.length !== 32) throw new SignerUnusableError('a message must be 32 bytes')
     return `0x${sign(message).toHex()}`
   },
   toJSON: () => ({ id, address }),
@@ -75,7 +74,7 @@ const solanaAttesterOf = ({ id }: KeystoreReference, address: string, sign: (mes
 
 const requireAddress = (reference: KeystoreReference, derived: string): void => {
   if (derived === reference.address) return
-  throw new AttesterMismatchError(`it holds the key of ${derived}, not of ${reference.address}`)
+  throw new AttesterMismatchError(`it contains the key of ${derived}, not of ${reference.address}`)
 }
 
 const openEvmAttester = async (
@@ -150,7 +149,7 @@ const withAttester = (error: unknown, reference: KeystoreReference): unknown => 
 }
 
 const refuseTokenKey: OpenTokenKey = async () => {
-  throw new TokenUnusableError('it is in a hardware token, and pkcs11-module is not set')
+  throw new TokenUnusableError('the key is in a hardware token, but pkcs11-module is not set')
 }
 
 const openKey = async (

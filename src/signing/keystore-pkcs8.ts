@@ -77,12 +77,12 @@ export const encryptKeystorePkcs8 = async (options: KeystorePkcs8Options): Promi
 }
 
 const parsePem = (text: string): { readonly der: Uint8Array; readonly mac: Uint8Array | null } => {
-  if (text.length > MAX_TEXT_LENGTH) throw new KeystoreInvalidError('it is too long to be an encrypted Ed25519 key')
+  if (text.length > MAX_TEXT_LENGTH) throw new KeystoreInvalidError('the file is too long for an encrypted Ed25519 key')
   const lines = text.trim().split(/\r?\n/)
   const mac = MAC_LINE.exec(lines[0] ?? '')?.[1] ?? null
   if (mac !== null) lines.shift()
   if (lines[0] !== BEGIN || lines.at(-1) !== END) {
-    throw new KeystoreInvalidError('it is not one PEM block of an ENCRYPTED PRIVATE KEY')
+    throw new KeystoreInvalidError('the file must contain exactly one PEM block, ENCRYPTED PRIVATE KEY')
   }
   try {
     return {
@@ -90,7 +90,7 @@ const parsePem = (text: string): { readonly der: Uint8Array; readonly mac: Uint8
       mac: mac === null ? null : Uint8Array.fromHex(mac),
     }
   } catch {
-    throw new KeystoreInvalidError('its base64 is malformed')
+    throw new KeystoreInvalidError('invalid base64')
   }
 }
 
@@ -98,7 +98,7 @@ const parsePem = (text: string): { readonly der: Uint8Array; readonly mac: Uint8
 const expectIdentifier = (reader: DerReader, expected: Uint8Array, what: string): void => {
   const contents = reader.read(DER_OBJECT_IDENTIFIER)
   if (Buffer.compare(contents, expected.subarray(2)) !== 0)
-    throw new KeystoreInvalidError(`it is not encrypted with ${what}`)
+    throw new KeystoreInvalidError(`the key is not encrypted with ${what}`)
 }
 
 const parseEncryptedKey = (bytes: Uint8Array) => {
@@ -120,7 +120,7 @@ const parseEncryptedKey = (bytes: Uint8Array) => {
   const encrypted = outer.read(DER_OCTET_STRING)
   outer.finish()
   if (iv.length !== 16 || encrypted.length === 0 || encrypted.length % 16 !== 0) {
-    throw new KeystoreInvalidError('its encrypted part has an impossible length')
+    throw new KeystoreInvalidError('the encrypted part has an invalid length')
   }
   return { salt, iterations, iv, encrypted }
 }
@@ -161,17 +161,17 @@ export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Pr
   const derived = await deriveByPbkdf2(passphrase, salt, iterations, 32)
   if (mac !== null && !timingSafeEqual(macOf(derived, der), mac)) {
     derived.fill(0)
-    throw new KeystoreLockedError('the passphrase does not open the keystore, or the file was altered')
+    throw new KeystoreLockedError('the passphrase is wrong, or the file was altered')
   }
   const decrypted = decryptCbc(derived, iv, encrypted)
   derived.fill(0)
   try {
     // Decryption with a wrong key yields bad padding or, in 1 of 256 cases, random bytes.
     if (decrypted === null || !isSequence(decrypted)) {
-      throw new KeystoreLockedError('the passphrase does not open the keystore, or the file was altered')
+      throw new KeystoreLockedError('the passphrase is wrong, or the file was altered')
     }
     if (decrypted.length !== 48 || Buffer.compare(decrypted.subarray(0, 16), ED25519_PKCS8_HEADER) !== 0) {
-      throw new KeystoreInvalidError('it does not hold an Ed25519 key')
+      throw new KeystoreInvalidError('the file does not contain an Ed25519 key')
     }
     return Uint8Array.from(decrypted.subarray(16))
   } finally {
@@ -179,5 +179,4 @@ export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Pr
   }
 }
 
-/** Reports whether the text starts with a MAC line. */
 export const hasKeystoreMac = (text: string): boolean => MAC_LINE.test(text.split(/\r?\n/, 1)[0] ?? '')

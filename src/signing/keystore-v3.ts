@@ -22,7 +22,6 @@ export interface KeystoreV3Options {
 const macOf = (derived: Uint8Array, ciphertext: Uint8Array): Uint8Array =>
   keccak_256(Buffer.concat([derived.subarray(16, 32), ciphertext]))
 
-/** Returns the keystore's JSON text. */
 export const encryptKeystoreV3 = async (options: KeystoreV3Options): Promise<string> => {
   const salt = randomBytes(32)
   const iv = randomBytes(16)
@@ -52,7 +51,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 const objectField = (holder: JsonObject, name: string): JsonObject => {
   const value = holder[name]
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new KeystoreInvalidError(`its field ${name} is not an object`)
+    throw new KeystoreInvalidError(`the field ${name} must be an object`)
   }
   return value as JsonObject
 }
@@ -60,7 +59,7 @@ const objectField = (holder: JsonObject, name: string): JsonObject => {
 const numberField = (holder: JsonObject, name: string): number => {
   const value = holder[name]
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
-    throw new KeystoreInvalidError(`its field ${name} is not a positive integer`)
+    throw new KeystoreInvalidError(`the field ${name} must be a positive integer`)
   }
   return value
 }
@@ -69,26 +68,26 @@ const bytesField = (holder: JsonObject, name: string, least: number, most: numbe
   const value = holder[name]
   const byteCount = typeof value === 'string' && isHexBytes(`0x${value}`) ? value.length / 2 : -1
   if (byteCount < least || byteCount > most) {
-    throw new KeystoreInvalidError(`its field ${name} is not hex of the length it must have`)
+    throw new KeystoreInvalidError(`the field ${name} must be hex of the expected length`)
   }
   return Uint8Array.fromHex(value as string)
 }
 
 const requireText = (holder: JsonObject, name: string, expected: string): void => {
-  if (holder[name] !== expected) throw new KeystoreInvalidError(`its field ${name} is not ${expected}`)
+  if (holder[name] !== expected) throw new KeystoreInvalidError(`the field ${name} must be ${expected}`)
 }
 
 const parseKeystore = (text: string): JsonObject => {
-  if (text.length > MAX_TEXT_LENGTH) throw new KeystoreInvalidError('it is too long to be a keystore')
+  if (text.length > MAX_TEXT_LENGTH) throw new KeystoreInvalidError('the file is too long for a keystore')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     // The parser's message quotes the text, so it is not passed on.
-    throw new KeystoreInvalidError('it is not JSON')
+    throw new KeystoreInvalidError('the file is not valid JSON')
   }
   const keystore = objectField({ keystore: value }, 'keystore')
-  if (keystore['version'] !== 3) throw new KeystoreInvalidError('its version is not 3')
+  if (keystore['version'] !== 3) throw new KeystoreInvalidError('the keystore version must be 3')
   return keystore
 }
 
@@ -96,7 +95,7 @@ const deriveKey = (cryptography: JsonObject, passphrase: string): Promise<Uint8A
   const parameters = objectField(cryptography, 'kdfparams')
   const salt = bytesField(parameters, 'salt', 1, 128)
   const byteCount = numberField(parameters, 'dklen')
-  if (byteCount < 32 || byteCount > 64) throw new KeystoreInvalidError('its field dklen is not 32 to 64')
+  if (byteCount < 32 || byteCount > 64) throw new KeystoreInvalidError('the field dklen must be 32 to 64')
   if (cryptography['kdf'] === 'scrypt') {
     const [n, r, p] = [numberField(parameters, 'n'), numberField(parameters, 'r'), numberField(parameters, 'p')]
     return deriveByScrypt(passphrase, salt, { n, r, p }, byteCount)
@@ -128,12 +127,12 @@ export const decryptKeystoreV3 = async (text: string, passphrase: string): Promi
   const mac = bytesField(cryptography, 'mac', 32, 32)
   const claimed = keystore['address']
   if (claimed !== undefined && (typeof claimed !== 'string' || !/^(0x)?[0-9a-fA-F]{40}$/.test(claimed))) {
-    throw new KeystoreInvalidError('its field address is not an address')
+    throw new KeystoreInvalidError('the field address must be an address')
   }
   const derived = await deriveKey(cryptography, passphrase)
   try {
     if (!timingSafeEqual(macOf(derived, ciphertext), mac)) {
-      throw new KeystoreLockedError('the passphrase does not open the keystore, or the file was altered')
+      throw new KeystoreLockedError('the passphrase is wrong, or the file was altered')
     }
     const privateKey = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), iv).update(ciphertext)
     return { privateKey, address: claimed === undefined ? null : `0x${claimed.slice(-40).toLowerCase()}` }

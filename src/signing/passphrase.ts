@@ -12,10 +12,9 @@ export type PassphraseSource =
 /** `detail` names the source, never the passphrase. */
 export class PassphraseMissingError extends SigningError {}
 
-/** Returns the path of the file with the next passphrase during a rotation. */
 export const nextPassphrasePath = (path: string): string => `${path}.next`
 
-/** Returns the passphrase without a single trailing line break. @throws PassphraseMissingError */
+/** Removes a single trailing line break. @throws PassphraseMissingError */
 export const readPassphraseFile = async (path: string): Promise<string> => {
   let text: string
   try {
@@ -46,5 +45,5 @@ export const readPassphrases = async (source: PassphraseSource): Promise<readonl
   return newer === null || newer === current ? [current] : [newer, current]
 }
 
-/** Returns the passphrase for new keystores. @throws PassphraseMissingError */
+/** @throws PassphraseMissingError */
 export const readPassphrase = async (source: PassphraseSource): Promise<string> => (await readPassphrases(source))[0]

@@ -7,7 +7,6 @@ import { createEd25519Signer } from './ed25519.ts'
 import { PrivateKeyInvalidError } from './errors.ts'
 import { decryptKeystoreV3 } from './keystore-v3.ts'
 
-/** A private key as text with its format. */
 export type PrivateKeySource =
   /** 64 hexadecimal digits, with or without `0x`: a secp256k1 key or an Ed25519 seed. */
   | { readonly format: 'hex'; readonly kind: 'secp256k1' | 'ed25519'; readonly text: string }
@@ -22,7 +21,7 @@ export interface ParsedPrivateKey {
   readonly privateKey: Uint8Array
 }
 
-/** Detects the format of a text. Returns null if no format matches. */
+/** Null if no format matches. */
 export const detectPrivateKeyFormat = (text: string): PrivateKeySource['format'] | null => {
   const trimmed = text.trim()
   if (trimmed === '') return null
@@ -34,14 +33,14 @@ export const detectPrivateKeyFormat = (text: string): PrivateKeySource['format']
 /** @throws PrivateKeyInvalidError if the key is zero or not below the curve's order */
 const requireSecp256k1Key = (privateKey: Uint8Array): Uint8Array => {
   if (secp256k1.utils.isValidSecretKey(privateKey)) return privateKey
-  throw new PrivateKeyInvalidError('it is zero or not below the order of secp256k1')
+  throw new PrivateKeyInvalidError('the private key is outside the range of secp256k1')
 }
 
 const parseHex = (text: string): Uint8Array => {
   const trimmed = text.trim()
   const digits = trimmed.startsWith('0x') ? trimmed.slice(2) : trimmed
   if (digits.length !== 64 || !isHexBytes(`0x${digits}`)) {
-    throw new PrivateKeyInvalidError('it is not 64 hex digits, with or without 0x')
+    throw new PrivateKeyInvalidError('the private key must be 64 hex digits, with or without 0x')
   }
   return Uint8Array.fromHex(digits)
 }
@@ -65,10 +64,10 @@ const parseSolanaKeypair = (text: string): Uint8Array => {
     value = JSON.parse(text)
   } catch {
     // The parser's message quotes the text, so it is not passed on.
-    throw new PrivateKeyInvalidError('it is not JSON')
+    throw new PrivateKeyInvalidError('the file is not valid JSON')
   }
   if (!Array.isArray(value) || value.length !== 64 || !value.every(isByte)) {
-    throw new PrivateKeyInvalidError('it is not an array of 64 bytes')
+    throw new PrivateKeyInvalidError('the file must contain an array of 64 bytes')
   }
   const bytes = Uint8Array.from(value)
   value.fill(0)
@@ -77,14 +76,9 @@ const parseSolanaKeypair = (text: string): Uint8Array => {
   bytes.fill(0)
   if (matches) return seed
   seed.fill(0)
-  throw new PrivateKeyInvalidError('its public key does not match its private key')
+  throw new PrivateKeyInvalidError('the public key does not match the private key')
 }
 
-/**
- * Parses the key in a source.
- * @throws PrivateKeyInvalidError if the text is not a key in that format
- * @throws KeystoreLockedError, KeystoreInvalidError if a v3 keystore cannot be opened
- */
 export const parsePrivateKey = async (source: PrivateKeySource): Promise<ParsedPrivateKey> => {
   switch (source.format) {
     case 'hex': {

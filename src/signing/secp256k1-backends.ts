@@ -41,7 +41,7 @@ const signatureBy = (backend: Secp256k1Backend, key: Uint8Array, digest: Uint8Ar
   signer.sign(digest, signature)
   const recovered = backend.recover(digest, signature)
   if (recovered === null || Buffer.compare(recovered, signer.publicKey) !== 0) {
-    throw new SignerUnusableError('it recovers wrong public keys')
+    throw new SignerUnusableError('it recovers incorrect public keys')
   }
   return Buffer.concat([signer.publicKey, signature])
 }
@@ -52,11 +52,10 @@ const signatureBy = (backend: Secp256k1Backend, key: Uint8Array, digest: Uint8Ar
  */
 const SELF_TEST_HASH = 'a4c2de2bd6cf59f16eb6b70607f49516924ee4b4f8421d00ed4e5597c86d482c'
 
-/** @throws SignerUnusableError if the backend's keys or signatures are wrong */
 const selfTest = (backend: Secp256k1Backend): void => {
   const keyOne = Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? 1 : 0))
   const known = signatureBy(backend, keyOne, sha256('Satoshi Nakamoto')).subarray(65, 129)
-  if (known.toHex() !== KNOWN_SIGNATURE) throw new SignerUnusableError('it makes wrong signatures')
+  if (known.toHex() !== KNOWN_SIGNATURE) throw new SignerUnusableError('it creates incorrect signatures')
   const made = createHash('sha256')
   for (let round = 0; round < SELF_TEST_ROUNDS; round++) {
     made.update(
@@ -92,5 +91,5 @@ export const chooseSecp256k1Backend = (
     }
   }
   const reasons = skipped.map(({ name, reason }) => `${name}: ${reason}`).join('; ')
-  throw new SignerUnusableError(`the signing backend is not usable here: ${reasons}`)
+  throw new SignerUnusableError(`no signing backend is available: ${reasons}`)
 }

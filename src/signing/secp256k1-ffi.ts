@@ -29,7 +29,6 @@ const SYMBOLS = {
 
 const open = (path: string) => dlopen(path, SYMBOLS).symbols
 
-/** Returns the reason why an existing file could not be opened. */
 const refusalReason = (path: string): string => {
   try {
     dlopen(path, CORE_SYMBOLS).close()
@@ -63,7 +62,7 @@ export const createFfiBackend = ({ name, description, path }: FfiBackendOptions)
   // Blinds the secret scalar in every multiplication, as protection against power and timing side channels.
   const seed = randomBytes(32)
   if (!context || library.secp256k1_context_randomize(context, seed) !== 1) {
-    throw new SignerUnusableError(`${path} made no context`)
+    throw new SignerUnusableError(`${path} could not create a context`)
   }
   seed.fill(0)
 
@@ -80,7 +79,7 @@ export const createFfiBackend = ({ name, description, path }: FfiBackendOptions)
       library.secp256k1_ec_seckey_verify(context, key) === 1 &&
       library.secp256k1_ec_pubkey_create(context, opaque, key) === 1
     const publicKey = made ? serialize(opaque) : null
-    if (publicKey === null) throw new SignerUnusableError('not a valid secp256k1 private key')
+    if (publicKey === null) throw new SignerUnusableError('invalid secp256k1 private key')
     return publicKey
   }
 
@@ -89,7 +88,7 @@ export const createFfiBackend = ({ name, description, path }: FfiBackendOptions)
     description,
     createSigner: (privateKey) => {
       // The library cannot check buffer lengths, so every pointer below refers to a buffer with a verified length.
-      if (privateKey.length !== 32) throw new SignerUnusableError('a private key is not 32 bytes')
+      if (privateKey.length !== 32) throw new SignerUnusableError('a private key must be 32 bytes')
       const publicKey = publicKeyOf(privateKey)
       const key = Uint8Array.from(privateKey)
       const opaque = new Uint8Array(OPAQUE_SIGNATURE_BYTES)
@@ -98,10 +97,10 @@ export const createFfiBackend = ({ name, description, path }: FfiBackendOptions)
         publicKey,
         sign: (digest, signature) => {
           if (digest.length !== 32 || signature.length !== 65) {
-            throw new SignerUnusableError('a digest is not 32 bytes or a signature not 65')
+            throw new SignerUnusableError('a digest must be 32 bytes and a signature 65 bytes')
           }
           if (library.secp256k1_ecdsa_sign_recoverable(context, opaque, digest, key, null, null) !== 1) {
-            throw new SignerUnusableError('libsecp256k1 refused to sign')
+            throw new SignerUnusableError('libsecp256k1 could not sign')
           }
           library.secp256k1_ecdsa_recoverable_signature_serialize_compact(context, signature, recoveryId, opaque)
           signature[64] = 27 + recoveryId[0]!

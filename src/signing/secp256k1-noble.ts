@@ -12,7 +12,7 @@ export const loadNobleSecp256k1 = (): Secp256k1Backend => ({
   description: '@noble/curves',
   createSigner: (privateKey) => {
     if (privateKey.length !== 32 || !secp256k1.utils.isValidSecretKey(privateKey)) {
-      throw new SignerUnusableError('not a valid secp256k1 private key')
+      throw new SignerUnusableError('invalid secp256k1 private key')
     }
     const publicKey = secp256k1.getPublicKey(privateKey, false)
     const key = Uint8Array.from(privateKey)
@@ -20,7 +20,7 @@ export const loadNobleSecp256k1 = (): Secp256k1Backend => ({
       publicKey,
       sign: (digest, signature) => {
         if (digest.length !== 32 || signature.length !== 65) {
-          throw new SignerUnusableError('a digest is not 32 bytes or a signature not 65')
+          throw new SignerUnusableError('a digest must be 32 bytes and a signature 65 bytes')
         }
         try {
           const recovered = secp256k1.sign(digest, key, SIGN_OPTIONS)
@@ -28,7 +28,7 @@ export const loadNobleSecp256k1 = (): Secp256k1Backend => ({
           signature.set(recovered.subarray(1))
           signature[64] = 27 + recovered[0]!
         } catch {
-          throw new SignerUnusableError('@noble/curves refused to sign')
+          throw new SignerUnusableError('@noble/curves could not sign')
         }
       },
       erase: () => void key.fill(0),

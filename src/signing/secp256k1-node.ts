@@ -13,7 +13,6 @@ type Bindings = typeof import('secp256k1')
 
 interface Addon {
   readonly bindings: Bindings
-  /** Path of the addon's file. */
   readonly path: string
 }
 
@@ -54,7 +53,9 @@ const loadAddon = (): Addon => {
     const path = prebuilt.path(dirname(manifest))
     return { bindings: retried(() => require('secp256k1/bindings') as Bindings), path }
   } catch {
-    throw new SignerUnusableError(`the npm package secp256k1 has no prebuilt for ${process.platform} ${process.arch}`)
+    throw new SignerUnusableError(
+      `the npm package secp256k1 has no prebuilt file for ${process.platform} ${process.arch}`,
+    )
   }
 }
 
@@ -69,7 +70,7 @@ const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
     description: 'npm secp256k1, prebuilt, by Node-API',
     createSigner: (privateKey) => {
       if (privateKey.length !== 32 || !bindings.privateKeyVerify(privateKey)) {
-        throw new SignerUnusableError('not a valid secp256k1 private key')
+        throw new SignerUnusableError('invalid secp256k1 private key')
       }
       const publicKey = Uint8Array.from(bindings.publicKeyCreate(privateKey, false))
       const key = Uint8Array.from(privateKey)
@@ -78,14 +79,14 @@ const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
         publicKey,
         sign: (digest, signature) => {
           if (digest.length !== 32 || signature.length !== 65) {
-            throw new SignerUnusableError('a digest is not 32 bytes or a signature not 65')
+            throw new SignerUnusableError('a digest must be 32 bytes and a signature 65 bytes')
           }
           try {
             const { recid } = bindings.ecdsaSign(digest, key, {}, compact)
             signature.set(compact)
             signature[64] = 27 + recid
           } catch {
-            throw new SignerUnusableError('the npm package secp256k1 refused to sign')
+            throw new SignerUnusableError('the npm package secp256k1 could not sign')
           }
         },
         erase: () => void key.fill(0),

@@ -47,5 +47,5 @@ export const loadSystemSecp256k1 = (
     }
   }
   if (refusals.length > 0) throw new SignerUnusableError(refusals.join('; '))
-  throw new SignerUnusableError('no libsecp256k1 is installed')
+  throw new SignerUnusableError('libsecp256k1 is not installed')
 }

@@ -26,7 +26,7 @@ export type SolanaMessageBuilder = (statement: Statement, policy: string) => Uin
  */
 export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFIX): SolanaMessageBuilder => {
   if (!/^[\x21-\x7e]{1,64}$/.test(prefix)) {
-    throw new StatementInvalidError('the Solana message prefix is not 1 to 64 visible ASCII characters')
+    throw new StatementInvalidError('the Solana message prefix must be 1 to 64 visible ASCII characters')
   }
   const start = prefix.length
   const layout = Buffer.alloc(start + LAYOUT_BYTES_AFTER_PREFIX)
@@ -39,21 +39,21 @@ export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFI
 
   const writeAddress = (at: number, address: string): void => {
     const bytes = bs58.decodeUnsafe(address)
-    if (bytes?.length !== 32) throw new StatementInvalidError('an address in a statement is not base58 of 32 bytes')
+    if (bytes?.length !== 32) throw new StatementInvalidError('an address in a statement must be 32 bytes in base58')
     layout.set(bytes, at)
   }
 
   const dataBytes = (hex: string): Uint8Array => {
     const byteCount = (hex.length - 2) / 2
     if (!hex.startsWith('0x') || !Number.isInteger(byteCount) || byteCount > MAX_DATA_BYTES) {
-      throw new StatementInvalidError('data in a statement is not 0x hex of at most 64 KiB')
+      throw new StatementInvalidError('data in a statement must be 0x followed by hex digits, at most 64 KiB')
     }
     if (byteCount > data.length) data = new Uint8Array(byteCount)
     const bytes = data.subarray(0, byteCount)
     try {
       bytes.setFromHex(hex.slice(2))
     } catch {
-      throw new StatementInvalidError('a statement contains a value that is not valid hex')
+      throw new StatementInvalidError('a value in a statement is not valid hex')
     }
     return bytes
   }
@@ -63,10 +63,10 @@ export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFI
     const lamports = BigInt(request.value)
     if (!UUID_PATTERN.test(statement.uuid)) throw new StatementInvalidError("a statement's uuid is not a UUID")
     if (lamports < 0n || lamports > MAX_UINT64) {
-      throw new StatementInvalidError('the lamports of a statement are not a u64')
+      throw new StatementInvalidError('the lamports of a statement must be a u64')
     }
     if (!Number.isSafeInteger(expiration) || expiration < 0) {
-      throw new StatementInvalidError('a number in a statement is not an unsigned integer below 2^53')
+      throw new StatementInvalidError('a number in a statement must be an unsigned integer below 2^53')
     }
     uuid.setFromHex(statement.uuid.replaceAll('-', ''))
     writeAddress(start + 16, request.from)

@@ -24,7 +24,6 @@ class AbiWriter {
   private readonly headBytes: number
   private end: number
 
-  /** @param headWords number of the tuple's members */
   constructor(headWords: number) {
     this.headBytes = headWords * WORD_BYTES
     this.end = this.headBytes
@@ -39,13 +38,13 @@ class AbiWriter {
   /** Writes an unsigned integer of at most 2^53 - 1. */
   uint(word: number, value: number): void {
     if (!Number.isSafeInteger(value) || value < 0) {
-      throw new StatementInvalidError('a number in a statement is not an unsigned integer below 2^53')
+      throw new StatementInvalidError('a number in a statement must be an unsigned integer below 2^53')
     }
     this.writeUint(word * WORD_BYTES, value)
   }
 
   uint256(word: number, value: bigint): void {
-    if (value < 0n || value > MAX_UINT256) throw new StatementInvalidError('a value in a statement is not a uint256')
+    if (value < 0n || value > MAX_UINT256) throw new StatementInvalidError('a value in a statement must be a uint256')
     const { view } = this
     const at = word * WORD_BYTES
     // setBigUint64 takes its argument modulo 2^64.
@@ -59,7 +58,7 @@ class AbiWriter {
   /** @param address `0x` and 40 hexadecimal digits */
   address(word: number, address: string): void {
     if (address.length !== 42 || !address.startsWith('0x')) {
-      throw new StatementInvalidError('an address in a statement is not 0x and 40 hex digits')
+      throw new StatementInvalidError('an address in a statement must be 0x followed by 40 hex digits')
     }
     this.writeHex(word * WORD_BYTES + 12, address, 20)
   }
@@ -68,7 +67,7 @@ class AbiWriter {
   bytes(word: number, hex: string): void {
     const byteCount = (hex.length - 2) / 2
     if (!hex.startsWith('0x') || !Number.isInteger(byteCount) || byteCount > MAX_DATA_BYTES) {
-      throw new StatementInvalidError('data in a statement is not 0x hex of at most 64 KiB')
+      throw new StatementInvalidError('data in a statement must be 0x followed by hex digits, at most 64 KiB')
     }
     const start = this.openTail(word, byteCount)
     this.writeHex(start, hex, byteCount)
@@ -98,7 +97,7 @@ class AbiWriter {
     try {
       this.buffer.subarray(at, at + byteCount).setFromHex(hex.slice(2))
     } catch {
-      throw new StatementInvalidError('a statement contains a value that is not valid hex')
+      throw new StatementInvalidError('a value in a statement is not valid hex')
     }
   }
 
@@ -129,7 +128,7 @@ class AbiWriter {
   }
 }
 
-/** Returns the Keccak-256 hash of a statement's encoding: 32 bytes. @throws StatementInvalidError */
+/** 32 bytes. @throws StatementInvalidError */
 export type StatementDigester = (statement: Statement, policy: string, chainId: number) => Uint8Array
 
 /**
@@ -153,7 +152,7 @@ export const createStatementDigester = (keccak: Keccak256): StatementDigester =>
   }
 }
 
-/** Returns the Keccak-256 hash of a task's encoding: 32 bytes. @throws StatementInvalidError */
+/** 32 bytes. @throws StatementInvalidError */
 export type TaskDigester = (task: Statement, policy: string, quorum: number) => Uint8Array
 
 const MAX_UINT32 = 2 ** 32 - 1

@@ -9,7 +9,6 @@ export interface TokenKeyName {
 }
 
 const SCHEME = 'pkcs11:'
-/** Maximum length of a label and of an id. */
 const MAX_BYTES = 128
 
 /** Reports whether an attester's key is in a token instead of a keystore. */

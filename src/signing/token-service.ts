@@ -1,4 +1,3 @@
-// Attester keys in a hardware token, for operations and commands. A module provides the service.
 import { serviceKey } from '../lib/service-key.ts'
 import type { KeystoreReference } from './types.ts'
 
@@ -10,7 +9,7 @@ export interface TokenKeyReference {
   readonly address: string | null
 }
 
-/** The result for one key: its address, or the reason why it cannot be used. */
+/** The address, or the reason why the key cannot be used. */
 export type TokenFinding =
   | { readonly ok: true; readonly address: string; readonly isExtractable: boolean }
   | { readonly ok: false; readonly name: string; readonly detail: string }

@@ -48,9 +48,7 @@ export interface Statement {
   readonly expiration: number
 }
 
-/** The hardware token that holds attester keys. */
 export interface TokenSettings {
-  /** Entry point of the thread that signs with the token. */
   readonly thread: string
   /** Absolute path of the vendor's PKCS#11 library. */
   readonly module: string
@@ -69,7 +67,7 @@ export interface KeystoreReference {
   readonly kind: 'secp256k1' | 'ed25519'
   /** Checksummed EVM address or base58 public key. Must equal the address derived from the key. */
   readonly address: string
-  /** Path of the keystore. For a key in a token, its PKCS#11 URI. */
+  /** For a key in a token, its PKCS#11 URI. */
   readonly keystorePath: string
   readonly status: 'active' | 'retiring'
 }
@@ -80,7 +78,6 @@ export interface KeystoreReference {
  */
 export type KeystoreWorkFactor = 'standard' | 'light'
 
-/** A key in a token, used by the signing thread. */
 export interface TokenSigner {
   /**
    * Signs 32 bytes and verifies the signature. Returns r ‖ s ‖ v as Secp256k1Signer does, or 64 bytes for Ed25519.
@@ -93,7 +90,6 @@ export interface TokenSigner {
 /** An attester key that can sign. A worker holds one per keystore. */
 export interface EvmAttester {
   readonly id: string
-  /** EIP-55 checksummed. */
   readonly address: string
   /** The address as a number, for the ascending order of signers in v1. */
   readonly order: bigint

@@ -54,7 +54,7 @@ test('an account key that the settings name is the one, and none is made', async
   const path = join(root, 'named-account-key')
   const named = { accountKey: { source: 'file', path } } as const
   await expect(prepareAccountKey(named, folder, store.deployment)).rejects.toThrow(
-    `the account key can't be read (ENOENT): ${path}`,
+    `the account key cannot be read (ENOENT): ${path}`,
   )
   writeFileSync(path, 'too short')
   await expect(prepareAccountKey(named, folder, store.deployment)).rejects.toThrow('must contain 64 hex digits')

@@ -14,6 +14,6 @@ test('broken YAML is reported with its line, a missing file with its code', () =
     new RegExp(`^config file ${path} is not valid YAML or JSON: line \\d+, column \\d+ \\([A-Z_]+\\)$`),
   )
   expect(() => readConfigFile([], join(folder, 'none.yaml'))).toThrow(
-    `config file can't be read (ENOENT): ${join(folder, 'none.yaml')}`,
+    `config file cannot be read (ENOENT): ${join(folder, 'none.yaml')}`,
   )
 })

@@ -56,7 +56,7 @@ describe('verify', () => {
     const { code, out } = await run(['verify', '--chains'])
     expect(code).toBe(1)
     expect(out).toContain('000001.ndjson 4 lines')
-    expect(out).toContain('PROBLEM at line 3: "its hash of the line before')
+    expect(out).toContain('PROBLEM at line 3: "the hash of the previous line')
     expect(out).toEndWith('1 with problems\n')
   })
 
@@ -73,7 +73,7 @@ describe('verify', () => {
   test('1 where there is no log', async () => {
     const { code, err } = await run(['verify', '--chains'], { dataDirectory: join(dataDirectory, 'none') })
     expect(code).toBe(1)
-    expect(err).toContain('there is no decision log in')
+    expect(err).toContain('no decision log found in')
   })
 
   test('progress on stderr only once a second has passed', async () => {
@@ -228,7 +228,7 @@ describe('ship', () => {
   test('1 for a folder without a log, which gets none', async () => {
     const folder = temporaryDirectory()
     const missing = await run(['ship', '--to', `dir:${folder}/to`, '--once'], { openTarget, dataDirectory: folder })
-    expect(missing).toMatchObject({ code: 1, err: `there is no decision log in ${folder}/decisions\n` })
+    expect(missing).toMatchObject({ code: 1, err: `no decision log found in ${folder}/decisions\n` })
     expect(readdirSync(folder)).toEqual([])
   })
 

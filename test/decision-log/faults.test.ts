@@ -159,7 +159,7 @@ describe('a failing disk', () => {
     writer.append([attestation(3)])
     writer.close()
     expect(countedRecords(directory)).toEqual([attestation(3)])
-    expect((await verifyDecisions(directory)).segments[0]?.warnings[0]).toContain('are not here')
+    expect((await verifyDecisions(directory)).segments[0]?.warnings[0]).toContain('are not present')
   })
 
   test('any sequence of batches, failures, kills and days', async () => {

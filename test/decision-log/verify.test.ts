@@ -97,7 +97,7 @@ describe('a sound log', () => {
     rmSync(path(names()[0] as string))
     const report = await verifyDecisions(directory)
     expect(report.ok).toBe(true)
-    expect(report.segments[0]?.warnings[0]).toContain('are not here')
+    expect(report.segments[0]?.warnings[0]).toContain('are not present')
   })
 })
 
@@ -181,7 +181,7 @@ describe('a changed log', () => {
     const renamed = (all[2] as string).replace('Demo policy', 'Dema policy')
     writeFileSync(path(name), all.with(2, renamed).join('\n').concat('\n'))
     expect(problems(await verifyDecisions(directory))).toEqual([
-      ['w00', name, 4, 'its hash of the line before does not match that line'],
+      ['w00', name, 4, 'the hash of the previous line does not match'],
     ])
   })
 
@@ -212,7 +212,7 @@ describe('a changed log', () => {
     expect(older).toEqual([['w00', name, 6, 'bytes were added or removed after the last line']])
     const newest = names()[2] as string
     appendFileSync(path(newest), `${'x'.repeat(3_000_000)}\n`)
-    expect(problems(await verifyDecisions(directory)).at(-1)?.[3]).toBe('a line is longer than the log allows')
+    expect(problems(await verifyDecisions(directory)).at(-1)?.[3]).toBe('a line exceeds the maximum length')
   })
 })
 
@@ -244,26 +244,26 @@ describe('segments', () => {
       expect(JSON.stringify(problems(await verifyDecisions(directory)))).toContain(detail)
     }
     renameSync(path(second), spare)
-    await check(`the segment before it, ${second}, is missing`)
+    await check(`the previous segment, ${second}, is missing`)
     writeFileSync(path(second), '')
-    await check(`the segment before it, ${second}, was emptied`)
+    await check(`the previous segment, ${second}, was emptied`)
     copyFileSync(path(third), path(second))
-    await check('the header names another number than the file')
+    await check('the number in the header differs from the file name')
     rmSync(path(second))
     copyFileSync(spare, path(second))
     expect((await verifyDecisions(directory)).ok).toBe(true)
     copyFileSync(path(second), path(third.replace('000003', '000004')))
-    await check('the header names another number than the file')
+    await check('the number in the header differs from the file name')
     rmSync(path(third.replace('000003', '000004')))
     truncateSync(path(first), 0)
-    await check(`the segment before it, ${first}, was emptied`)
+    await check(`the previous segment, ${first}, was emptied`)
   })
 
   test('of another slot', async () => {
     const name = names()[0] as string
     mkdirSync(join(directory, 'w09'))
     copyFileSync(path(name), path(name, 'w09'))
-    expect(problems(await verifyDecisions(directory))[0]?.[3]).toBe('the header names another slot')
+    expect(problems(await verifyDecisions(directory))[0]?.[3]).toBe('the header names a different slot')
   })
 
   test('two writers that both follow the same segment', async () => {
@@ -274,12 +274,12 @@ describe('segments', () => {
     copyFileSync(writer.path, path('20261121T000000.000Z-000005.ndjson'))
     const copied = readFileSync(writer.path, 'utf8').replace('"number":4', '"number":5')
     writeFileSync(path('20261121T000000.000Z-000005.ndjson'), copied)
-    const missing = `the segment before it, ${last}, is missing`
+    const missing = `the previous segment, ${last}, is missing`
     expect(problems(await verifyDecisions(directory)).map((problem) => problem[3])).toEqual([missing])
     // The segment after it tells nothing about its end.
     appendFileSync(writer.path, 'torn')
     expect(problems(await verifyDecisions(directory)).map((problem) => problem[3])).toEqual([
-      'torn tail that no later segment records',
+      'torn tail that no later segment states',
       missing,
     ])
   })

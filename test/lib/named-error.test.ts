@@ -34,6 +34,6 @@ test('a file that cannot be read has the reason in its message', () => {
       return unreadableText(error)
     }
   }
-  expect([codeOf('/none/at/all'), codeOf('/')]).toEqual(["can't be read (ENOENT)", "can't be read (EISDIR)"])
-  expect(unreadableText(new Error('secret text'))).toBe("can't be read")
+  expect([codeOf('/none/at/all'), codeOf('/')]).toEqual(['cannot be read (ENOENT)', 'cannot be read (EISDIR)'])
+  expect(unreadableText(new Error('secret text'))).toBe('cannot be read')
 })

@@ -102,7 +102,7 @@ test('a worker that never loads them fails the update in the end', async () => {
   const updated = reasonOf(harness.pool.updateAttesters([reference('a')]))
   await harness.pump()
   await harness.advance(60_000)
-  expect(await updated).toBe('the workers did not load the keys in time')
+  expect(await updated).toBe('loading the keys in the workers timed out')
 })
 
 test('a late word about an older version changes nothing', async () => {

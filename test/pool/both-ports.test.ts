@@ -143,7 +143,7 @@ describe.each(PORTS)('workers %s', (_name, port) => {
       const running = load(threads, 10)
       const broken = { ...successor, keystorePath: `${successor.keystorePath}.gone` }
       await expect(threads.pool.updateAttesters([broken])).rejects.toMatchObject({
-        detail: `keystore ${broken.keystorePath} of attester ${broken.id}: it can't be read (ENOENT)`,
+        detail: `keystore ${broken.keystorePath} of attester ${broken.id}: the file cannot be read (ENOENT)`,
       })
       await running.stop()
       expect(bodyOf(await threads.submit(1_000_000)).attestation.attester).toBe(attesters[0]?.address)
@@ -189,7 +189,7 @@ describe.each(PORTS)('workers %s', (_name, port) => {
     const started = startThreadPool({ attesters: [{ ...first, address: successor.address }], ...port })
     await expect(started).rejects.toMatchObject({
       name: 'WorkersUnusableError',
-      detail: expect.stringContaining(`it holds the key of ${first.address}, not of ${successor.address}`),
+      detail: expect.stringContaining(`it contains the key of ${first.address}, not of ${successor.address}`),
     })
   })
 })

@@ -238,7 +238,7 @@ describe('when it is not known what was recorded', () => {
     expect(await Promise.all(answers)).toMatchObject(
       answers.map(() => ({
         code: 'DEPENDENCY_UNAVAILABLE',
-        detail: 'the decision log of a lost worker is unreadable',
+        detail: 'the decision log of a failed worker cannot be read',
       })),
     )
     // Nothing is signed again, and the log is told that nothing was sent.

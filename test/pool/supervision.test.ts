@@ -39,7 +39,7 @@ describe('the first start', () => {
 
   test('fails when a worker is not ready in time', async () => {
     const { harness, reason } = await failStart({ behaviour: () => ({ silent: true }) }, 60_000)
-    expect(reason.detail).toBe('a signing worker did not become ready in time')
+    expect(reason.detail).toBe('the start of a signing worker timed out')
     expect(harness.workers).toHaveLength(2)
   })
 
@@ -47,7 +47,7 @@ describe('the first start', () => {
     const harness = createHarness({ workers: 1, behaviour: () => ({ silent: true }) })
     const reason = harness.pool.start().catch((error) => error.detail)
     await harness.lose(0)
-    expect(await reason).toBe('a signing worker stopped while it started')
+    expect(await reason).toBe('a signing worker stopped during its start')
     expect(harness.workers).toHaveLength(1)
     // Nothing is waited for: it is gone.
     await harness.pool.close()
@@ -62,7 +62,7 @@ describe('the first start', () => {
     })
     const reason = harness.pool.start().catch((error) => error.detail)
     await harness.pump()
-    expect(await reason).toBe('a signing worker thread could not be made')
+    expect(await reason).toBe('could not create a signing worker thread')
   })
 })
 

@@ -33,14 +33,14 @@ describe('chains', () => {
   })
 
   test.each([
-    ['an address that YAML took for a number', { base: { rpc, registry: 0xaa } }, 'base.registry must be an address'],
-    ['another family’s address', { base: { rpc, registry: PROGRAM } }, 'base.registry must be an address'],
-    ['an EVM registry on Solana', { solana: { rpc, registry: REGISTRY } }, 'solana.registry must be an address'],
+    ['an address that YAML took for a number', { base: { rpc, registry: 0xaa } }, 'base.registry must be a quoted address'],
+    ['another family’s address', { base: { rpc, registry: PROGRAM } }, 'base.registry must be a quoted address'],
+    ['an EVM registry on Solana', { solana: { rpc, registry: REGISTRY } }, 'solana.registry must be a quoted address'],
     ['a registry without an RPC URL', { base: { registry: REGISTRY } }, 'base.registry requires base.rpc'],
     ['agreement of one URL', { base: { rpc: rpc[0], 'rpc-agreement': 2 } }, 'requires at least 2 RPC URLs'],
     ['agreement of three', { base: { rpc, 'rpc-agreement': 3 } }, 'base.rpc-agreement must be a whole number'],
     ['a genesis hash on an EVM chain', { base: { rpc, 'genesis-hash': PROGRAM } }, 'unknown setting base.genesis-hash'],
-    ['a genesis hash that is none', { solana: { rpc, 'genesis-hash': 'mainnet' } }, 'must be base58 of 32 bytes'],
+    ['a genesis hash that is none', { solana: { rpc, 'genesis-hash': 'mainnet' } }, 'must be 32 bytes in base58'],
   ])('refuse %s', (_, chains, line) => {
     expect(() => parse(chains)).toThrow(SettingInvalidError)
     expect(() => parse(chains)).toThrow(line)

@@ -69,7 +69,7 @@ test('a decision is proven to its organization, offline, and to no other', async
   })
   expect(await command('proof', 'check', `${file}.none`, '--key', logKey.trim())).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`${file}.none can't be read (ENOENT)\n`),
+    stderr: expect.stringContaining(`${file}.none cannot be read (ENOENT)\n`),
   })
   expect(JSON.parse((await command('proof', 'key', '--json')).stdout)).toEqual({ log_key: logKey.trim() })
   const published = await command('decisions', 'publish', '--to', `dir:${join(folder, 'published')}`, '--json')

@@ -77,7 +77,7 @@ describe('an organization with as many under way as it may have', () => {
 test('a name that no organization has is in the log', async () => {
   await service.logLine(
     (line) =>
-      line['message'] === 'a setting names organizations that are not there' &&
+      line['message'] === 'a setting names unknown organizations' &&
       line['setting'] === 'organization-concurrency' &&
       JSON.stringify(line['slugs']) === '["nobody"]',
   )

@@ -109,7 +109,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
         expect(await shown('first.pem')).toBe(0)
         copyFileSync(at('second.key'), key)
         service.process.kill('SIGHUP')
-        await service.logLine(({ message }) => message === 'all processes were replaced')
+        await service.logLine(({ message }) => message === 'replaced all processes')
         // Each connection goes to one of the two.
         for (let n = 0; n < 8; n++) expect(await shown('second.pem')).toBe(0)
         expect(await curl(`${service.quickstart['DASHBOARD_URL']}/`, 'second.pem')).toMatchObject({ code: 0 })
@@ -139,7 +139,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
       ['', '', ''],
       [at('none'), key, `--tls-certificate ${at('none')} does not exist`],
       [certificate, at('none'), `--tls-key ${at('none')} does not exist`],
-      [folder, key, `--tls-certificate ${folder} can't be read (EISDIR)`],
+      [folder, key, `--tls-certificate ${folder} cannot be read (EISDIR)`],
       [at('empty'), key, 'is not a certificate'],
       [key, key, 'is not a certificate'],
       [certificate, at('empty'), 'is not a private key'],

@@ -173,7 +173,7 @@ describe('reading', () => {
     for (const { privateKey } of [generateKeyPairSync('ec', { namedCurve: 'P-256' }), generateKeyPairSync('x25519')]) {
       const error = await decryptKeystorePkcs8(String(privateKey.export(options)), PASSPHRASE).catch((e: unknown) => e)
       expect(error).toBeInstanceOf(KeystoreInvalidError)
-      expect((error as KeystoreInvalidError).detail).toBe('it does not hold an Ed25519 key')
+      expect((error as KeystoreInvalidError).detail).toBe('the file does not contain an Ed25519 key')
     }
   })
 })

@@ -58,36 +58,36 @@ describe('reading', () => {
   })
 
   test.each<[string, string, string]>([
-    ['empty text', '', 'not JSON'],
-    ['text that is not JSON', '{"version":3', 'not JSON'],
-    ['an array', '[]', 'not an object'],
-    ['null', 'null', 'not an object'],
+    ['empty text', '', 'not valid JSON'],
+    ['text that is not JSON', '{"version":3', 'not valid JSON'],
+    ['an array', '[]', 'must be an object'],
+    ['null', 'null', 'must be an object'],
     ['a huge text', `{"version":3,"x":"${'x'.repeat(20_000)}"}`, 'too long'],
-    ['another version', changed((k) => (k.version = 4)), 'version is not 3'],
-    ['a version as text', changed((k) => (k.version = '3')), 'version is not 3'],
-    ['no crypto', changed((k) => delete k.crypto), 'Crypto is not an object'],
-    ['another cipher', changed((k) => (k.crypto.cipher = 'aes-128-cbc')), 'cipher is not aes-128-ctr'],
-    ['no iv', changed((k) => (k.crypto.cipherparams = {})), 'iv is not hex'],
-    ['a short iv', changed((k) => (k.crypto.cipherparams.iv = 'ab')), 'iv is not hex'],
-    ['a ciphertext of 31 bytes', changed((k) => (k.crypto.ciphertext = 'ab'.repeat(31))), 'ciphertext is not hex'],
+    ['another version', changed((k) => (k.version = 4)), 'version must be 3'],
+    ['a version as text', changed((k) => (k.version = '3')), 'version must be 3'],
+    ['no crypto', changed((k) => delete k.crypto), 'Crypto must be an object'],
+    ['another cipher', changed((k) => (k.crypto.cipher = 'aes-128-cbc')), 'cipher must be aes-128-ctr'],
+    ['no iv', changed((k) => (k.crypto.cipherparams = {})), 'iv must be hex'],
+    ['a short iv', changed((k) => (k.crypto.cipherparams.iv = 'ab')), 'iv must be hex'],
+    ['a ciphertext of 31 bytes', changed((k) => (k.crypto.ciphertext = 'ab'.repeat(31))), 'ciphertext must be hex'],
     [
       'a ciphertext with other letters',
       changed((k) => (k.crypto.ciphertext = 'zz'.repeat(32))),
-      'ciphertext is not hex',
+      'ciphertext must be hex',
     ],
-    ['a MAC as a number', changed((k) => (k.crypto.mac = 5)), 'mac is not hex'],
-    ['a short MAC', changed((k) => (k.crypto.mac = k.crypto.mac.slice(0, 62))), 'mac is not hex'],
-    ['a MAC that is too long', changed((k) => (k.crypto.mac += '00')), 'mac is not hex'],
-    ['an unknown derivation', changed((k) => (k.crypto.kdf = 'argon2id')), 'kdf is not pbkdf2'],
-    ['no salt', changed((k) => delete k.crypto.kdfparams.salt), 'salt is not hex'],
-    ['a dklen of 31', changed((k) => (k.crypto.kdfparams.dklen = 31)), 'dklen is not 32 to 64'],
-    ['a dklen of 2^40', changed((k) => (k.crypto.kdfparams.dklen = 2 ** 40)), 'dklen is not 32 to 64'],
-    ['n as text', changed((k) => (k.crypto.kdfparams.n = '4096')), 'n is not a positive integer'],
-    ['n of 0', changed((k) => (k.crypto.kdfparams.n = 0)), 'n is not a positive integer'],
-    ['n of 1', changed((k) => (k.crypto.kdfparams.n = 1)), 'scrypt parameters are invalid'],
-    ['n that is no power of two', changed((k) => (k.crypto.kdfparams.n = 5000)), 'scrypt parameters are invalid'],
-    ['a fractional r', changed((k) => (k.crypto.kdfparams.r = 1.5)), 'r is not a positive integer'],
-    ['n for 16 GiB', changed((k) => (k.crypto.kdfparams.n = 2 ** 24)), 'more memory or work'],
+    ['a MAC as a number', changed((k) => (k.crypto.mac = 5)), 'mac must be hex'],
+    ['a short MAC', changed((k) => (k.crypto.mac = k.crypto.mac.slice(0, 62))), 'mac must be hex'],
+    ['a MAC that is too long', changed((k) => (k.crypto.mac += '00')), 'mac must be hex'],
+    ['an unknown derivation', changed((k) => (k.crypto.kdf = 'argon2id')), 'kdf must be pbkdf2'],
+    ['no salt', changed((k) => delete k.crypto.kdfparams.salt), 'salt must be hex'],
+    ['a dklen of 31', changed((k) => (k.crypto.kdfparams.dklen = 31)), 'dklen must be 32 to 64'],
+    ['a dklen of 2^40', changed((k) => (k.crypto.kdfparams.dklen = 2 ** 40)), 'dklen must be 32 to 64'],
+    ['n as text', changed((k) => (k.crypto.kdfparams.n = '4096')), 'n must be a positive integer'],
+    ['n of 0', changed((k) => (k.crypto.kdfparams.n = 0)), 'n must be a positive integer'],
+    ['n of 1', changed((k) => (k.crypto.kdfparams.n = 1)), 'invalid scrypt parameters'],
+    ['n that is no power of two', changed((k) => (k.crypto.kdfparams.n = 5000)), 'invalid scrypt parameters'],
+    ['a fractional r', changed((k) => (k.crypto.kdfparams.r = 1.5)), 'r must be a positive integer'],
+    ['n for 16 GiB', changed((k) => (k.crypto.kdfparams.n = 2 ** 24)), 'the memory or work limit'],
     // The least that is over a limit: a quarter of the work that is allowed twice, then little memory.
     ...[
       { n: 2 ** 19, r: 8, p: 1 },
@@ -96,10 +96,10 @@ describe('reading', () => {
     ].map((factors): [string, string, string] => [
       `the scrypt parameters ${JSON.stringify(factors)}`,
       changed((k) => Object.assign(k.crypto.kdfparams, factors)),
-      'more memory or work',
+      'the memory or work limit',
     ]),
-    ['an address that is none', changed((k) => (k.address = '0x12')), 'address is not an address'],
-    ['an address as a number', changed((k) => (k.address = 12)), 'address is not an address'],
+    ['an address that is none', changed((k) => (k.address = '0x12')), 'address must be an address'],
+    ['an address as a number', changed((k) => (k.address = 12)), 'address must be an address'],
   ])('refuses %s', async (_, text, words) => {
     const error = await decryptKeystoreV3(text, PASSPHRASE).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(KeystoreInvalidError)
@@ -107,9 +107,9 @@ describe('reading', () => {
   })
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['another function', { prf: 'hmac-sha512' }, 'prf is not hmac-sha256'],
+    ['another function', { prf: 'hmac-sha512' }, 'prf must be hmac-sha256'],
     ['a billion iterations', { c: 1_000_000_000 }, 'iterations'],
-    ['no iterations', { c: 0 }, 'c is not a positive integer'],
+    ['no iterations', { c: 0 }, 'c must be a positive integer'],
   ])('refuses PBKDF2 with %s', async (_, parameters, words) => {
     const keystore = structuredClone(vectors.vectors[0]!.keystore)
     Object.assign(keystore.crypto.kdfparams, parameters)

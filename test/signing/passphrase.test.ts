@@ -29,7 +29,7 @@ test.each<[string | null, string | null, readonly string[] | RegExp]>([
   ['same', 'same\n', ['same']],
   ['', null, /the passphrase file is empty/],
   ['\n', 'new', /the passphrase file is empty/],
-  [null, 'new', /can't be read/],
+  [null, 'new', /cannot be read/],
 ])('a file with %j and a next file with %j', async (current, next, expected) => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-passphrase-'))
   try {

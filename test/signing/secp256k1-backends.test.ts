@@ -100,7 +100,7 @@ describe('a named backend', () => {
   test('is never replaced: one clear line says why it does not work', () => {
     const choose = () => chooseSecp256k1Backend('libsecp256k1', loaders({ libsecp256k1: absent }))
     expect(choose).toThrow(SignerUnusableError)
-    expect(choose).toThrow('the signing backend is not usable here: libsecp256k1: it is not installed')
+    expect(choose).toThrow('no signing backend is available: libsecp256k1: it is not installed')
   })
 
   test('noble is refused when noble itself is wrong', () => {
@@ -123,7 +123,7 @@ describe('the system library', () => {
 
   test('is nowhere on other platforms', () => {
     expect(systemLibraryPaths('win32', 'x64')).toEqual([])
-    expect(() => loadSystemSecp256k1([])).toThrow('no libsecp256k1 is installed')
+    expect(() => loadSystemSecp256k1([])).toThrow('libsecp256k1 is not installed')
   })
 
   test('is refused when the file is something else', () => {

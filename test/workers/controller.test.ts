@@ -125,15 +125,15 @@ describe('starting', () => {
     expect(await reasonFor(settingsOf(directory, [first], { passphrase }))).toBe('COUNTERSIGN_TEST_UNSET is empty')
     const missing = { source: 'file', path: join(directory, 'nowhere') } as const
     expect(await reasonFor(settingsOf(directory, [first], { passphrase: missing }))).toBe(
-      `the passphrase file can't be read (ENOENT): ${missing.path}`,
+      `the passphrase file cannot be read (ENOENT): ${missing.path}`,
     )
     expect(await reasonFor(settingsOf(directory, [{ ...first, address: second.address }]))).toContain(
-      `it holds the key of ${first.address}, not of ${second.address}`,
+      `it contains the key of ${first.address}, not of ${second.address}`,
     )
     expect(await reasonFor(settingsOf(directory, [first], { signer: 'other' }))).toBe('unknown signing backend other')
     writeFileSync(join(directory, 'decisions'), 'a file where the folder should be')
     expect(await reasonFor(settingsOf(directory, [first]))).toBe(
-      `the decision log in ${join(directory, 'decisions')} can't be written: ENOTDIR`,
+      `the decision log in ${join(directory, 'decisions')} cannot be written: ENOTDIR`,
     )
   })
 
@@ -235,7 +235,7 @@ describe('new keys', () => {
       type: 'attesters-loaded',
       version: 1,
       ok: false,
-      reason: `keystore ${gone.keystorePath} of attester ${gone.id}: it can't be read (ENOENT)`,
+      reason: `keystore ${gone.keystorePath} of attester ${gone.id}: the file cannot be read (ENOENT)`,
     })
     expect(attesterOf(send([1])[0])).toBe(first.address)
   })

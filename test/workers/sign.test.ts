@@ -75,7 +75,7 @@ describe('v2', () => {
     expect(() => sign(jobOf(1), testTarget())).toThrow(AttestersMissingError)
     const evmOnly = createSign(await openTestKeyring([evmAttester]), digesters)
     expect(() => evmOnly(jobOf(1, { request: requestOf({ chain: chainOf('solana') }) }), testTarget())).toThrow(
-      'there is no active attester key for Solana chains',
+      'no attester key is active for Solana chains',
     )
   })
 })

@@ -1,4 +1,3 @@
-// Formats decisions as newline-delimited JSON or CSV.
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { csvLine } from '../../src/lib/csv.ts'
 
@@ -44,7 +43,6 @@ const valuesOf = ({ record, withheld }: ExportedDecision): Record<string, unknow
   withheld,
 })
 
-/** Returns the text before the first row. */
 export const exportHeader = (format: ExportFormat): string => (format === 'csv' ? csvLine(CSV_COLUMNS) : '')
 
 export const exportRows = (format: ExportFormat, decisions: readonly ExportedDecision[]): string =>

@@ -8,7 +8,6 @@ import { createLogIntake } from './log-intake.ts'
 
 export interface DecisionIndexOptions {
   readonly directory: string
-  /** Path of the index file. */
   readonly path: string
   readonly monotonicMs: () => number
   readonly generationRows?: number
@@ -25,17 +24,15 @@ export interface IndexStatus {
 }
 
 export interface DecisionIndex extends DecisionFinder {
-  /** Indexes a batch of new lines. Returns false at the end of the log. */
   ingest(): boolean
   /** Creates one missing database index that makes searches faster. Returns false if none is missing. */
   improve(): boolean
   status(): IndexStatus
-  /** Deletes the index and starts at the beginning of the log. */
   rebuild(): void
   close(): void
 }
 
-/** Returns the time of the newest decision in Unix milliseconds: the newest of `lines`, or `before` if it is newer. */
+/** Unix milliseconds: the newest of `lines`, or `before` if it is newer. */
 export const newestOf = (lines: readonly IndexedLine[], before: number | null): number | null =>
   lines.reduce<number | null>(
     (newest, line) => (line.kind === 'decision' ? Math.max(newest ?? 0, line.atMs) : newest),

@@ -8,7 +8,6 @@ export interface SharedIndexBuilder {
   ingest(): Promise<boolean>
   /** `decisions` counts the decisions of all nodes; the other fields describe this node. */
   status(): Promise<IndexStatus>
-  /** Deletes this node's rows and starts at the beginning of its log. */
   rebuild(): Promise<void>
   close(): void
 }

@@ -45,7 +45,6 @@ export interface Attest {
    * Reports whether jobs are waiting for their policies. The caller must then call `resume` soon, after its other work.
    */
   waits(): boolean
-  /** Continues with the waiting jobs for one turn. Returns null under the same conditions as `take`. */
   resume(): OutcomeBatch | null
 }
 

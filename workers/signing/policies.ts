@@ -33,7 +33,6 @@ export interface Policies {
 }
 
 export interface PoliciesOptions {
-  /** Maximum number of targets, and of revisions. */
   readonly maxEntries: number
   readonly monotonicMs: () => number
 }
@@ -52,7 +51,7 @@ interface HeldRevision {
 }
 
 function* compile({ id, document }: SentRevision): Steps<PolicyProgram> {
-  if (document === null) throw new PolicyUnusableError(new Error(`revision ${id} can't be used`))
+  if (document === null) throw new PolicyUnusableError(new Error(`revision ${id} cannot be used`))
   return yield* compileDocument(JSON.parse(document) as PolicyDocument)
 }
 

@@ -29,11 +29,10 @@ export interface RecordParts {
   /** Null if the policy needs no facts. */
   readonly facts: RecordedFacts | null
   readonly shadow: ShadowVerdict | null
-  /** Unix milliseconds. */
   readonly at: number
 }
 
-/** Returns the facts in plain text or, if they are too long, their hash. */
+/** Facts that are too long are replaced by their hash. */
 export const boundedFacts = (facts: RecordedFacts): RecordedFacts => {
   const text = JSON.stringify(facts)
   return text.length <= RECORDED_FACTS_CHARACTERS ? facts : { sha256: Bun.SHA256.hash(text, 'hex') }

@@ -1,4 +1,3 @@
-// Opens everything that a signing worker needs: the backend, the keys, the log segment of its slot, and the digesters.
 import { openSegment } from '../../src/decision-log/segment.ts'
 import { slotName } from '../../src/decision-log/segment-name.ts'
 import type { SegmentWriter } from '../../src/decision-log/types.ts'
@@ -48,7 +47,7 @@ const openLog = (settings: WorkerSettings, unixMs: () => number): SegmentWriter 
   })
   if (segment.failure !== null && !HEALING_REASONS.has(segment.failure.reason)) {
     throw new WorkerSetupError(
-      `the decision log in ${settings.decisionsDirectory} can't be written: ${segment.failure.reason}`,
+      `the decision log in ${settings.decisionsDirectory} cannot be written: ${segment.failure.reason}`,
     )
   }
   return segment
@@ -93,7 +92,7 @@ export const openWorkerParts = async (
   const keyring = await open(settings.attesters, false, null)
   if (isClosing()) {
     keyring.erase()
-    throw new WorkerSetupError('the worker was closed while it started')
+    throw new WorkerSetupError('the worker was closed during its start')
   }
   if (settings.warmUp) warmUpPolicies(() => performance.now())
   return {

@@ -19,7 +19,6 @@ export interface Signatures {
   readonly signatures: readonly string[]
 }
 
-/** Digesters of one thread. Each reuses its buffers. */
 export interface Digesters {
   readonly statement: StatementDigester
   readonly task: TaskDigester
@@ -51,7 +50,7 @@ export const createSign = (keyring: Keyring, digesters: Digesters): Sign => {
   const [evmAttester] = keyring.evm
   const [solanaAttester] = keyring.solana
   const missing = (family: string): AttestersMissingError =>
-    new AttestersMissingError(`there is no active attester key for ${family} chains`)
+    new AttestersMissingError(`no attester key is active for ${family} chains`)
 
   const signTask: Sign = (job, target) => {
     const signers = signersFor(target.quorum)

@@ -49,7 +49,7 @@ const errorOf = ({ name, detail }: TokenFailure): SigningError => {
 
 const silence = (limitMs: number): TokenFailure => ({
   name: 'TokenUnavailableError',
-  detail: `the token does not answer within ${limitMs} ms`,
+  detail: `the token did not answer within ${limitMs} ms`,
 })
 
 const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
@@ -63,7 +63,7 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
   /** Keys with a failed last request, and the key of the last request, which may have been answered too late. */
   const failing = new Set<number>()
   let asked = -1
-  /** True if a look-up timed out. Later look-ups then do not wait. */
+  /** True if a lookup timed out. Later lookups then do not wait. */
   let isSilent = false
   worker.addEventListener('message', ({ data }: { readonly data: Looked }) => {
     isSilent = false
@@ -90,7 +90,7 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
   }
 
   const sign = (number: number, bytes: Uint8Array): Uint8Array => {
-    if (bytes.length !== request.length) throw new SignerUnusableError('a digest or message is not 32 bytes')
+    if (bytes.length !== request.length) throw new SignerUnusableError('a digest or message must be 32 bytes')
     // An earlier request is unanswered: the thread is stuck, and the shared memory is still in use.
     if (Atomics.load(words, ANSWERED) !== sequence) throw errorOf(silence(settings.answerMs))
     if (words[FAILED] === 0) failing.delete(asked)

@@ -30,7 +30,7 @@ const createProgress = (): TaskProgress => {
 }
 
 const failureOf = (error: unknown): string => {
-  if (error instanceof DecisionDirectoryMissingError) return 'there is no decision log yet'
+  if (error instanceof DecisionDirectoryMissingError) return 'no decision log exists yet'
   if (error instanceof PolicyInvalidError) return 'the policy is no longer valid'
   return 'the task failed'
 }

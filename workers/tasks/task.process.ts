@@ -1,4 +1,3 @@
-// Entry point of the process for the core's tasks.
 import { runTask } from './run-task.ts'
 import { verifyLog } from './verify-log.ts'
 

@@ -1,4 +1,3 @@
-// Verifies the decision log of a node as a task.
 import type { TreeReport } from '../../src/decision-log/tree-report.ts'
 import { verifyDecisions } from '../../src/decision-log/verify.ts'
 import type { TaskProgress } from './run-task.ts'

@@ -37,7 +37,7 @@ const explain = (error: unknown): never => {
   }
   const code = errorCodeOf(error)
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code))
-    throw new CommandFailedError(`the file can't be read or written (${code})`)
+    throw new CommandFailedError(`the file cannot be read or written (${code})`)
   throw error
 }
 

@@ -60,7 +60,7 @@ const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, 
   const template = BigUint64Array.of(type, BigInt(ptr(value)), BigInt(value.length))
   const result = module.call('C_GetAttributeValue', session, handle, template, 1n)
   if (result === CKR_ATTRIBUTE_TYPE_INVALID) return null
-  if (result !== CKR_OK) throw new TokenUnusableError(`an attribute of the key can't be read: ${resultName(result)}`)
+  if (result !== CKR_OK) throw new TokenUnusableError(`an attribute of the key cannot be read: ${resultName(result)}`)
   const length = Number(template[2])
   return length > value.length ? null : value.subarray(0, length)
 }

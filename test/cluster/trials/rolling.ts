@@ -52,6 +52,6 @@ export const reloadNodes: Trial = (stand) =>
       stand.progress(`node ${node.index + 1}: SIGHUP`)
       const { process, logLine } = node.service()
       process.kill('SIGHUP')
-      await logLine(({ message }) => message === 'all processes were replaced')
+      await logLine(({ message }) => message === 'replaced all processes')
     }
   })

@@ -133,7 +133,7 @@ describe('a list’s source', () => {
       expect(await failureOf('text')).toBe(noLength)
       expect(await failureOf('csv')).toBe(noLength)
       // XML has an end of its own, so its length is not required.
-      expect(await failureOf('sdn-advanced')).toBe('it ends early')
+      expect(await failureOf('sdn-advanced')).toBe('unexpected end of the document')
       expect(await addressesOf(list)).toEqual([])
     } finally {
       server.stop(true)

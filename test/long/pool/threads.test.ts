@@ -106,7 +106,7 @@ describe('a worker that hangs', () => {
     await threads.gate.arrived(1)
     expect(await answer).toMatchObject({
       code: 'DEPENDENCY_UNAVAILABLE',
-      detail: 'the decision log of a lost worker is unreadable',
+      detail: 'the decision log of a failed worker cannot be read',
     })
     threads.gate.open()
     expect((await threads.submit(1)).answer).not.toBeNull()

@@ -77,7 +77,7 @@ describe.skipIf(!isLinux)('--processes 2 --workers 0', () => {
     expect(new Set(answers.map(({ attestation }) => attestation.uuid)).size).toBe(1)
   })
 
-  test('the number of processes changes while they serve; the number of workers does not', async () => {
+  test('changing the number of processes while they serve; the number of workers does not', async () => {
     expect((await pool({ workers: 1 })).status).toBe(400)
     expect((await pool({ processes: 3 })).status).toBe(200)
     await until(async () => (await serving()).length === 3)
@@ -89,7 +89,7 @@ describe.skipIf(!isLinux)('--processes 2 --workers 0', () => {
   test('a process that hangs is replaced by the supervisor, and nothing is lost', async () => {
     const [, hung = 0] = await serving()
     process.kill(hung, 'SIGSTOP')
-    await service.logLine(({ message }) => message === 'a process does not answer and is killed')
+    await service.logLine(({ message }) => message === 'killing a process that does not answer')
     await until(async () => {
       const now = await serving()
       return now.length === 2 && !now.includes(hung)

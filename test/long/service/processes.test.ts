@@ -133,7 +133,7 @@ describeTest('SIGHUP replaces one after another, and no request fails meanwhile'
   const before = [await pidOf(0), await pidOf(1)]
   const stopLoad = startLoad()
   service.process.kill('SIGHUP')
-  await service.logLine(({ message }) => message === 'all processes were replaced')
+  await service.logLine(({ message }) => message === 'replaced all processes')
   await stopLoad()
   expect([await pidOf(0), await pidOf(1)].every((pid) => !before.includes(pid))).toBe(true)
   expect(before.some(isRunning)).toBe(false)
@@ -187,7 +187,7 @@ describeTest('the control makes them three and one again, and no request fails m
 
 describeTest('one that is killed is started again, and every decision is in the log', async () => {
   process.kill(await pidOf(1), 'SIGKILL')
-  await service.logLine(({ message }) => message === 'a process exited; it will be restarted')
+  await service.logLine(({ message }) => message === 'a process exited; restarting it')
   await until(async () => Object.keys(await metric(/^countersign_build_info\{/)).length === 2)
   expect((await attest()).status).toBe(200)
   const { code, stdout } = await runCommand(service.dataDirectory, 'decisions', 'verify')
