@@ -9,8 +9,12 @@ import { createVault } from '../../src/identity/evidence/vault.ts'
 import type { DocumentReading, EvidenceSession } from '../../src/identity/evidence-types.ts'
 import { createAgeChecks } from '../../src/modules/documents/checks/age-checks.ts'
 import { createDocumentChecks } from '../../src/modules/documents/checks/document-checks.ts'
-import { createPersonChecks } from '../../src/modules/documents/checks/person-checks.ts'
-import { distanceOf, soughtKinds, storedKinds } from '../../src/modules/documents/checks/portrait-trace.ts'
+import {
+  createPersonChecks,
+  distanceOf,
+  soughtKinds,
+  storedKinds,
+} from '../../src/modules/documents/checks/person-checks.ts'
 import { jpeg, pdf } from '../identity/evidence/images.ts'
 import { openEvidence } from '../identity/evidence/support.ts'
 import { evmWallet } from '../identity/support.ts'

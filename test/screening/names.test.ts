@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
 import type { ListedEntry, ScreenedSubject } from '../../src/modules/screening/matching/entry.ts'
-import { distanceFrom } from '../../src/modules/screening/matching/names/distance.ts'
 import { NAME_LENGTH_MAX, readName } from '../../src/modules/screening/matching/names/read-name.ts'
+import { distanceFrom } from '../../src/modules/screening/matching/names/word-table.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 
 const entry = (id: string, names: readonly string[], more: Partial<ListedEntry> = {}): ListedEntry => ({

@@ -3,5 +3,5 @@ import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
 export const documentPages: ModulePages = {
   module: 'documents',
   setting: ['Minimum age', 'checks', 'minimum-age'],
-  load: async () => (await import('./parts.ts')).PARTS,
+  load: async () => (await import('./parts.tsx')).PARTS,
 }

@@ -30,5 +30,5 @@ export const screeningPages: ModulePages = {
       // No link: only administrators of the deployment can manage these lists.
       .map((list) => listAttention('Sanctions list', list, nowMs, null)),
   ],
-  load: async () => (await import('./parts.ts')).PARTS,
+  load: async () => (await import('./parts.tsx')).PARTS,
 }

@@ -2,5 +2,5 @@ import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
 
 export const sessionPolicyPages: ModulePages = {
   module: 'session-policies',
-  load: async () => (await import('./parts.ts')).PARTS,
+  load: async () => (await import('./parts.tsx')).PARTS,
 }

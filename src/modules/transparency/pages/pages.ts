@@ -2,5 +2,5 @@ import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
 
 export const transparencyPages: ModulePages = {
   module: 'transparency',
-  load: async () => (await import('./parts.ts')).PARTS,
+  load: async () => (await import('./parts.tsx')).PARTS,
 }

@@ -1,15 +1,30 @@
 // Creates the proof that a line is in the log, which can be verified with only the log's public key. It contains the
 // line and its salt, so only the owner of the line may receive it.
-
 import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { hashLine } from '../../../decision-log/record.ts'
 import { parseCheckpoint } from '../tree/checkpoint.ts'
 import { HASH_BYTES, hashLeaf } from '../tree/hash.ts'
 import { entryOf, saltsOf } from '../tree/leaf.ts'
 import { parseNote } from '../tree/note.ts'
-import { encodeProof } from '../tree/proof-text.ts'
 import { proveInclusion, type ReadTiles } from '../tree/prove.ts'
 import { TILE_WIDTH } from '../tree/tiles.ts'
+
+// Text of a self-contained proof: index of the entry, inclusion proof and checkpoint. Source:
+// https://c2sp.org/tlog-proof.
+
+interface ProofParts {
+  /** Content from which the entry is computed; untrusted by itself. */
+  readonly extra: Uint8Array
+  readonly index: number
+  readonly path: readonly Uint8Array[]
+  /** Signed checkpoint. */
+  readonly checkpoint: string
+}
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+
+export const encodeProof = ({ extra, index, path, checkpoint }: ProofParts): string =>
+  ['c2sp.org/tlog-proof@v1', `extra ${base64(extra)}`, `index ${index}`, ...path.map(base64), '', checkpoint].join('\n')
 
 interface ProvingTree {
   readonly readTiles: ReadTiles

@@ -1,11 +1,10 @@
 // Reads names in Chinese characters and Hangul: family name first, mostly without spaces. Chinese characters don't
 // reveal the language, so they are read in Mandarin, Korean and Cantonese. Other characters, such as a title, may
 // adjoin a name, so each position is tried.
-import { spellCantonese } from './cantonese.ts'
+import { spellCantonese, spellMandarin } from './chinese.ts'
 import { toAscii } from './fold.ts'
 import { readingsOf } from './han-readings.ts'
 import { familyLength, spellFamilyName, spellGivenName } from './korean.ts'
-import { spellMandarin } from './mandarin.ts'
 import { combine } from './spellings.ts'
 
 export interface EastAsianWord {

@@ -1,9 +1,52 @@
 // Distinct words in flat arrays, for exact and approximate lookup. Words are sorted by length and have a bit mask of
 // their letters, so that few are compared letter by letter.
 import { bytesIn, type FlatArrays, openTexts, packTexts, wordsIn } from '../../../../lib/flat-arrays.ts'
-import { distanceFrom, PATTERN_MAX } from './distance.ts'
 
-const LENGTH_LIMIT = PATTERN_MAX
+// Edit distance with transposition of adjacent letters (optimal string alignment), computed bit-parallel. Source: H.
+// Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances" (2003).
+
+/** Maximum word length: the bits of one number. */
+const PATTERN_MAX = 32
+
+const ALPHABET = 128
+const positions = new Int32Array(ALPHABET)
+
+/**
+ * Returns a function that computes the distance to a pattern of 1 to PATTERN_MAX ASCII bytes. Valid until the next
+ * call.
+ */
+export const distanceFrom = (pattern: Uint8Array) => {
+  const length = pattern.length
+  positions.fill(0)
+  for (let at = 0; at < length; at++) positions[pattern[at]! & 127]! |= 1 << at
+  const last = 1 << (length - 1)
+
+  /** @returns the distance to the bytes from `start` to `end`; some number above `bound` if it exceeds `bound` */
+  return (bytes: Uint8Array, start: number, end: number, bound: number): number => {
+    let vertical = -1
+    let verticalLess = 0
+    let diagonal = 0
+    let before = 0
+    let distance = length
+    for (let at = start; at < end; at++) {
+      const here = positions[bytes[at]! & 127]!
+      const swapped = ((~diagonal & here) << 1) & before
+      diagonal = ((((here & vertical) + vertical) | 0) ^ vertical) | here | verticalLess | swapped
+      let more = verticalLess | ~(diagonal | vertical)
+      let less = diagonal & vertical
+      if ((more & last) !== 0) distance += 1
+      else if ((less & last) !== 0) distance -= 1
+      // Each remaining letter can reduce the distance by one.
+      if (distance - (end - at - 1) > bound) return distance
+      more = (more << 1) | 1
+      less <<= 1
+      vertical = less | ~(diagonal | more)
+      verticalLess = more & diagonal
+      before = here
+    }
+    return distance
+  }
+}
 
 export interface WordTable {
   readonly size: number
@@ -46,12 +89,12 @@ export const buildWordTable = (
   const sorted = [...texts].sort(compareTexts)
   const letters = new Uint32Array(sorted.length)
   /** Length → first word of at least this length. */
-  const starts = new Uint32Array(LENGTH_LIMIT + 2).fill(sorted.length)
+  const starts = new Uint32Array(PATTERN_MAX + 2).fill(sorted.length)
   const packed = packTexts(sorted)
   const offsets = wordsIn(packed, 'offsets')
   for (const [word, text] of sorted.entries()) {
     letters[word] = lettersOf(bytesIn(packed, 'bytes'), offsets[word]!, offsets[word + 1]!) >>> 0
-    for (let length = Math.min(text.length, LENGTH_LIMIT); length >= 0 && starts[length]! > word; length--) {
+    for (let length = Math.min(text.length, PATTERN_MAX); length >= 0 && starts[length]! > word; length--) {
       starts[length] = word
     }
   }
@@ -86,11 +129,11 @@ export const openWordTable = (arrays: FlatArrays): WordTable => {
     near: (text, toleranceOf, found) => {
       const wanted = encoder.encode(text)
       const length = wanted.length
-      if (length === 0 || length > LENGTH_LIMIT) return
+      if (length === 0 || length > PATTERN_MAX) return
       const tolerance = toleranceOf(length)
       const distanceTo = distanceFrom(wanted)
       const wantedLetters = lettersOf(wanted, 0, length)
-      const end = starts[Math.min(LENGTH_LIMIT, length + tolerance) + 1]!
+      const end = starts[Math.min(PATTERN_MAX, length + tolerance) + 1]!
       for (let word = starts[Math.max(0, length - tolerance)]!; word < end; word++) {
         // One edit can remove one letter and add another.
         const has = letters[word]!

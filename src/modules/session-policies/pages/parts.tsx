@@ -1,10 +1,15 @@
-// Hint to select a live session policy in the settings.
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import type { ModuleParts } from '../../../dashboard/page/module-pages.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'
 import { Notice } from '../../../dashboard/page/ui/problem.tsx'
+import { PolicyDecisions } from './policy-decisions.tsx'
+import { SessionShadow } from './session-shadow.tsx'
+import { SessionTrial } from './session-trial.tsx'
+import { SessionPolicyCard } from './settings-card.tsx'
 
-export const NextStep = ({ policyId }: { readonly policyId: string }) => {
+/** Hint to select a live session policy in the settings. */
+const NextStep = ({ policyId }: { readonly policyId: string }) => {
   const { params, path, may } = useWorkplace()
   const { value } = useRead('GET /organizations/{organization}/session-policy', { params })
   if (value === null) return null
@@ -25,4 +30,10 @@ export const NextStep = ({ policyId }: { readonly policyId: string }) => {
       </p>
     </Notice>
   )
+}
+
+export const PARTS: ModuleParts = {
+  settings: { tab: 'automation', Card: SessionPolicyCard },
+  review: { Section: PolicyDecisions },
+  sessionPolicy: { NextStep, Trial: SessionTrial, ShadowResults: SessionShadow },
 }

@@ -1,12 +1,14 @@
 import { call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
-import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'
+import type { ModuleParts, SettingsCardProps } from '../../../dashboard/page/module-pages.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { SettingsCard } from '../../../dashboard/page/ui/settings-card.tsx'
+import { Comparison } from './comparison.tsx'
+import { describeCheck } from './describe-check.ts'
 
 const age = (label: string, value: number | null) => ({ label, value, nullable: true, number: [1, 99] }) as const
 
-export const MinimumAgeCard = ({ mayChange }: SettingsCardProps) => {
+const MinimumAgeCard = ({ mayChange }: SettingsCardProps) => {
   const { params } = useWorkplace()
   return (
     <SettingsCard
@@ -27,4 +29,9 @@ export const MinimumAgeCard = ({ mayChange }: SettingsCardProps) => {
       done="Minimum age saved"
     />
   )
+}
+
+export const PARTS: ModuleParts = {
+  settings: { tab: 'checks', Card: MinimumAgeCard },
+  review: { describeCheck, Comparison },
 }

@@ -1,10 +1,12 @@
 import { call } from '../../../dashboard/page/api/client.ts'
 import { useAction } from '../../../dashboard/page/data/use-action.ts'
+import type { ModuleParts } from '../../../dashboard/page/module-pages.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Button } from '../../../dashboard/page/ui/button.tsx'
 import { Problem } from '../../../dashboard/page/ui/problem.tsx'
+import { LogHeadCard } from './log-head.tsx'
 
-export const SaveProof = ({ uuid }: { readonly uuid: string }) => {
+const SaveProof = ({ uuid }: { readonly uuid: string }) => {
   const { params } = useWorkplace()
   const { busy, failure, run } = useAction(async () => {
     const { proof } = await call('GET /organizations/{organization}/decisions/{uuid}/proof', {
@@ -32,3 +34,5 @@ export const SaveProof = ({ uuid }: { readonly uuid: string }) => {
     </>
   )
 }
+
+export const PARTS: ModuleParts = { decisionLog: LogHeadCard, decision: SaveProof }
