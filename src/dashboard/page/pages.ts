@@ -70,13 +70,13 @@ const CORE_PAGES: readonly PageEntry[] = [
     load: async () => (await import('./decisions/decision.tsx')).DecisionPage,
   },
   {
-    path: '/o/{organization}/wallets/{wallet}',
+    path: '/o/{organization}/decisions/wallets/{wallet}',
     title: 'Wallet',
     needs: 'viewer',
     load: async () => (await import('./decisions/wallet.tsx')).WalletPage,
   },
   {
-    path: '/o/{organization}/people/{user}',
+    path: '/o/{organization}/reviews/people/{user}',
     title: 'Person or business',
     needs: 'reviewer',
     load: async () => (await import('./reviews/person.tsx')).PersonPage,

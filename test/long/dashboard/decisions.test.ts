@@ -117,6 +117,15 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByRole('row').nth(53).waitFor()
 
+    // The list follows new decisions while it is asked to.
+    await page.reload()
+    await page.getByText('53 decisions').waitFor()
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await attest(WALLET, demo)
+    await page.getByText('54 decisions').waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Follow', pressed: true }).click()
+
     // What is searched for is in the address.
     await page.getByLabel('Verdict').selectOption('denied')
     await page.getByText('1 decision', { exact: true }).waitFor()
@@ -142,19 +151,19 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByLabel('From').fill('2040-01-01T00:00')
     await page.getByText('No matching decisions').waitFor()
     await page.getByRole('button', { name: 'Show all decisions' }).click()
-    await page.getByText('53 decisions').waitFor()
+    await page.getByText('54 decisions').waitFor()
     await page.getByLabel('Wallet or UUID').fill('0x12')
     await page.keyboard.press('Enter')
     await page.getByText('Must be an EVM or Solana address.').waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'Clear' }).click()
-    await page.getByText('53 decisions').waitFor()
+    await page.getByText('54 decisions').waitFor()
 
     // Exports hold every row that the search finds, whatever page is shown.
     const csv = await export_(page, 'As CSV')
     expect(csv.suggestedFilename()).toMatch(/^decisions-demo-\d{4}-\d\d-\d\d\.csv$/)
-    expect((await contentOf(csv)).trim().split(/\r?\n/)).toHaveLength(54)
-    await page.getByText('53 of 53 decisions').waitFor()
+    expect((await contentOf(csv)).trim().split(/\r?\n/)).toHaveLength(55)
+    await page.getByText('54 of 54 decisions').waitFor()
     await page.getByLabel('Verdict').selectOption('denied')
     await page.getByText('1 decision', { exact: true }).waitFor()
     const lines = (await contentOf(await export_(page, 'As JSON Lines'))).trim().split('\n')

@@ -197,6 +197,8 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     // On to the next one, which nobody had to look for.
     await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor()
     expect(page.url()).toEndWith(second)
+    const decided = page.getByRole('status').getByRole('link', { name: 'View session' })
+    expect(await decided.getAttribute('href')).toEndWith(`${first}?status=all`)
     expect((await read(first)).status).toBe('retry')
     expect((await read(first)).events.at(-1)).toMatchObject({ public_comment: 'Once more, with <b>light</b>.' })
 
@@ -240,6 +242,43 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     // It is not the reviewer's turn: nothing of it is opened unasked.
     expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
     await accessible(page)
+  })
+
+  test('assign and send back several sessions at once, and keep filters under a name', async () => {
+    const ids = [await people.submit({ name: 'Emmy Noether' }), await people.submit({ name: 'Sofia Kovalevskaya' })]
+    const page = await dashboard.enter('/o/demo/reviews?type=individual')
+    await page.getByRole('button', { name: 'Save view' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('People only')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.goto(`${dashboard.url}/o/demo/reviews`)
+    await page.getByRole('link', { name: 'People only' }).click()
+    await page.waitForURL(/\?type=individual$/)
+    await page.getByLabel('Sort').selectOption('newest')
+    await page.locator(`tr:first-child a[data-row][href*="${ids[1]}"]`).waitFor()
+    for (const id of ids) await page.getByRole('checkbox', { name: `Select session …${id.slice(-8)}` }).check()
+    const bar = page.getByRole('toolbar', { name: 'Selected sessions' })
+    await bar.getByText('2 selected').waitFor()
+    await accessible(page)
+    // Somebody was faster with one of them.
+    await dashboard.asAdmin('PUT', `/organizations/demo/sessions/${ids[0]}/assignment`, { user_id: null, version: 0 })
+    await bar.getByRole('button', { name: 'Assign to…' }).click()
+    await bar.getByRole('menuitem', { name: /\(you\)$/ }).click()
+    await page.getByText('Assigned 1 session; 1 other has changed').waitFor()
+    await page.getByRole('row').filter({ hasText: 'you' }).waitFor()
+
+    for (const id of ids) await page.getByRole('checkbox', { name: `Select session …${id.slice(-8)}` }).check()
+    await bar.getByRole('button', { name: 'Send back' }).click()
+    await page.getByLabel('Message to each person').fill('The document\nhas expired.')
+    await accessible(page)
+    await page.getByRole('dialog').getByRole('button', { name: 'Send back' }).click()
+    await page.getByText('Sent back 2 sessions').waitFor()
+    for (const id of ids) {
+      const { status, events } = await read(id)
+      expect([status, events.at(-1)?.public_comment]).toEqual(['retry', 'The document has expired.'])
+    }
+    await page.getByRole('link', { name: 'People only' }).click()
+    await page.getByRole('button', { name: 'Remove view People only' }).click()
+    await page.getByRole('link', { name: 'People only' }).waitFor({ state: 'detached' })
   })
 
   test('tell who was slower, take over, revoke and erase', async () => {

@@ -168,7 +168,7 @@ const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answ
             'Wallet',
             <span key="from">
               <Copyable text={decision.from} label="wallet" />{' '}
-              <a href={path(`/wallets/${decision.from}`)}>View wallet</a>
+              <a href={path(`/decisions/wallets/${decision.from}`)}>View wallet</a>
             </span>,
           ],
           ...(decision.on_behalf === null

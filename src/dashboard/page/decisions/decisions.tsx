@@ -5,6 +5,7 @@ import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
 import { usePages } from '../data/use-pages.ts'
 import { useRead } from '../data/use-query.ts'
+import { useInterval } from '../reviews/use-interval.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { lazy } from '../ui/lazy.tsx'
@@ -19,11 +20,12 @@ import { useNames } from './names.ts'
 import { queryOf, useSearch } from './search.ts'
 
 const PAGE_DECISIONS = 50
+const FOLLOW_MS = 2_000
 
 /** Shows the number of matches beyond the shown ones. */
-const Count = ({ query }: { readonly query: ReturnType<typeof queryOf> }) => {
+const Count = ({ query, newest }: { readonly query: ReturnType<typeof queryOf>; readonly newest?: string }) => {
   const { params } = useWorkplace()
-  const { value } = useRead('GET /organizations/{organization}/decisions/count', { params, query })
+  const { value } = useRead('GET /organizations/{organization}/decisions/count', { params, query }, newest)
   if (value === null) return null
   return (
     <p class="soft" role="status">
@@ -61,6 +63,11 @@ export const Decisions = () => {
   const problem = fieldProblemOf(pages.error)
   /** Whether the error is at the field of the search that it concerns. */
   const isShown = problem?.field === 'wallet' || problem?.field === 'rule'
+  const [follows, setFollows] = useState(false)
+  // Only while no further page is loaded, because a reload would remove it.
+  useInterval(FOLLOW_MS, () => {
+    if (follows && !loading && (items?.length ?? 0) <= PAGE_DECISIONS) pages.reload()
+  })
   const refresh = (): void => {
     setNowMs(Date.now())
     pages.reload()
@@ -72,7 +79,15 @@ export const Decisions = () => {
       lead="All verdicts. Each is written to the log before its signature is sent."
       actions={
         <>
-          <Button icon="turn" busy={loading && items !== null} onClick={refresh}>
+          <Button
+            kind={follows ? 'primary' : 'secondary'}
+            icon="pulse"
+            aria-pressed={follows}
+            onClick={() => setFollows(!follows)}
+          >
+            Follow
+          </Button>
+          <Button icon="turn" busy={loading && items !== null && !follows} onClick={refresh}>
             Refresh
           </Button>
           <ExportMenu query={query} />
@@ -92,7 +107,7 @@ export const Decisions = () => {
         <Card flush>
           {items !== null && !none && (
             <div class="card-note count-line">
-              <Count query={query} />
+              <Count query={query} newest={items[0]?.uuid} />
             </div>
           )}
           {none && more ? (

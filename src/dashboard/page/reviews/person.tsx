@@ -61,7 +61,7 @@ export const PersonPage = ({ params: { user = '' } }: PageProps) => {
                 caption="Wallets"
                 rows={rows}
                 rowKey={({ address }) => address}
-                href={({ address }) => path(`/wallets/${address}`)}
+                href={({ address }) => path(`/decisions/wallets/${address}`)}
                 columns={{
                   Wallet: ({ address }) => <code>{address}</code>,
                   Lists: ({ lists }) => (lists.length === 0 ? <span class="faint">none</span> : lists.join(', ')),

@@ -9,7 +9,7 @@ import { useWorkplace } from '../shell/session.ts'
 import { useOwnId } from './members.ts'
 import { nextOf } from './next-session.ts'
 
-const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigned', 'age'] as const
+const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigned', 'age', 'order'] as const
 
 type QueueFilters = Readonly<Record<(typeof FILTER_NAMES)[number], string>>
 
@@ -40,7 +40,9 @@ export const queryOf = (
     assigned_to: filters.assigned === '' ? undefined : filters.assigned === 'me' ? ownId : filters.assigned,
     created_before: hours > 0 ? hoursAgo(hours) : undefined,
     // Longest waiting first; for finished sessions, latest first.
-    order: status === 'submitted' || status === 'retry' || status === 'pending' ? 'oldest' : 'newest',
+    order:
+      among(filters.order, ['newest', 'oldest']) ??
+      (status === 'submitted' || status === 'retry' || status === 'pending' ? 'oldest' : 'newest'),
   }
 }
 

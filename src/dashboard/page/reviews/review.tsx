@@ -89,7 +89,7 @@ interface OneSessionProps {
 }
 
 const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) => {
-  const { params, may } = useWorkplace()
+  const { params, may, path: pathOf } = useWorkplace()
   const [moved, setMoved] = useState<string | null>(null)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
   const [decidedHits, setDecidedHits] = useState(0)
@@ -97,6 +97,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
   const { start, dialog } = useActions()
   const ownId = useOwnId()
   const path = { ...params, session: session.id }
+  const decidedHref = `${pathOf(`/reviews/${session.id}`)}?status=all`
   const read = (): Promise<SessionDetail> =>
     call('GET /organizations/{organization}/sessions/{session}', { params: path })
   const evidence = useEvidence(session)
@@ -122,7 +123,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
         params: path,
         body: { ...decided, sequence: session.sequence },
       })
-      say(DONE_WORDS[decided.status])
+      say(DONE_WORDS[decided.status], { label: 'View session', href: decidedHref })
       latest.current = answer
       query.set(answer)
       setMoved(null)

@@ -18,6 +18,7 @@ import { Problem } from '../ui/problem.tsx'
 import { type Columns, PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ageTone, ageWord } from './age.ts'
+import { useBulk } from './bulk.tsx'
 import { FirstSession } from './first-session.tsx'
 import { LEVEL_WORDS, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './labels.ts'
 import { type Reviewers, useOwnId, useReviewers } from './members.ts'
@@ -25,6 +26,7 @@ import { filtersOf, queryOf, searchOf } from './queue.ts'
 import { SearchField, useFoundSessions } from './search.tsx'
 import { inviteToVerify } from './session-link.tsx'
 import { useInterval } from './use-interval.ts'
+import { Views } from './views.tsx'
 
 const PAGE_SESSIONS = 50
 const LOOK_AGAIN_MS = 15_000
@@ -34,6 +36,7 @@ const STATUS_CHOICES = { '': submitted, retry, pending, completed, rejected, all
 const TYPE_CHOICES = { '': 'All', individual: 'People', business: 'Businesses' }
 const ENVIRONMENT_CHOICES = { '': 'All', live: 'Live', test: 'Test' }
 const LEVEL_CHOICES = { '': 'All', ...LEVEL_WORDS }
+const ORDER_CHOICES = { '': 'Default', oldest: 'Oldest first', newest: 'Newest first' }
 const AGE_CHOICES: readonly Choice[] = [
   { value: '', label: 'Any time' },
   { value: '1', label: 'Over 1 hour ago' },
@@ -111,6 +114,7 @@ export const Reviews = () => {
   const invitation = useStarter(inviteToVerify(params), pages.reload)
   useMake('Invite to verify', mayInvite ? invitation.start : null)
   const { items } = pages
+  const bulk = useBulk(items ?? [], reviewers, pages.reload)
   // Only while no further page is loaded, because a reload would remove it.
   useInterval(LOOK_AGAIN_MS, () => {
     if (items !== null && items.length <= PAGE_SESSIONS) pages.reload()
@@ -187,11 +191,14 @@ export const Reviews = () => {
               ]}
             />
             <Filter name="age" label="Created" choices={AGE_CHOICES} />
+            <Filter name="order" label="Sort" choices={ORDER_CHOICES} />
           </search>
+          <Views search={searchOf(filters)} />
+          {bulk.bar}
           <Card flush>
             <PagedTable
               caption="Sessions"
-              columns={columnsFor(reviewers, waits, parts)}
+              columns={{ ...columnsFor(reviewers, waits, parts), ...bulk.column }}
               pages={pages}
               rowKey={({ id }) => id}
               href={hrefOf}

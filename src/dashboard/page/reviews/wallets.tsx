@@ -44,7 +44,7 @@ export const Wallets = ({ session }: { readonly session: SessionDetail }) => {
                 <span class="faint">
                   connected <Time at={wallet.connected_at} />
                 </span>{' '}
-                <a href={path(`/wallets/${wallet.address}`)}>View wallet</a>
+                <a href={path(`/decisions/wallets/${wallet.address}`)}>View wallet</a>
               </p>
               <ProofOf wallet={wallet} />
             </li>

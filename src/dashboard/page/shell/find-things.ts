@@ -22,7 +22,7 @@ const PLACES: Readonly<
   decisions: {
     group: 'Wallet',
     icon: 'key',
-    path: (id) => `/wallets/${encodeURIComponent(id)}`,
+    path: (id) => `/decisions/wallets/${encodeURIComponent(id)}`,
   },
   policy: { group: 'Policy', icon: 'scale', path: (id) => `/policies/${id}` },
   project: { group: 'Project', icon: 'project', path: (id) => `/projects/${id}` },

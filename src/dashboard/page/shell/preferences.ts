@@ -39,5 +39,23 @@ export const keepTheme = (theme: Theme): void => {
 export const shortcutsEnabled = (): boolean => read('shortcuts') !== 'off'
 export const keepShortcuts = (enabled: boolean): void => write('shortcuts', enabled ? 'on' : 'off')
 
+/** Named filters of the review queue. */
+export interface SavedView {
+  readonly name: string
+  /** Query of the URL, such as `?hits=open`. */
+  readonly search: string
+}
+
+export const savedViews = (organization: string): readonly SavedView[] => {
+  try {
+    const views: unknown = JSON.parse(read(`views-${organization}`) ?? '[]')
+    return Array.isArray(views) ? views : []
+  } catch {
+    return []
+  }
+}
+export const keepViews = (organization: string, views: readonly SavedView[]): void =>
+  write(`views-${organization}`, JSON.stringify(views))
+
 export const lastOrganization = (): string => read('organization') ?? ''
 export const keepOrganization = (slug: string): void => write('organization', slug)

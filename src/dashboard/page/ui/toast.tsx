@@ -6,6 +6,12 @@ import { Icon } from './icons.tsx'
 interface Toast {
   readonly id: number
   readonly text: string
+  readonly link: ToastLink | null
+}
+
+interface ToastLink {
+  readonly label: string
+  readonly href: string
 }
 
 const SHOWN_MS = 5_000
@@ -19,8 +25,8 @@ const change = (next: readonly Toast[]): void => {
 }
 
 /** Shows a notification, such as `Key revoked`. */
-export const say = (text: string): void => {
-  const toast = { id: ++last, text }
+export const say = (text: string, link: ToastLink | null = null): void => {
+  const toast = { id: ++last, text, link }
   change([...toasts.slice(-2), toast])
   setTimeout(() => change(toasts.filter(({ id }) => id !== toast.id)), SHOWN_MS)
 }
@@ -35,10 +41,10 @@ export const Toasts = () => {
   }, [])
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {shown.map(({ id, text }) => (
+      {shown.map(({ id, text, link }) => (
         <p key={id} class="toast">
           <Icon name="check" size={16} />
-          {text}
+          <span>{text}</span> {link !== null && <a href={link.href}>{link.label}</a>}
         </p>
       ))}
     </div>
