@@ -105,8 +105,9 @@ export const requireRevision = async (
 export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Za-z0-9]+|[1-9][0-9]{0,8})$/.test(text)
 
 const findRevision = async (context: PolicyContext, reference: string): Promise<Revision> => {
-  const { admin, organization, command } = context
-  if (/^[0-9]/.test(reference)) {
+  const { admin, organization, command, isRemote } = context
+  // The admin API reads a revision only within its policy.
+  if (isRemote || /^[0-9]/.test(reference)) {
     return requireRevision(context, (await requirePolicy(context, command.text('policy'))).id, reference)
   }
   return admin.call('GET /organizations/{organization}/revisions/{revision}', {

@@ -2,6 +2,7 @@
 // each name with a node that yields its value, and records the policy's needs.
 
 import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
+import { durationText } from '../lib/duration-text.ts'
 import { UnreadableValue } from './calls/decoding.ts'
 import { POLICY_LIMITS } from './cel/limits.ts'
 import type { PolicyScope } from './cel/scope.ts'
@@ -223,7 +224,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     need(node, { kind: 'velocity', windowSeconds: seconds }, POLICY_LIMITS.velocityWindows, 'velocity windows')
     // The value is a sum per chain in its native token, so it is meaningful only for the request's chain.
     const key = String(seconds)
-    const unavailable = new FactUnavailableError(`velocity over ${key} s`)
+    const unavailable = new FactUnavailableError(`velocity over ${durationText(seconds)}`)
     replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {
       const facts = evaluation.facts.external?.velocity?.[key]
       const value = method === 'count' ? intOf(facts?.count) : toReadValue('uint256', facts?.value)

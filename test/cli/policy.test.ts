@@ -57,6 +57,9 @@ describe('documents', () => {
     expect((await run('check', file('u.yaml', untested))).stdout).toBe('P: valid, 1 rule, no tests\n')
     const { value } = await runJson('check', file('p.yaml', LIMIT(5)))
     expect(value).toMatchObject({ valid: true, rules: 2, tests: 1, requires: ['msg_value'], needs: [] })
+    const velocity = file('v.yaml', 'name: P\nrules: [{ id: a, allow: velocity.count(hours(1)) < 5 }]\n')
+    const needed = await runJson('check', velocity)
+    expect(needed.value.example_facts).toEqual({ velocity: { 3600: { count: 0, value: '0' } } })
   })
 
   test('check shows each mistake where it stands', async () => {

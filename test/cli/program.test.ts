@@ -152,6 +152,9 @@ describe('with --url', () => {
     const tried = await world.run(...words, '--chain', 'base', '--msg-value', '5')
     expect([tried.code, tried.stdout]).toEqual([0, expect.stringMatching(/^VERDICT +compliant\nRULE +small\n/)])
     expect((await world.run(...words)).stderr).toStartWith('--chain is required\nUsage: ')
+    const applied = JSON.parse((await world.run('policy', 'apply', document, '--url', url, '--json')).stdout)
+    const compare = ['policy', 'diff', document, '--policy', applied.policy, '--url', url]
+    expect(await world.run(...compare)).toEqual({ code: 0, stdout: 'no difference\n', stderr: '' })
     const broken = world.file('broken.yaml', 'name: P\nrules:\n  - { id: small, allow: tx.valu < 1 }\n')
     const refused = await world.run('policy', 'try', '--file', broken, '--url', url, '--chain', 'base')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('3:28 /rules/0/allow ') })

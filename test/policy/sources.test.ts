@@ -294,8 +294,8 @@ describe('velocity', () => {
   })
 
   test('that is not counted fails the rule', () => {
-    expect(missing('velocity.count(hours(2)) == 0', counted)).toBe('velocity over 7200 s')
-    expect(missing('velocity.count(hours(1)) == 0', told({ velocity: null }))).toBe('velocity over 3600 s')
+    expect(missing('velocity.count(hours(2)) == 0', counted)).toBe('velocity over 2 h')
+    expect(missing('velocity.count(hours(1)) == 0', told({ velocity: null }))).toBe('velocity over 1 h')
   })
 
   test.each([
@@ -421,7 +421,7 @@ describe('a rule that fails', () => {
     ['screener("stub").score > 1', { external: half }, absent('screener stub score')],
     ['screener("mute").score > 1', { external: half }, unavailable('screener mute score')],
     ['reads.tick == 1', told({ reads: { tick: null } }), unavailable('reads.tick')],
-    ['velocity.count(hours(1)) < 5', told({ velocity: null }), unavailable('velocity over 3600 s')],
+    ['velocity.count(hours(1)) < 5', told({ velocity: null }), unavailable('velocity over 1 h')],
     ['in_list(wallet.address, "gone")', {}, unavailable('list gone')],
     ['1 / tx.data_size > 1', {}, ['POLICY_FAILED', 'expression', 'division_by_zero']],
     ['tx.value - 1 > 5', { value: '0' }, ['POLICY_FAILED', 'expression', 'uint256 below zero']],

@@ -1,5 +1,6 @@
 // `countersign policy check|templates|new|schema`: commands on documents that need no deployment.
 import { existsSync } from 'node:fs'
+import { exampleFactsOf } from '../../admin/policies/needs-shown.ts'
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, formatTable, print } from '../../command-line/output.ts'
 import { knownChains, printWarnings, readDraft } from '../../command-line/policy-context.ts'
@@ -40,7 +41,17 @@ export const check = (context: CommandContext): number => {
   const text = `${document.name}: valid, ${counted(rules, 'rule', 'rules')}, ${tested}`
   print(
     context,
-    { valid: true, name: document.name, contentHash, rules, tests: tests.length, requires, needs, warnings },
+    {
+      valid: true,
+      name: document.name,
+      contentHash,
+      rules,
+      tests: tests.length,
+      requires,
+      needs,
+      example_facts: exampleFactsOf(needs),
+      warnings,
+    },
     `${text}${wants.length === 0 ? '' : `; needs ${wants.join(', ')}`}\n`,
   )
   printWarnings(context, source, warnings)

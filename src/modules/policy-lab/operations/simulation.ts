@@ -144,7 +144,7 @@ export const SIMULATION_ROUTES = [
       decision: Type.Optional(Type.String({ maxLength: 36, description: 'UUID of a recorded decision' })),
       facts: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: in the format of tests in policy documents`,
+          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: in the format of example_facts, which checkPolicy and policy check --json return`,
         }),
       ),
       lists: Type.Optional(
