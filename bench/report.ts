@@ -141,6 +141,8 @@ export const formatResult = (result: BenchResult): string => {
     `Commit    ${commit === null ? 'unknown' : `${commit.id.slice(0, 12)}${commit.modified ? ', modified' : ''}`}`,
     `Date      ${result.startedAt}`,
   ]
+  const url = result.settings['url']
+  if (typeof url === 'string') lines.push(`Target    ${url}; the machine and the commit are of the load generator`)
   const parts = [...new Set(measurements.map(({ name }) => name.split('.')[0] ?? name))].filter(
     (part) => part !== 'sweep',
   )
