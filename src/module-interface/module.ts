@@ -105,7 +105,13 @@ export interface IdentityCore {
 }
 
 /** Parts of the core for a module's part of the identity API. */
-export interface SessionCore extends ModuleCore, IdentityCore {}
+export interface SessionCore extends ModuleCore, IdentityCore {
+  /**
+   * Call in the transaction of an automatic completion, before it. Throws ChecksPendingError if the compared data has
+   * changed since the session's checks, and LinkedSessionsError if linked data was not compared.
+   */
+  readonly requireCurrent: (tables: Tables, session: Session) => Promise<void>
+}
 
 /** A module's additions to the identity API. */
 export interface SessionParts {
@@ -113,11 +119,7 @@ export interface SessionParts {
   readonly checks?: readonly CheckPart[]
   /** Called at least once, after all checks of a session are stored. At most one module provides it. */
   readonly onChecked?: (session: Session) => Promise<void>
-  /**
-   * Called in the transaction of an external decider's decision. Throws ChecksPendingError if the compared data has
-   * changed since the session's checks.
-   */
-  readonly requireCurrent?: (tables: Tables, session: Session) => Promise<void>
+  readonly requireCurrent?: SessionCore['requireCurrent']
   readonly leaderTasks?: readonly LeaderTask[]
   /** Additional lists for the metrics of lists. */
   readonly lists?: () => FactMetrics['lists']

@@ -5,6 +5,7 @@ import type { Tracer } from '../telemetry/tracer.ts'
 import type {
   AttestationCore,
   AttestationParts,
+  IdentityCore,
   Module,
   ModuleCore,
   OpenedModule,
@@ -77,18 +78,19 @@ export const openAttestationModules = async (
 /** @throws errors of modules */
 export const openSessionModules = async (
   modules: readonly Module[],
-  core: SessionCore,
+  core: ModuleCore & IdentityCore,
 ): Promise<Required<SessionParts>> => {
   const parts: SessionParts[] = []
+  const requireCurrent: SessionCore['requireCurrent'] = async (tables, session) => {
+    for (const part of parts) await part.requireCurrent?.(tables, session)
+  }
   for (const { openSessions } of runningModules(modules, core.config)) {
-    if (openSessions !== undefined) parts.push(await openSessions(core))
+    if (openSessions !== undefined) parts.push(await openSessions({ ...core, requireCurrent }))
   }
   return {
     checks: parts.flatMap(({ checks = [] }) => checks),
     onChecked: parts.find(({ onChecked }) => onChecked !== undefined)?.onChecked ?? (async () => undefined),
-    requireCurrent: async (tables, session) => {
-      for (const { requireCurrent } of parts) await requireCurrent?.(tables, session)
-    },
+    requireCurrent,
     leaderTasks: parts.flatMap(({ leaderTasks = [] }) => leaderTasks),
     lists: () => parts.flatMap(({ lists }) => lists?.() ?? []),
     stop: async () => {

@@ -1,6 +1,7 @@
 // Checks of sessions that were handed in: each is made once, what fails is tried again, and no error rejects anybody.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
+import { LinkedChecksPendingError } from '../../src/domain/session-errors.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
 import type { CheckPart, Comparison, NewSessionCheck, SinglePart } from '../../src/identity/checks/checks.ts'
 import { until } from '../support/until.ts'
@@ -376,6 +377,26 @@ describe('the checks of a session', () => {
     identity.clock.advance(181)
     await make()()
     expect([compared, reported, single]).toEqual([['v1', 'v2'], 4, 1])
+  })
+
+  test('are followed by a decision that waits for other checks, seconds later and without an attempt', async () => {
+    const { isPending } = await handIn()
+    let decisions = 0
+    const run = checkedBy(
+      async () => {
+        decisions += 1
+        if (decisions < 6) throw new LinkedChecksPendingError()
+      },
+      part('first', async () => [FOUND]),
+    )
+    for (let second = 0; second < 25; second += 5) {
+      await run()
+      identity.clock.advance(5)
+    }
+    const [queued] = await identity.store.sessionChecks.claim(1, 0)
+    expect([queued?.attempts, errors]).toEqual([0, []])
+    await run()
+    expect([decisions, await isPending()]).toEqual([6, false])
   })
 
   test('are taken by one of two runners, and by another once the first is gone', async () => {

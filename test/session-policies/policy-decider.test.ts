@@ -2,6 +2,7 @@
 // with who decided and on what; and everything that is not clear is left to a person.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
+import { ChecksPendingError } from '../../src/domain/session-errors.ts'
 import { createSealedNote } from '../../src/identity/evidence/sealed-note.ts'
 import { createVault } from '../../src/identity/evidence/vault.ts'
 import { createSessionKnowledge } from '../../src/identity/session-knowledge.ts'
@@ -52,6 +53,7 @@ const decider = (changed: Partial<Parameters<typeof createPolicyDecider>[0]> = {
     decisionFacts: note(),
     changesOver: (changeStatus) =>
       createSessionChanges({ sessions: { ...store.sessions, changeStatus }, wallets: store.sessionWallets, listener }),
+    requireCurrent: async () => undefined,
     onDecided: (outcome, seconds) => void counted.push([outcome, seconds]),
     log: { info: () => undefined, error: (_message, detail) => void failures.push(detail) },
     ...changed,
@@ -246,6 +248,20 @@ test('an open hit is left to a person, also where it comes while the policy deci
   expect((await now(late))?.status).toBe('submitted')
   expect(await decisions(late)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown' } }])
   expect((await decisions(late))[0]?.decided?.problem).toContain('is open')
+})
+
+test('a session is completed only after a comparison with the present lists, and rejected without it', async () => {
+  await switchOn()
+  const outdated = decider({
+    requireCurrent: async () => {
+      throw new ChecksPendingError()
+    },
+  })
+  const [grown, child] = [await handIn('1980-01-01'), await handIn('2020-01-01')]
+  await expect(outdated(grown)).rejects.toThrow(ChecksPendingError)
+  await outdated(child)
+  expect([(await now(grown))?.status, (await now(child))?.status]).toEqual(['submitted', 'rejected'])
+  expect(await decisions(grown)).toEqual([])
 })
 
 test('a fact that can not be had, and a policy that can not be used, leave it to a person', async () => {

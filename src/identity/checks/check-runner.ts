@@ -2,6 +2,7 @@
 // retried; after the last attempt, its outcome is `not-done`, and a person must review it. Results for a session that
 // has changed, for example because its evidence was erased, are not stored.
 import type { Session } from '../../domain/session.ts'
+import { ChecksPendingError } from '../../domain/session-errors.ts'
 import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
 import type { StoreChecks } from './check-again.ts'
 import {
@@ -31,6 +32,8 @@ export interface CheckRunnerDependencies {
 const SESSIONS_AT_ONCE = 4
 /** Maximum time until a session that becomes due is claimed while others are checked. */
 const CLAIM_INTERVAL_MS = 500
+/** Until a decision is tried again that needs a comparison with the present lists, or the checks of a linked session. */
+const PENDING_AGAIN_SECONDS = 5
 /** Longer than all parts of one session take. */
 const CLAIM_SECONDS = 180
 /** Delay before the next attempt; after the last attempt, the part is `not-done`. */
@@ -144,7 +147,14 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     doneParts.set(place, { done, untilSeconds: dueAtSeconds + CLAIM_SECONDS })
     if (result === 'again') return store.retry(target, dueAtSeconds)
     await store.markMade(target)
-    await onChecked(session)
+    try {
+      await onChecked(session)
+    } catch (error) {
+      if (!(error instanceof ChecksPendingError)) throw error
+      // Waiting is not a failed attempt of a part.
+      const waiting = { ...target, attempts: target.attempts - 1 }
+      return store.retry(waiting, clock.unixSeconds() + PENDING_AGAIN_SECONDS)
+    }
     await store.finish(target)
     doneParts.delete(place)
   }

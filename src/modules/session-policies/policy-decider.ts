@@ -23,6 +23,7 @@ import { PolicyUnusableError } from '../../policy/evaluation-errors.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { SessionFacts, SessionKnowledge } from '../../policy/types/session-facts.ts'
 import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
+import type { RequireCurrent } from '../../store/sessions/provider-results.ts'
 import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/sessions/session-policies.ts'
 import type { Store, Tables } from '../../store/store.ts'
 import type { DecisionOutcome } from '../../telemetry/identity-metrics.ts'
@@ -36,6 +37,8 @@ interface PolicyDeciderDependencies {
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   /** Called once per stored decision. @param seconds Since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
+  /** Called in the transaction of a completion. */
+  readonly requireCurrent: RequireCurrent
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
 }
@@ -72,7 +75,7 @@ const findPolicy = async (
 }
 
 export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => {
-  const { store, knowledge, decisionFacts, changesOver, onDecided, clock, log } = dependencies
+  const { store, knowledge, decisionFacts, changesOver, onDecided, requireCurrent, clock, log } = dependencies
 
   const evaluate = async (
     organizationId: string,
@@ -136,6 +139,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const changes = changesOver((change) =>
       store.transaction(async (tables) => {
         await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
+        if (outcome === 'completed') await requireCurrent(tables, session)
         const state = await tables.sessions.changeStatus(change)
         await tables.audit.append({
           organizationId,
