@@ -32,6 +32,12 @@ export interface SessionWallet {
   readonly connectedSequence: number
 }
 
+/** A wallet that a session has or had. */
+export interface SessionWalletOverTime extends Pick<SessionWallet, 'chain' | 'address' | 'addressText'> {
+  /** False for disconnected wallets, and for a wallet that is named by the registration only. */
+  readonly isConnected: boolean
+}
+
 type ParsedWallet =
   | { readonly family: 'evm'; readonly address: EvmAddress }
   | { readonly family: 'solana'; readonly address: SolanaAddress }

@@ -1,7 +1,7 @@
 // How many questions about wallets are under way at once, whatever number of wallets a session has.
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
-import type { SessionWallet } from '../../src/domain/wallet.ts'
+import type { SessionWalletOverTime } from '../../src/domain/wallet.ts'
 import { createScreenerChecks } from '../../src/modules/screening/checks/screener-checks.ts'
 import { evmWallet } from './support.ts'
 
@@ -16,7 +16,7 @@ test('at most eight are, and as many again once they are answered', async () => 
       key: '',
     }),
     walletsOf: async (_organizationId, ids) => {
-      const wallets = Array.from({ length: 20 }, (_, at) => ({ address: evmWallet(at) }) as SessionWallet)
+      const wallets = Array.from({ length: 20 }, (_, at) => ({ address: evmWallet(at) }) as SessionWalletOverTime)
       return new Map(ids.map((id) => [id, wallets]))
     },
     listsKey: async () => '',

@@ -1,11 +1,13 @@
-// An external decider completes a session only after its comparison with the present lists and settings.
+// An external decider completes a session only after its comparison with the present lists and settings, and only if all
+// wallets that are linked to it were compared, including disconnected ones.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { WalletAddress } from '../../src/domain/address.ts'
 import { addressKey } from '../../src/domain/address-key.ts'
 import { newUuid } from '../../src/domain/identifier.ts'
-import { ChecksPendingError, HitOpenError } from '../../src/domain/session-errors.ts'
+import { ChecksPendingError, HitOpenError, LinkedSessionsError } from '../../src/domain/session-errors.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
 import { createNameChecks } from '../../src/modules/screening/checks/name-checks.ts'
-import { requireCurrentLists } from '../../src/modules/screening/checks/require-current.ts'
+import { createRequireCurrent } from '../../src/modules/screening/checks/require-current.ts'
 import { createWalletChecks } from '../../src/modules/screening/checks/wallet-checks.ts'
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
@@ -90,7 +92,7 @@ const runChecks = (): Promise<number> => {
       }),
       createWalletChecks({
         settings,
-        walletsOf: store.sessionWallets.ofSessions,
+        walletsOf: store.sessionWallets.ofSessionsOverTime,
         lists: () => memory(),
         memoOf: async () => 'fraud',
       }),
@@ -102,15 +104,43 @@ const runChecks = (): Promise<number> => {
 }
 
 const WALLET = evmWallet(7)
+const DENIED = evmWallet(8)
+const OTHER = evmWallet(9)
 let organizationId = ''
 let sessionId = ''
 let endpointId = ''
 let sequence = 0
 let count = 0
 
-const decide = async () => {
+const deny = async (wallet: WalletAddress): Promise<void> => {
+  const { lists } = identity.store
+  if ((await lists.find(organizationId, 'deny')) === null) await lists.create({ owner: organizationId, name: 'deny' })
+  const edit = { key: addressKey(wallet), present: true, memo: 'fraud', author: 'test', addedAtSeconds: 1 }
+  await lists.edit(organizationId, 'deny', [edit])
+  await readMemory()
+}
+
+/** Registers a session and connects the wallets. */
+const connect = async (...wallets: readonly WalletAddress[]): Promise<string> => {
+  const { session } = await identity.register(organizationId)
+  for (const wallet of wallets) await identity.connect(organizationId, session.id, wallet)
+  return session.id
+}
+
+const disconnect = async (wallet: WalletAddress): Promise<void> => {
+  const state = await identity.store.sessions.find(organizationId, sessionId)
+  const walletId = state?.wallets.find(({ address }) => address === wallet)?.id ?? ''
+  await identity.store.sessionWallets.remove({ organizationId, sessionId, walletId, actor: 'person' })
+}
+
+const submit = async (): Promise<void> => {
+  sequence = (await identity.move(organizationId, sessionId, 'submitted')).session.sequence
+  await runChecks()
+}
+
+const decide = async (screeners: readonly string[] = []) => {
   const message = { organizationId, sessionId, endpointId, messageId: newUuid() }
-  const { changeStatus } = spendAndDecide(identity.store, message, requireCurrentLists)
+  const { changeStatus } = spendAndDecide(identity.store, message, createRequireCurrent(screeners))
   const change = { organizationId, sessionId, actor: 'provider:webhook', expectedSequence: sequence } as const
   return (await changeStatus({ ...change, to: 'completed', override: 'person' }))?.session.status
 }
@@ -126,12 +156,9 @@ beforeEach(async () => {
     sealedSecret: new Uint8Array(32),
   })
   await importNames(['Ivan Primerov'])
-  const { session } = await identity.register(organizationId)
-  sessionId = session.id
-  await identity.connect(organizationId, sessionId, WALLET)
-  sequence = (await identity.move(organizationId, sessionId, 'submitted')).session.sequence
   await readMemory()
-  await runChecks()
+  sessionId = await connect(WALLET)
+  await submit()
 })
 
 describe('an external decider', () => {
@@ -144,9 +171,9 @@ describe('an external decider', () => {
     [
       'a wallet was denied',
       async () => {
-        await identity.store.lists.create({ owner: organizationId, name: 'deny' })
-        const edit = { key: addressKey(WALLET), present: true, memo: 'fraud', author: 'test', addedAtSeconds: 1 }
-        await identity.store.lists.edit(organizationId, 'deny', [edit])
+        const older = memory
+        await deny(WALLET)
+        memory = older
       },
     ],
   ])('waits after %s until the session is compared again', async (_, change) => {
@@ -158,6 +185,39 @@ describe('an external decider', () => {
     await readMemory()
     await runChecks()
     await expect(decide()).rejects.toThrow(HitOpenError)
+  })
+
+  test('does not complete a session from which a denied wallet was disconnected before its submission', async () => {
+    await deny(DENIED)
+    sessionId = await connect(DENIED, OTHER)
+    await disconnect(DENIED)
+    await submit()
+    await expect(decide()).rejects.toThrow(HitOpenError)
+    const [hit] = await identity.store.screeningChecks.hits(organizationId, sessionId)
+    expect(hit?.why.map(({ detail }) => detail)).toContain('the wallet is not connected to the session')
+    const decision = { state: 'cleared', by: 'ada', reason: 'A reason.' } as const
+    await identity.store.screeningChecks.decideHit({ organizationId, sessionId, hitId: hit?.id ?? '' }, decision)
+    expect(await decide()).toBe('completed')
+  })
+
+  test('does not complete a session that a session without submission links to a denied wallet', async () => {
+    await connect(DENIED, WALLET)
+    expect(await decide(['a screener']).catch((error: unknown) => error)).toBeInstanceOf(LinkedSessionsError)
+    await deny(DENIED)
+    await expect(decide()).rejects.toThrow(ChecksPendingError)
+    await runChecks()
+    await expect(decide()).rejects.toThrow('on the list deny')
+  })
+
+  test('completes a session whose linked wallets were screened or are not listed', async () => {
+    await deny(DENIED)
+    await connect(OTHER, WALLET)
+    await expect(decide()).rejects.toThrow(ChecksPendingError)
+    await runChecks()
+    await expect(decide(['a screener'])).rejects.toThrow('not screened')
+    sessionId = await connect(OTHER, WALLET)
+    await submit()
+    expect(await decide(['a screener'])).toBe('completed')
   })
 
   test('waits after a change that concerns another person, and then completes the session', async () => {

@@ -331,6 +331,15 @@ describe('a wallet whose hit was cleared', () => {
     await isState(id, 'cleared', 'open')
   })
 
+  test('is a new hit if its first memo is the name of the list', async () => {
+    const denied = (memo: string) => edit(organizationId, 'deny', [evmWallet(64)], { memo })
+    await denied('deny')
+    const id = await handIn(evmWallet(64))
+    await clear(id)
+    await denied('laundering')
+    await isState(id, 'cleared', 'open')
+  })
+
   test('is a new hit if another entry of the sanctions list names it', async () => {
     await sanction(evmWallet(62))
     const id = await handIn(evmWallet(62))

@@ -62,7 +62,7 @@ export const createScreeningService = ({
   othersEveryMs = OTHERS_EVERY_MS,
 }: ScreeningServiceDependencies): ScreeningService => {
   const held = createHeldScreener({ processes, clock, log, lists: store.screeningLists })
-  const shared = { settings: store.screeningSettings.readAll, walletsOf: store.sessionWallets.ofSessions }
+  const shared = { settings: store.screeningSettings.readAll, walletsOf: store.sessionWallets.ofSessionsOverTime }
   const names = createNameChecks({
     settings: shared.settings,
     evidence,

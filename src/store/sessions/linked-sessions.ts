@@ -1,9 +1,10 @@
 // Finds everything that proofs of wallets link to a session: sessions with a common address or person, their addresses
 // and persons, and so on. It includes disconnected and locked wallets of the organization's sessions, and other
 // organizations' completed sessions with consent. Source: decisions §5, "Automatic completion".
-import type { Session } from '../../domain/session.ts'
+import type { WalletAddress } from '../../domain/address.ts'
+import { isSessionOpen, type Session, type SessionStatus } from '../../domain/session.ts'
 import { LinkedSessionsError } from '../../domain/session-errors.ts'
-import type { Statements, Transaction } from '../database.ts'
+import type { Statements } from '../database.ts'
 import { WALLETS_OF_SESSION } from './persons.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { IS_COMPLETED_WITH_CONSENT } from './session-sharing.ts'
@@ -15,17 +16,20 @@ interface LinkedRow {
   readonly organization_id: string
   readonly id: string
   readonly person_id: string | null
-  readonly locked_address: string | null
-  readonly address: string | null
+  readonly locked_address: WalletAddress | null
+  readonly status: SessionStatus
+  readonly address: WalletAddress | null
 }
 
 export interface LinkedSessions {
-  readonly addresses: ReadonlySet<string>
+  readonly addresses: ReadonlySet<WalletAddress>
+  /** Addresses of the organization's sessions, none of which was submitted with the address. */
+  readonly unsubmitted: ReadonlySet<WalletAddress>
   readonly persons: ReadonlySet<string>
   readonly sessionIds: ReadonlySet<string>
 }
 
-const COLUMNS = 'sessions.organization_id, sessions.id, sessions.person_id, sessions.locked_address'
+const COLUMNS = 'sessions.organization_id, sessions.id, sessions.person_id, sessions.locked_address, sessions.status'
 /** An expression, because SQLite would otherwise search by the organization alone. */
 const IS_OWN = "sessions.organization_id || '' = ?"
 const IS_VISIBLE = `(sessions.organization_id = ? OR ${IS_COMPLETED_WITH_CONSENT})`
@@ -71,9 +75,9 @@ const querySessions = (
   ])
 }
 
-export const findLinkedSessions = async (transaction: Transaction, session: Session): Promise<LinkedSessions> => {
+export const findLinkedSessions = async (statements: Statements, session: Session): Promise<LinkedSessions> => {
   const { organizationId, id, personId } = session
-  const own = await transaction.query<{ address: string }>(WALLETS_OF_SESSION, [
+  const own = await statements.query<{ address: WalletAddress }>(WALLETS_OF_SESSION, [
     organizationId,
     id,
     organizationId,
@@ -84,15 +88,21 @@ export const findLinkedSessions = async (transaction: Transaction, session: Sess
   const addresses = new Set(own.map(({ address }) => address))
   const persons = new Set(personId === null ? [] : [personId])
   const sessionIds = new Set<string>()
+  const submitted = new Set(addresses)
+  const open = new Set<WalletAddress>()
   let [newAddresses, newPersons] = [new Set(addresses), new Set(persons)]
   while (newAddresses.size + newPersons.size > 0) {
-    const rows = await querySessions(transaction, session, [...newAddresses], [...newPersons])
-    const found = { addresses: new Set<string>(), persons: new Set<string>() }
+    const rows = await querySessions(statements, session, [...newAddresses], [...newPersons])
+    const found = { addresses: new Set<WalletAddress>(), persons: new Set<string>() }
     for (const row of rows) {
       const isOwn = row.organization_id === organizationId
       if (isOwn && row.id !== id) sessionIds.add(row.id)
-      if (isOwn && row.locked_address !== null) found.addresses.add(row.locked_address)
-      if (row.address !== null) found.addresses.add(row.address)
+      const ofOwn = isSessionOpen(row.status) ? open : submitted
+      for (const address of isOwn ? [row.locked_address, row.address] : [row.address]) {
+        if (address === null) continue
+        found.addresses.add(address)
+        if (isOwn) ofOwn.add(address)
+      }
       if (row.person_id !== null) found.persons.add(row.person_id)
     }
     newAddresses = found.addresses.difference(addresses)
@@ -103,5 +113,5 @@ export const findLinkedSessions = async (transaction: Transaction, session: Sess
       throw new LinkedSessionsError('the wallets are linked to too many sessions')
     }
   }
-  return { addresses, persons, sessionIds }
+  return { addresses, unsubmitted: open.difference(submitted), persons, sessionIds }
 }

@@ -12,9 +12,11 @@ import {
   WalletsOverTimeError,
 } from '../../domain/session-errors.ts'
 import {
+  isEvmAddress,
   type ProofKind,
   SESSIONS_PER_WALLET_MAX,
   type SessionWallet,
+  type SessionWalletOverTime,
   WALLETS_OVER_TIME_MAX,
   WALLETS_PER_SESSION_MAX,
   type WalletConnection,
@@ -29,7 +31,7 @@ import { defineTable } from '../table.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { acceptParts } from './portal-progress.ts'
 import { announceSession, noteChange, REMOVED_WALLETS, requireFewChanges } from './session-changes.ts'
-import { lockState, readWallets } from './session-rows.ts'
+import { lockState, placeholdersFor, readWallets } from './session-rows.ts'
 
 /** A power loss may lose the last moments. The person is waiting for the response. */
 const DURABILITY = { survives: 'process-crash' } as const
@@ -128,10 +130,42 @@ export interface WalletProof {
   readonly provedAtSeconds: number
 }
 
+const NOT_CONNECTED = (
+  sessionIds: readonly string[],
+): string => `SELECT session_id, address FROM session_removed_wallets
+  WHERE organization_id = ? AND session_id IN (${placeholdersFor(sessionIds)})
+  UNION SELECT id, locked_address FROM sessions
+  WHERE organization_id = ? AND id IN (${placeholdersFor(sessionIds)}) AND locked_address IS NOT NULL`
+
 export const createSessionWalletTable = (scope: TableScope) => ({
-  /** By session. Omits sessions without wallets. */
-  ofSessions: (organizationId: string, sessionIds: readonly string[]) =>
-    readWallets(scope.statements, organizationId, sessionIds),
+  /**
+   * Also disconnected wallets and wallets that registrations name. Their chains are unknown: an EVM wallet gets
+   * `ethereum`. By session. Omits sessions without wallets.
+   */
+  ofSessionsOverTime: async (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly SessionWalletOverTime[]>> => {
+    if (sessionIds.length === 0) return new Map()
+    const connected = await readWallets(scope.statements, organizationId, sessionIds)
+    const others = await scope.statements.query<{ readonly session_id: string; readonly address: WalletAddress }>(
+      NOT_CONNECTED(sessionIds),
+      [organizationId, ...sessionIds, organizationId, ...sessionIds],
+    )
+    const found = new Map<string, SessionWalletOverTime[]>()
+    for (const [id, wallets] of connected)
+      found.set(
+        id,
+        wallets.map((wallet) => ({ ...wallet, isConnected: true })),
+      )
+    for (const { session_id: id, address } of others) {
+      const known = found.get(id) ?? []
+      if (known.some((wallet) => wallet.address === address)) continue
+      const chain = isEvmAddress(address) ? 'ethereum' : 'solana'
+      found.set(id, [...known, { chain, address, addressText: walletAddressText(address), isConnected: false }])
+    }
+    return found
+  },
 
   /** By wallet id. */
   listProofs: async (organizationId: string, sessionId: string): Promise<ReadonlyMap<string, WalletProof>> => {

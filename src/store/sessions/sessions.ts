@@ -10,6 +10,7 @@ import type { CheckType, Session, SessionState, SessionStatus } from '../../doma
 import type { TableScope } from '../copy/table-scope.ts'
 import type { SqlParameter } from '../database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from '../paging.ts'
+import { findLinkedSessions, type LinkedSessions } from './linked-sessions.ts'
 import { announceSession } from './session-changes.ts'
 import { writeConsent } from './session-consent.ts'
 import { createSessionHistory } from './session-history.ts'
@@ -47,6 +48,9 @@ export const createSessionTable = (scope: TableScope) => ({
 
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
+
+  /** @throws LinkedSessionsError if there are too many */
+  findLinked: (session: Session): Promise<LinkedSessions> => findLinkedSessions(scope.statements, session),
 
   findMissing: (session: Session): Promise<readonly SessionPart[]> => findMissingParts(scope.statements, session),
 

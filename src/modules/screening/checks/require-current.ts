@@ -1,33 +1,78 @@
-// Refuses a decision whose comparison used earlier lists or settings. Reads the versions in the decision's transaction,
-// because the lists in memory may be outdated.
+// Refuses an automatic completion whose comparison used earlier lists or settings, or omitted a linked wallet that is
+// listed. Reads the lists in the decision's transaction, because the lists in memory may be outdated.
+import { addressKey, hexOfKey } from '../../../domain/address-key.ts'
 import { isUncompared, NAME_CHECK } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
-import { ChecksPendingError } from '../../../domain/session-errors.ts'
+import { ChecksPendingError, LinkedSessionsError } from '../../../domain/session-errors.ts'
+import { parseWalletAddress } from '../../../domain/wallet.ts'
 import { NOTHING } from '../../../identity/checks/checks.ts'
+import type { AddressList } from '../../../store/lists/lists.ts'
 import type { Tables } from '../../../store/store.ts'
 import { versionsOf } from '../processes/list-versions.ts'
 import { nameVersion } from './name-checks.ts'
-import { WALLET_CHECK, walletVersion } from './wallet-checks.ts'
+import { listsInUse, WALLET_CHECK, walletVersion } from './wallet-checks.ts'
 
-type ComparedTables = Pick<Tables, 'lists' | 'screeningLists' | 'screeningSettings' | 'sessionChecks'>
+type ComparedTables = Pick<
+  Tables,
+  'lists' | 'screeningChecks' | 'screeningLists' | 'screeningSettings' | 'sessionChecks' | 'sessions'
+>
 
-/** @throws ChecksPendingError */
-export const requireCurrentLists = async (
+/**
+ * Linked addresses are compared with their own sessions. An address without a hit was compared before it was listed, by
+ * another organization, or never, because its session was not submitted.
+ * @throws LinkedSessionsError
+ */
+const requireLinkedCompared = async (
   tables: ComparedTables,
-  { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
+  session: Session,
+  lists: readonly AddressList[],
+  hasScreeners: boolean,
 ): Promise<void> => {
-  const made = await tables.sessionChecks.list(organizationId, id)
-  // Repeating a failed comparison may fail again, so a person decides.
-  if (isUncompared(made)) return
-  const settings = await tables.screeningSettings.read(organizationId)
-  const versions = versionsOf(await tables.screeningLists.list())
-  const addressLists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
-  const present = {
-    [NAME_CHECK]: Object.keys(versions).length === 0 ? NOTHING : nameVersion(versions, settings),
-    [WALLET_CHECK]: walletVersion(addressLists, organizationId, settings),
+  if (lists.length === 0 && !hasScreeners) return
+  const { organizationId, id } = session
+  const { addresses, unsubmitted, sessionIds } = await tables.sessions.findLinked(session)
+  if (hasScreeners && unsubmitted.size > 0) {
+    throw new LinkedSessionsError('a linked wallet of a session that was not submitted is not screened')
   }
-  for (const [check, version] of Object.entries(present)) {
-    const stored = made.find(({ name }) => name === check)?.version ?? NOTHING
-    if (stored !== version) throw new ChecksPendingError()
+  const hits = await tables.screeningChecks.statesOf(organizationId, [id, ...sessionIds])
+  const found = new Map(lists.map(({ name }) => [name, new Set<string>()]))
+  for (const { list, entry } of hits) {
+    const wallet = parseWalletAddress(entry)
+    if (wallet !== null) found.get(list)?.add(wallet.address)
+  }
+  for (const list of lists) {
+    const others = [...addresses].filter((address) => found.get(list.name)?.has(address) !== true)
+    const keys = others.map(addressKey)
+    const entries = await tables.lists.findEntries(list, keys)
+    if (keys.some((key) => entries.has(hexOfKey(key)))) {
+      throw new LinkedSessionsError(`a linked wallet without a hit is on the list ${list.name}`)
+    }
   }
 }
+
+/**
+ * Checks an automatic completion in its transaction.
+ * @param screeners names of the configured screeners
+ * @returns a function that throws ChecksPendingError or LinkedSessionsError
+ */
+export const createRequireCurrent =
+  (screeners: readonly string[]) =>
+  async (tables: ComparedTables, session: Session): Promise<void> => {
+    const { organizationId, id } = session
+    const made = await tables.sessionChecks.list(organizationId, id)
+    // Repeating a failed comparison may fail again, so a person decides.
+    if (isUncompared(made)) return
+    const settings = await tables.screeningSettings.read(organizationId)
+    const versions = versionsOf(await tables.screeningLists.list())
+    const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
+    const present = {
+      [NAME_CHECK]: Object.keys(versions).length === 0 ? NOTHING : nameVersion(versions, settings),
+      [WALLET_CHECK]: walletVersion(lists, organizationId, settings),
+    }
+    for (const [check, version] of Object.entries(present)) {
+      const stored = made.find(({ name }) => name === check)?.version ?? NOTHING
+      if (stored !== version) throw new ChecksPendingError()
+    }
+    const hasScreeners = (settings.screeners ?? screeners).length > 0
+    await requireLinkedCompared(tables, session, listsInUse(lists, organizationId, settings), hasScreeners)
+  }

@@ -2,10 +2,10 @@
 // clears or confirms. If a screener times out, the outcome is `not-done`, nobody is rejected, and the query is
 // repeated.
 import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
-import type { SessionWallet } from '../../../domain/wallet.ts'
+import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
 import { type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
-import { type WalletScreeningDependencies, walletsOfEach } from './wallet-checks.ts'
+import { reasonsOf, type WalletScreeningDependencies, walletsOfEach } from './wallet-checks.ts'
 
 interface ScreenerAnswer {
   readonly flagged: boolean | null
@@ -16,7 +16,7 @@ interface ScreenerAnswer {
 interface ScreenerCheckDependencies extends WalletScreeningDependencies {
   readonly screeners: readonly string[]
   /** @returns null if the screener did not respond; never rejects */
-  readonly ask: (screener: string, wallet: SessionWallet) => Promise<ScreenerAnswer | null>
+  readonly ask: (screener: string, wallet: SessionWalletOverTime) => Promise<ScreenerAnswer | null>
   /** Returns a key that changes when the sanctions lists change. */
   readonly listsKey: () => Promise<string>
   readonly wait?: (milliseconds: number) => Promise<void>
@@ -60,22 +60,22 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     }
   }
 
-  const hitOf = (screener: string, { addressText }: SessionWallet, answer: ScreenerAnswer): FoundHit => ({
+  const hitOf = (screener: string, wallet: SessionWalletOverTime, answer: ScreenerAnswer): FoundHit => ({
     list: screener,
-    entry: addressText,
+    entry: wallet.addressText,
     versionId: '',
-    name: addressText,
+    name: wallet.addressText,
     subject: 'wallet',
     score: SURE,
-    why: [{ part: 'screener', points: SURE, detail: describe(answer) }],
+    why: [{ part: 'screener', points: SURE, detail: describe(answer) }, ...reasonsOf(wallet)],
     // Excludes the chain: the same answer for an address on another chain is the same hit.
-    compared: JSON.stringify([addressText, answer.flagged, answer.score, answer.categories]),
-    comparedSubject: addressText,
+    compared: JSON.stringify([wallet.addressText, answer.flagged, answer.score, answer.categories]),
+    comparedSubject: wallet.addressText,
   })
 
   const check = async (
     screener: string,
-    wallets: readonly SessionWallet[],
+    wallets: readonly SessionWalletOverTime[],
     fromScore: number | null,
     version: string,
   ): Promise<NewSessionCheck> => {
@@ -86,7 +86,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     }
     const hits: FoundHit[] = []
     let answered = 0
-    const askOne = async (wallet: SessionWallet): Promise<void> => {
+    const askOne = async (wallet: SessionWalletOverTime): Promise<void> => {
       const answer = await inTurn(() => ask(screener, wallet))
       const hit = answer === null ? null : isHit(answer, fromScore)
       if (hit !== null) answered += 1

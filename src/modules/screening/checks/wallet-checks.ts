@@ -9,7 +9,7 @@ import {
   WALLET_CHECKS,
 } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
-import type { SessionWallet } from '../../../domain/wallet.ts'
+import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
 import { NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
 import { NamedError } from '../../../lib/named-error.ts'
@@ -32,11 +32,11 @@ export interface AddressListInUse {
 
 export interface WalletScreeningDependencies {
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
-  /** Wallets by session id; omits sessions without wallets. */
+  /** Wallets that the sessions have or had, by session id; omits sessions without wallets. */
   readonly walletsOf: (
     organizationId: string,
     sessionIds: readonly string[],
-  ) => Promise<ReadonlyMap<string, readonly SessionWallet[]>>
+  ) => Promise<ReadonlyMap<string, readonly SessionWalletOverTime[]>>
 }
 
 interface WalletCheckDependencies extends WalletScreeningDependencies {
@@ -46,7 +46,7 @@ interface WalletCheckDependencies extends WalletScreeningDependencies {
 }
 
 /** Version of the lookup. Changing it looks up all wallets again. */
-const LOOKUP = 'wallets 2'
+const LOOKUP = 'wallets 3'
 /** Name of the part and of its only check. */
 export const WALLET_CHECK = `${WALLET_CHECKS}.lists`
 /** Name of the deny list, which is created with its first entry. */
@@ -64,7 +64,7 @@ export const walletsOfEach = async (
   walletsOf: WalletScreeningDependencies['walletsOf'],
   organizationId: string,
   sessions: readonly Session[],
-): Promise<readonly (readonly SessionWallet[])[]> => {
+): Promise<readonly (readonly SessionWalletOverTime[])[]> => {
   const wallets = await walletsOf(
     organizationId,
     sessions.map(({ id }) => id),
@@ -78,6 +78,10 @@ type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
 /** Lists by organization; the deployment's lists have the key null. */
 const byOwner = <List extends ListVersion>(lists: readonly List[]): ReadonlyMap<string | null, readonly List[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
+
+/** Part of the reasons of a hit of a wallet that is not connected. */
+export const reasonsOf = ({ isConnected }: SessionWalletOverTime): FoundHit['why'] =>
+  isConnected ? [] : [{ part: 'wallet', points: 0, detail: 'the wallet is not connected to the session' }]
 
 const listsFor = <List extends ListVersion>(
   lists: ReadonlyMap<string | null, readonly List[]>,
@@ -97,21 +101,29 @@ const versionsFor = (used: readonly ListVersion[]) => used.map(({ id, version })
 const versionWith = (used: readonly ListVersion[], { addressLists: named }: WalletSettings): string =>
   used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([LOOKUP, versionsFor(used), named])
 
+/** The lists in which an organization's wallets are looked up. */
+export const listsInUse = <List extends ListVersion>(
+  lists: readonly List[],
+  organizationId: string,
+  settings: WalletSettings,
+): readonly List[] => listsFor(byOwner(lists), organizationId, settings)
+
 /** Returns a key that changes when the lists used or the settings change. */
 export const walletVersion = (
   lists: readonly ListVersion[],
   organizationId: string,
   settings: WalletSettings,
-): string => versionWith(listsFor(byOwner(lists), organizationId, settings), settings)
+): string => versionWith(listsInUse(lists, organizationId, settings), settings)
 
 export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {
   const { lists: readLists, settings, walletsOf, memoOf } = dependencies
 
-  const hitsOf = ({ address, addressText }: SessionWallet, lists: readonly AddressListInUse[]): Promise<FoundHit[]> =>
-    Promise.all(
+  const hitsOf = (wallet: SessionWalletOverTime, lists: readonly AddressListInUse[]): Promise<FoundHit[]> => {
+    const { address, addressText } = wallet
+    return Promise.all(
       lists
         .filter((list) => list.has(address))
-        .map(async ({ id, name, version }) => {
+        .map(async ({ id, name, version, isOfSanctioned }) => {
           const memo = await memoOf(id, address)
           return {
             list: name,
@@ -120,13 +132,14 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
             name: addressText,
             subject: 'wallet',
             score: SURE,
-            why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
-            // Old memos contain only the list's name.
-            compared: memo === screeningListName(name) ? address : JSON.stringify([address, memo]),
+            why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }, ...reasonsOf(wallet)],
+            // Old memos of sanctioned wallets contain only the list's name.
+            compared: isOfSanctioned && memo === screeningListName(name) ? address : JSON.stringify([address, memo]),
             comparedSubject: address,
           }
         }),
     )
+  }
 
   return {
     name: WALLET_CHECK,
