@@ -163,6 +163,7 @@ export const performOperation = async (
     query,
     body: body.value,
     kept: null,
+    isApproved: false,
     origin: entry.origin,
     stillAllowed: entry.stillAllowed,
   } as unknown as SeenCall

@@ -1,13 +1,13 @@
 // Changing an object requires at least the rights that it grants (invariant 10). Keys, accounts, memberships and
 // attesters grant rights, so renewing a stronger key, for example, would gain them. The path identifies the object, so
 // the rule covers every declared route.
-import type { ApiKeyScope } from '../domain/api-key.ts'
+import { type ApiKeyScope, apiKeyStatus } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { requireActiveKey } from '../server/authenticate.ts'
-import { ORGANIZATION_ROLES, type OrganizationRole } from '../store/accounts/role.ts'
+import { ORGANIZATION_ROLES, type OrganizationRole, roleIncludes } from '../store/accounts/role.ts'
 import type { User } from '../store/accounts/users.ts'
 import type { Tables } from '../store/store.ts'
-import { type Actor, mayDeployment, mayIn, roleIn } from './actor.ts'
+import { type Actor, accountOf, keyIdOf, mayDeployment, mayIn, roleIn } from './actor.ts'
 import { RoleInsufficientError, SignInRequiredError } from './errors.ts'
 import type { Route } from './route.ts'
 
@@ -18,6 +18,7 @@ interface Rights {
 }
 
 const DEPLOYMENT_RIGHTS: Rights = { deployment: true, roles: new Map() }
+const NO_RIGHTS: Rights = { deployment: false, roles: new Map() }
 
 export const rightsOfKey = (organizationId: string, scopes: readonly ApiKeyScope[]): Rights => ({
   deployment: scopes.includes('deployment'),
@@ -91,6 +92,41 @@ export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promi
   const user = await tables.users.find(actor.user.id)
   if (user === null || user.disabledAtSeconds !== null) throw new SignInRequiredError()
   return { ...actor, user, roles: await tables.memberships.rolesOf(user.id) }
+}
+
+const rightsOfActor = async (tables: Tables, clock: Clock, actor: string): Promise<Rights> => {
+  const keyId = keyIdOf(actor)
+  const userId = accountOf(actor)
+  if (keyId !== null) {
+    const key = await tables.apiKeys.findForAuthentication(keyId)
+    const isActive = key !== null && apiKeyStatus(key, clock.unixSeconds()) === 'active'
+    return isActive ? rightsOfKey(key.organizationId, key.scopes) : NO_RIGHTS
+  }
+  // A command has all rights.
+  if (userId === null) return DEPLOYMENT_RIGHTS
+  const user = await tables.users.find(userId)
+  return user === null || user.disabledAtSeconds !== null ? NO_RIGHTS : rightsOfAccount(tables, user)
+}
+
+/**
+ * Returns whether an actor of an earlier change still has an object's rights.
+ * @param actor id from `actorId`
+ */
+export const hasRightsNow = async (
+  tables: Tables,
+  clock: Clock,
+  actor: string,
+  { deployment, roles }: Rights,
+): Promise<boolean> => {
+  const has = await rightsOfActor(tables, clock, actor)
+  if (has.deployment) return true
+  return (
+    !deployment &&
+    [...roles].every(([organizationId, role]) => {
+      const held = has.roles.get(organizationId)
+      return held !== undefined && roleIncludes(held, role)
+    })
+  )
 }
 
 /**

@@ -83,6 +83,8 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly body: Body
   /** On approval by a second person, the `kept` value of the requester's `write`; otherwise null. */
   readonly kept: unknown
+  /** Whether a second person has approved the call. Nobody receives the response, so its links have no holder. */
+  readonly isApproved: boolean
   /** Origin of the dashboard page that sent the request: scheme, host and port; null for other clients. */
   readonly origin: string | null
   /** Whether the caller would still be authorized, for long streams. */

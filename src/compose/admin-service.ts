@@ -113,9 +113,7 @@ const LIVE_TICK_MS = 1_000
 const refuse = (): Promise<never> => Promise.reject(new RoleNotServedError('attestation'))
 
 const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl: string): Promise<NewLink | null> =>
-  (await store.users.countDeploymentAdmins()) > 0
-    ? null
-    : makeLink(store.userLinks, clock, dashboardUrl, 'first-admin', null)
+  (await store.users.countDeploymentAdmins()) > 0 ? null : makeLink(store, clock, dashboardUrl, 'first-admin', null)
 
 /** @throws SettingInvalidError, StoreUnavailableError; the listener's error if its address is in use */
 export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin> => {

@@ -350,6 +350,67 @@ describe('an offer', () => {
     expect(both.sort()).toEqual([204, 401])
   })
 
+  describe('ends with the rights of the person who holds its link', () => {
+    const admin = (name: string) =>
+      harness.person({ email: `${name}@example.com`, roles: { [bank.id]: 'organization-admin' } })
+    const offered = async (as: { readonly key?: string; readonly cookie?: string }, role = 'organization-admin') => {
+      const body = { email: 'jane@example.com', name: 'Jane', role }
+      const added = await harness.call<Added>('POST', '/organizations/bank/members', { ...as, body })
+      if (added.body.acceptance === null) throw new Error('no link')
+      return added.body.acceptance
+    }
+    const renewed = async (link: Link, cookie: string): Promise<Link> =>
+      (
+        await harness.call<Link>('POST', `/organizations/bank/member-offers/${partsOf(link).offer}/link`, {
+          cookie,
+          body: {},
+        })
+      ).body
+    const setRole = (userId: string, role: 'viewer' | 'reviewer') =>
+      harness.store.memberships.setRole(bank.id, userId, role)
+
+    const ends: readonly (readonly [string, (userId: string) => Promise<unknown>])[] = [
+      ['removed', (userId) => harness.store.memberships.remove(bank.id, userId)],
+      ['demoted', (userId) => setRole(userId, 'reviewer')],
+      ['disabled', (userId) => harness.store.users.setDisabled(userId, true)],
+    ]
+    for (const [what, end] of ends) {
+      test(`who is ${what}, and another administrator can renew it`, async () => {
+        const [ada, mal] = [await admin('ada'), await admin('mal')]
+        const jane = await harness.person({ email: 'jane@example.com' })
+        const link = await offered({ cookie: mal.cookie })
+        await end(mal.id)
+        expect(await accept(link, jane.cookie)).toBe(409)
+        expect(await roleIn(bank.id, 'jane@example.com')).toBeNull()
+        expect(await accept(await renewed(link, ada.cookie), jane.cookie)).toBe(204)
+      })
+    }
+
+    test('who only renewed it', async () => {
+      const [ada, mal] = [await admin('ada'), await admin('mal')]
+      const jane = await harness.person({ email: 'jane@example.com' })
+      const link = await renewed(await offered({ cookie: ada.cookie }), mal.cookie)
+      await harness.store.memberships.remove(bank.id, mal.id)
+      expect(await accept(link, jane.cookie)).toBe(409)
+    })
+
+    test('also if it is a key', async () => {
+      const jane = await harness.person({ email: 'jane@example.com' })
+      const link = await offered({ key: bank.key })
+      const [key] = (await harness.store.apiKeys.page({ organizationId: bank.id }, { limit: 1, after: null })).items
+      await harness.store.apiKeys.revoke(bank.id, key?.keyId ?? '')
+      expect(await accept(link, jane.cookie)).toBe(409)
+    })
+
+    test('whatever the offered role', async () => {
+      const mal = await admin('mal')
+      const jane = await harness.person({ email: 'jane@example.com' })
+      const link = await offered({ cookie: mal.cookie }, 'viewer')
+      await setRole(mal.id, 'viewer')
+      expect(await accept(link, jane.cookie)).toBe(409)
+    })
+  })
+
   test('to a member is refused', async () => {
     await harness.person({ email: 'ada@example.com', roles: { [bank.id]: 'viewer' } })
     const body = { email: 'ada@example.com', name: 'x', role: 'organization-admin' }

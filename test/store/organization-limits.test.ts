@@ -32,6 +32,7 @@ const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
   portal_challenges: 'WAITING_MAX per link',
   portal_handovers: 'WAITING_MAX per session',
   provider_results: 'a request each, kept for weeks',
+  rule_administrators: 'one per administrator',
   screening_ended_hits: 'one per hit',
   screening_hits: 'HITS_MAX per name',
   screening_settings: 'one',

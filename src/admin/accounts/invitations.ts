@@ -6,6 +6,7 @@ import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
 import { type Actor, actorId, actorName } from '../actor.ts'
 import { SubjectUnknownError } from '../errors.ts'
+import { holderOf } from '../second-person/approvers.ts'
 import type { Services } from '../services.ts'
 import { makeLink, newOfferCode, offerLink } from './links.ts'
 
@@ -26,8 +27,15 @@ export const mayInvite = async (tables: Tables, organizationId: string, user: Us
   return [...roles.keys()].every((id) => id === organizationId)
 }
 
-export const invite = async (tables: Tables, services: Services, user: User) => {
-  const link = await makeLink(tables.userLinks, services.clock, services.origins.url, 'invitation', user.id)
+/** @param call the request whose response contains the link */
+export const invite = async (
+  tables: Tables,
+  { services, actor, isApproved }: { readonly services: Services; readonly actor: Actor; readonly isApproved: boolean },
+  user: User,
+) => {
+  const holder = isApproved ? null : await holderOf(tables, actorId(actor))
+  const account = { userId: user.id, holder }
+  const link = await makeLink(tables, services.clock, services.origins.url, 'invitation', account)
   return { url: link.url, expires_at: isoTime(link.expiresAtSeconds) }
 }
 

@@ -1,10 +1,10 @@
 // One-time links for the first account, an invitation, or a new password. The secret is in the URL's fragment, which
 // browsers don't send, so servers can't log it. The store contains only its hash.
 import type { Clock } from '../../lib/time.ts'
-import type { UserLinkPurpose, UserLinkTable } from '../../store/accounts/user-links.ts'
+import type { UserLinkPurpose } from '../../store/accounts/user-links.ts'
 import type { Tables } from '../../store/store.ts'
 import type { PersonActor } from '../actor.ts'
-import { recordCreator } from '../second-person/approvers.ts'
+import { recordCreator, recordHolder } from '../second-person/approvers.ts'
 import { newToken } from './token.ts'
 
 const LIFE_SECONDS: Readonly<Record<UserLinkPurpose, number>> = {
@@ -37,17 +37,22 @@ export const offerLink = (dashboardUrl: string, offerId: string, code: OfferCode
   expiresAtSeconds: code.expiresAtSeconds,
 })
 
-/** @param dashboardUrl Without a trailing slash */
+/**
+ * @param dashboardUrl without a trailing slash
+ * @param account the account of the link, and the holder of the link (see `holderOf`); a null holder if nobody receives
+ * the link. Null for the first account
+ */
 export const makeLink = async (
-  table: UserLinkTable,
+  tables: Pick<Tables, 'userLinks' | 'accountMakers'>,
   clock: Clock,
   dashboardUrl: string,
   purpose: UserLinkPurpose,
-  userId: string | null,
+  account: { readonly userId: string; readonly holder: string | null } | null,
 ): Promise<NewLink> => {
   const { text, hash } = newToken()
   const expiresAtSeconds = clock.unixSeconds() + LIFE_SECONDS[purpose]
-  await table.replace({ purpose, userId, expiresAtSeconds }, hash)
+  await tables.userLinks.replace({ purpose, userId: account?.userId ?? null, expiresAtSeconds }, hash)
+  if (account !== null && account.holder !== null) await recordHolder(tables, account.holder, account.userId, null)
   return { url: `${dashboardUrl}/welcome#${text}`, expiresAtSeconds }
 }
 
@@ -70,7 +75,7 @@ export const recoverAccount = async (
     for (const passkey of await tables.passkeys.listOf(userId)) await tables.passkeys.remove(userId, passkey.id)
     await tables.userSessions.endAll(userId)
   }
-  return makeLink(tables.userLinks, clock, dashboardUrl, 'recovery', userId)
+  return makeLink(tables, clock, dashboardUrl, 'recovery', { userId, holder: by })
 }
 
 /**

@@ -22,7 +22,7 @@ const STATE = oneOf(['pending', 'approved', 'rejected', 'expired'])
 const DECISION = closed({ approve: Type.Boolean({ description: 'False to reject. The requester can only reject' }) })
 const DECIDING = {
   description:
-    'Approving makes the change immediately; it fails if the affected resources have changed since the request. The approver must have been an administrator before the request, and neither person may have created, invited or recovered the other’s account.',
+    'Approving makes the change immediately; it fails if the affected resources have changed since the request. The approver must have been an administrator before the request. Neither person may have created, invited or recovered the other’s account, and no single person may have received links to both.',
   body: DECISION,
   // A stolen cookie must not be sufficient for an approval.
   fresh: ({ approve }: Static<typeof DECISION>) => approve,

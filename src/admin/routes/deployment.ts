@@ -1,6 +1,6 @@
 import { CALLER, DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
-import { requireTwoApprovers } from '../second-person/approvers.ts'
+import { beginRule } from '../second-person/approvers.ts'
 
 const deployment = declareRoutes('Deployment')
 
@@ -70,7 +70,7 @@ export const DEPLOYMENT_ROUTES = [
       write(async (tables, note) => {
         const before = await tables.organizationSettings.readDeploymentSecondPerson()
         if (before !== body.second_person) {
-          if (body.second_person) await requireTwoApprovers(tables, null)
+          if (body.second_person) await beginRule(tables, null)
           await tables.organizationSettings.setDeploymentSecondPerson(body.second_person)
           note({
             action: 'settings.second-person',

@@ -7,12 +7,12 @@ import { newOfferCode, offerLink } from '../accounts/links.ts'
 import { hashToken } from '../accounts/token.ts'
 import { actorId } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { CredentialWrongError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, CredentialWrongError, SubjectUnknownError } from '../errors.ts'
 import { LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
-import { requireRights, rightsOfMembership } from '../rights.ts'
+import { hasRightsNow, requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, PERSON, SecretReply, VIEWER } from '../route.ts'
 import { closed, named, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
-import { makerOf, recordCreator } from '../second-person/approvers.ts'
+import { holderOf, makerOf, recordCreator, recordHolder } from '../second-person/approvers.ts'
 
 const route = declareRoutes('Members')
 const own = declareRoutes('Account')
@@ -118,7 +118,8 @@ export const MEMBER_OFFER_ROUTES = [
         await recordCreator(tables, await makerOf(tables, actorId(actor)), userId, organization.id)
         const code = newOfferCode(services.clock)
         const { hash, expiresAtSeconds } = code
-        if (!(await tables.membershipOffers.renew(organization.id, params.offer, hash, expiresAtSeconds))) {
+        const renewed = { linkHolder: actorId(actor), expiresAtSeconds }
+        if (!(await tables.membershipOffers.renew(organization.id, params.offer, hash, renewed))) {
           throw new SubjectUnknownError('offer')
         }
         note({ action: 'member.ask-again', subject: params.offer })
@@ -152,14 +153,22 @@ export const MEMBER_OFFER_ROUTES = [
       'Requires the code from the link that the organization’s admin sent, because signing in to an account with this email address does not prove that the caller is the intended person.',
     body: closed({ code: Type.String({ minLength: 1, maxLength: 100 }) }),
     errors: [401, 409],
-    handle: async ({ actor, params, body, write }) => {
+    handle: async ({ services, actor, params, body, write }) => {
       await write(async (tables, note) => {
         const taken = await tables.membershipOffers.take(actor.user.id, params.offer, hashToken(body.code))
         if (taken === null) throw new CredentialWrongError('link')
-        const { organizationId, role, askedBy } = taken
+        const { organizationId, role, askedBy, linkHolder } = taken
+        // The offer may be to another account of an administrator who was removed since.
+        const needed = rightsOfMembership(organizationId, 'organization-admin')
+        if (!(await hasRightsNow(tables, services.clock, linkHolder, needed))) {
+          throw new ConflictError(
+            'the creator of this link is no longer an administrator: ask the organization for a new link',
+          )
+        }
         await tables.memberships.add(organizationId, actor.user.id, role)
         // For approvals, the two accounts don't count as two people.
         await recordCreator(tables, await makerOf(tables, askedBy), actor.user.id, organizationId)
+        await recordHolder(tables, await holderOf(tables, linkHolder), actor.user.id, organizationId)
         note({
           action: 'member.accept',
           subject: actor.user.id,

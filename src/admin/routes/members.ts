@@ -12,7 +12,6 @@ import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { makerOf, recordCreator } from '../second-person/approvers.ts'
-import { isRuleOn } from '../second-person/guard.ts'
 
 const route = declareRoutes('Members')
 
@@ -91,8 +90,9 @@ export const MEMBER_ROUTES = [
         }
       },
     },
-    handle: ({ services, organization, actor, body, write }) => {
+    handle: ({ organization, body, write, ...call }) => {
       const { email, name, role } = body
+      const { services, actor } = call
       return write(async (tables, note) => {
         await requireRights(tables, actor, services.clock, rightsOfMembership(organization.id, role))
         const known = await tables.users.findByEmail(email)
@@ -117,11 +117,10 @@ export const MEMBER_ROUTES = [
           return new SecretReply(201, asked, { ...asked, acceptance: null })
         }
         await tables.memberships.add(organization.id, user.id, role)
-        // The actor receives the link and could use the new account.
         await recordCreator(tables, await makerOf(tables, actorId(actor)), user.id, null)
         note({ action: 'member.add', subject: user.id, detail: { email: user.email, role } })
         const member = showMember(await requireMember(tables, organization.id, user.id))
-        const added = { member, invitation: await invite(tables, services, user), offer: null, acceptance: null }
+        const added = { member, invitation: await invite(tables, call, user), offer: null, acceptance: null }
         return new SecretReply(201, added, { ...added, invitation: null })
       })
     },
@@ -188,15 +187,15 @@ export const MEMBER_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'member.invite',
-      // The actor receives a link to the account, so the two no longer count as two people for approvals. A key has no
-      // account.
+      // The actor receives a link to the account, so the two no longer count as two people for approvals. The holder of a
+      // key is unknown.
       needs: () => 'person',
       see: async (tables, { organization, params }) => ({
         ...seenMember(await requireMember(tables, organization.id, params.user)),
         changes: [],
       }),
     },
-    handle: ({ services, organization, actor, params, write }) =>
+    handle: ({ organization, params, write, ...call }) =>
       write(async (tables, note) => {
         await requireMember(tables, organization.id, params.user)
         const user = await requireAccount(tables, params.user)
@@ -205,13 +204,7 @@ export const MEMBER_ROUTES = [
             'the account is in use or was created by another organization: a deployment admin can create a recovery link',
           )
         }
-        const maker = await makerOf(tables, actorId(actor))
-        await recordCreator(tables, maker, user.id, null)
-        // The actor could accept several invitations, so these accounts don't count as two people either.
-        if (await isRuleOn(tables, organization.id)) {
-          await recordCreator(tables, maker, user.id, organization.id, 'recovered')
-        }
-        const made = await invite(tables, services, user)
+        const made = await invite(tables, call, user)
         note({ action: 'member.invite', subject: params.user })
         return new SecretReply(200, made, { ...made, url: '' })
       }),

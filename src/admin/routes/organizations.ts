@@ -8,7 +8,7 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { CALLER, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, oneOf, PAGE_QUERY, pageOf, partial, Type, time } from '../schema.ts'
-import { requireTwoApprovers } from '../second-person/approvers.ts'
+import { beginRule } from '../second-person/approvers.ts'
 import { change } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Organizations')
@@ -194,7 +194,7 @@ export const ORGANIZATION_ROUTES = [
       write(async (tables, note) => {
         const before = (await tables.organizationSettings.read(organization.id)).secondPerson
         if (before !== body.second_person) {
-          if (body.second_person) await requireTwoApprovers(tables, organization.id)
+          if (body.second_person) await beginRule(tables, organization.id)
           // Nobody approved these offers.
           const withdrawn = body.second_person ? await tables.membershipOffers.withdrawAll(organization.id) : 0
           await tables.organizationSettings.setSecondPerson(organization.id, body.second_person)

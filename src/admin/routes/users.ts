@@ -92,11 +92,11 @@ export const USER_ROUTES = [
         ],
       }),
     },
-    handle: ({ services, body, actor, write }) => {
+    handle: ({ body, write, ...call }) => {
       const { email, name, deployment_admin: deploymentAdmin } = body
       return write(async (tables, note) => {
         const user = await tables.users.create({ email, name, deploymentAdmin, passwordHash: null })
-        const maker = await makerOf(tables, actorId(actor))
+        const maker = await makerOf(tables, actorId(call.actor))
         await recordCreator(tables, maker, user.id, null)
         if (deploymentAdmin) await recordUnapprovedAdmin(tables, maker, user.id)
         note({
@@ -104,7 +104,7 @@ export const USER_ROUTES = [
           subject: user.id,
           detail: { email: user.email, deployment_admin: deploymentAdmin },
         })
-        const added = { user: showUser(user), invitation: await invite(tables, services, user) }
+        const added = { user: showUser(user), invitation: await invite(tables, call, user) }
         return new SecretReply(201, added, { ...added, invitation: null })
       })
     },

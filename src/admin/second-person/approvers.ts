@@ -1,21 +1,38 @@
-// Determines who may approve a person's change. Two accounts count as one person if one created the other, directly or
-// indirectly, or if an account that recovered one of them created or recovered the other.
-import type { Administrator, MakerKind } from '../../store/accounts/account-makers.ts'
+// Determines who may approve another person's change. Two accounts count as one person if one created the other,
+// directly or indirectly. The same applies if an account that received a link to one of them created the other or
+// received a link to it.
+import {
+  type AccountRelations,
+  type Administrator,
+  COMMAND_LINE,
+  type MakerKind,
+} from '../../store/accounts/account-makers.ts'
 import type { Approval } from '../../store/accounts/approvals.ts'
 import type { Tables } from '../../store/store.ts'
 import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
 /**
- * Account that counts as the creator of an actor's objects; for a key, its recipient. Null for the command line, and
- * for a key without a recipient. @param actor Id from `actorId`
+ * Returns the holder of the links that an actor receives: an account, COMMAND_LINE, or a key without a known recipient.
+ * Links for another key belong to the recipient of the key.
+ * @param actor id from `actorId`
+ */
+export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string> => {
+  const keyId = keyIdOf(actor)
+  if (keyId === null) return accountOf(actor) ?? actor
+  // A key can issue a key. The chain ends, because each key is older than the keys that it issued.
+  const recipient = await tables.apiKeys.findRecipient(keyId)
+  return recipient === null ? actor : holderOf(tables, recipient)
+}
+
+/**
+ * Returns the account that counts as the creator of an actor's objects. Null for the command line, and for a key
+ * without a recipient.
+ * @param actor id from `actorId`
  */
 export const makerOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string | null> => {
-  const keyId = keyIdOf(actor)
-  if (keyId === null) return accountOf(actor)
-  // A key can issue keys. The chain ends, because each key is older than those that it issued.
-  const recipient = await tables.apiKeys.findRecipient(keyId)
-  return recipient === null ? null : makerOf(tables, recipient)
+  const holder = await holderOf(tables, actor)
+  return holder === COMMAND_LINE || keyIdOf(holder) !== null ? null : holder
 }
 
 /** Records that an account created or recovered another. Idempotent. @param makerId Null for no particular account */
@@ -27,6 +44,21 @@ export const recordCreator = async (
   kind: MakerKind = 'made',
 ): Promise<void> => {
   if (makerId !== null && makerId !== userId) await accountMakers.add({ userId, makerId, organizationId, kind })
+}
+
+/**
+ * Records the recipient of a link. Must be called for every link that gives control of an account.
+ * @param holderId result of `holderOf`
+ * @param organizationId organization of a membership; null for a link that sets the account's password
+ */
+export const recordHolder = async (
+  { accountMakers }: Pick<Tables, 'accountMakers'>,
+  holderId: string,
+  userId: string,
+  organizationId: string | null,
+): Promise<void> => {
+  if (holderId === userId) return
+  await accountMakers.add({ userId, makerId: holderId, organizationId, kind: 'made', holdsLink: true })
 }
 
 /**
@@ -53,21 +85,9 @@ const listed = (names: readonly string[]): string => names.join(', ')
 const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   [...left].some((id) => right.has(id))
 
-/** Whether the same person could hold both accounts. */
-const belongTogether = async (
-  { accountMakers }: Pick<Tables, 'accountMakers'>,
-  organizationId: string | null,
-  left: string,
-  right: string,
-): Promise<boolean> => {
-  const makersOf = async (userId: string) =>
-    new Set([userId, ...(await accountMakers.makersOf(userId, organizationId))])
-  const recoveredBy = async (userId: string) =>
-    new Set([userId, ...(await accountMakers.makersOf(userId, organizationId, 'recovered'))])
-  return (
-    overlap(await makersOf(left), await recoveredBy(right)) || overlap(await recoveredBy(left), await makersOf(right))
-  )
-}
+/** Returns whether the same person could hold both accounts. */
+const belongTogether = (left: AccountRelations, right: AccountRelations): boolean =>
+  overlap(left.makers, right.controllers) || overlap(left.controllers, right.makers)
 
 /**
  * @param organizationId Null for the deployment @throws ConflictError with the reason that this account can't approve
@@ -94,9 +114,10 @@ export const requireApprover = async (
       'the requester is no longer an administrator: reject the request, and make the change yourself if it is correct',
     )
   }
-  if (await belongTogether(tables, organizationId, requestedBy, approverId)) {
+  const relationsOf = await tables.accountMakers.relations(organizationId)
+  if (belongTogether(await relationsOf(requestedBy), await relationsOf(approverId))) {
     throw new ConflictError(
-      'you or the requester created, invited or recovered the other’s account: an independent administrator must approve this change',
+      'you or the requester created, invited or recovered the other’s account, or one person received links to both: an independent administrator must approve this change',
     )
   }
 }
@@ -107,12 +128,14 @@ export const requireSomeApprover = async (
   organizationId: string | null,
   requesterId: string,
 ): Promise<void> => {
+  const relationsOf = await tables.accountMakers.relations(organizationId)
+  const requester = await relationsOf(requesterId)
   for (const { userId } of await tables.accountMakers.administrators(organizationId)) {
     if (userId === requesterId) continue
-    if (!(await belongTogether(tables, organizationId, requesterId, userId))) return
+    if (!belongTogether(requester, await relationsOf(userId))) return
   }
   throw new ConflictError(
-    'nobody could approve your request, because you and every other administrator created, invited or recovered each other’s accounts: ask another person to request the change',
+    'nobody could approve your request, because you and every other administrator created, invited or recovered each other’s accounts, or one person received links to both: ask another person to request the change',
   )
 }
 
@@ -122,16 +145,11 @@ const approversAmong = async (
   organizationId: string | null,
 ): Promise<{ readonly all: readonly Administrator[]; readonly approvers: readonly Administrator[] }> => {
   const all = await tables.accountMakers.administrators(organizationId)
-  const approvers: Administrator[] = []
-  for (const candidate of all) {
-    for (const other of all) {
-      if (other.userId === candidate.userId) continue
-      if (await belongTogether(tables, organizationId, candidate.userId, other.userId)) continue
-      approvers.push(candidate)
-      break
-    }
-  }
-  return { all, approvers }
+  const relationsOf = await tables.accountMakers.relations(organizationId)
+  const related: (readonly [Administrator, AccountRelations])[] = []
+  for (const administrator of all) related.push([administrator, await relationsOf(administrator.userId)])
+  const approvers = related.filter(([, one]) => related.some(([, other]) => !belongTogether(one, other)))
+  return { all, approvers: approvers.map(([administrator]) => administrator) }
 }
 
 /**
@@ -150,9 +168,22 @@ export const requireTwoApprovers = async (
   const found =
     all.length < 2
       ? `There ${all.length === 0 ? 'are none' : `is only ${names}`}. Invite two others`
-      : `In each pair of ${names}, one created, invited or recovered the other’s account. Invite one more person`
+      : `In each pair of ${names}, one created, invited or recovered the other’s account, or one person received links to both. Invite one more person`
   throw new ConflictError(
     `the second-person rule requires two ${role} who can approve each other’s changes. ` +
-      `${found}: two people whom the same person invited can approve each other’s changes`,
+      `${found}: two people whom the same person invited can approve each other’s changes if both accept before the rule is enabled`,
   )
+}
+
+/**
+ * Must be called when the rule is turned on. Accepts the administrators as different people, although one person may
+ * have invited them.
+ * @throws ConflictError if fewer than two people could approve
+ */
+export const beginRule = async (
+  tables: Pick<Tables, 'accountMakers'>,
+  organizationId: string | null,
+): Promise<void> => {
+  await tables.accountMakers.acceptAdministrators(organizationId)
+  await requireTwoApprovers(tables, organizationId)
 }

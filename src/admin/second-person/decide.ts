@@ -63,6 +63,7 @@ const perform = async (
     query,
     body,
     kept,
+    isApproved: true,
     origin: deciding.origin,
     stillAllowed: deciding.stillAllowed,
     write: async (work) => work(tables, note),

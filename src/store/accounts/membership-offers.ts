@@ -22,6 +22,8 @@ const OFFERS = defineTable('membership_offers', {
   /** Name and id of the offering person in the audit log. */
   askedBy: text,
   askedByName: text,
+  /** The actor that received the link with the current code, as named in the audit log. */
+  linkHolder: text,
   createdAtSeconds: integer,
   expiresAtSeconds: integer,
   codeHash: hidden(bytes),
@@ -37,7 +39,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
       OFFERS.find(scope, { organizationId, id, ...isOpen() }),
 
     /**
-     * Replaces the organization's earlier offer to the same account. Returns the id.
+     * Replaces the organization's earlier offer to the same account. `askedBy` receives the link. Returns the id.
      * @throws OrganizationLimitError
      */
     make: (
@@ -52,7 +54,8 @@ export const createMembershipOfferTable = (scope: TableScope) => {
         const { organizationId, userId } = offer
         await OFFERS.removeAll(own, { organizationId, userId })
         await requireRoom(own, organizationId, 'membership offers')
-        await OFFERS.insert(own, { ...offer, id, codeHash, createdAtSeconds: scope.nowSeconds() })
+        const linkHolder = offer.askedBy
+        await OFFERS.insert(own, { ...offer, id, linkHolder, codeHash, createdAtSeconds: scope.nowSeconds() })
         return id
       }),
 
@@ -74,9 +77,9 @@ export const createMembershipOfferTable = (scope: TableScope) => {
       organizationId: string,
       id: string,
       codeHash: Uint8Array,
-      expiresAtSeconds: number,
+      renewed: Pick<MembershipOffer, 'linkHolder' | 'expiresAtSeconds'>,
     ): Promise<boolean> =>
-      (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { codeHash, expiresAtSeconds })) === 1,
+      (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { codeHash, ...renewed })) === 1,
 
     withdraw: async (organizationId: string, id: string): Promise<boolean> =>
       (await OFFERS.removeAll(scope, { organizationId, id })) === 1,

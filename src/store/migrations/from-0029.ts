@@ -221,6 +221,40 @@ const linkedRejections: Migration = {
   ],
 }
 
+/**
+ * Links to an account: recipients, and the administrators whose earlier links don't count. Any earlier maker of an
+ * account may have received a link to it. An older program would let two accounts of one person approve each other's
+ * changes, and would accept an offer of a removed administrator.
+ */
+const linkHolders: Migration = {
+  number: 40,
+  name: 'link-holders',
+  statements: ({ integer, tableEnd }) => [
+    // Null if the maker received no link.
+    `ALTER TABLE account_makers ADD COLUMN held_at_seconds ${integer}`,
+    "UPDATE account_makers SET held_at_seconds = 0 WHERE kind = 'made'",
+    // An empty organization means the deployment.
+    `CREATE TABLE rule_administrators (
+       organization_id TEXT NOT NULL,
+       user_id TEXT NOT NULL REFERENCES users (id),
+       since_seconds ${integer} NOT NULL,
+       PRIMARY KEY (organization_id, user_id)
+     )${tableEnd}`,
+    `INSERT INTO rule_administrators (organization_id, user_id, since_seconds)
+       SELECT rules.organization_id, users.id, 0
+       FROM (
+         SELECT organization_id FROM organization_settings WHERE second_person = 1
+         UNION ALL SELECT '' FROM deployment WHERE name = 'second_person_attesters' AND value = 'true'
+       ) AS rules
+       JOIN users ON users.disabled_at_seconds IS NULL AND users.password_hash IS NOT NULL
+       WHERE users.deployment_admin = 1 OR EXISTS (
+         SELECT 1 FROM memberships WHERE memberships.organization_id = rules.organization_id
+           AND memberships.user_id = users.id AND memberships.role = 'organization-admin')`,
+    "ALTER TABLE membership_offers ADD COLUMN link_holder TEXT NOT NULL DEFAULT ''",
+    'UPDATE membership_offers SET link_holder = asked_by',
+  ],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -233,4 +267,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   rejectedPersons,
   sessionRejections,
   linkedRejections,
+  linkHolders,
 ]

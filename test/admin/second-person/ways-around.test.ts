@@ -85,7 +85,7 @@ describe('a puppet', () => {
       const answer = await world.decide(asked.body.id, true, approver)
       expect([answer.status, answer.body.detail]).toEqual([
         409,
-        'you or the requester created, invited or recovered the other’s account: an independent administrator must approve this change',
+        'you or the requester created, invited or recovered the other’s account, or one person received links to both: an independent administrator must approve this change',
       ])
       expect((await world.decide(asked.body.id, false, world.bob)).status).toBe(200)
     }
@@ -711,7 +711,7 @@ describe('too few people', () => {
     expect(refused.body.detail).toBe(
       'the second-person rule requires two administrators of the organization, or ' +
         'deployment admins who can approve each other’s changes. There is only ada@example.com. Invite two others: two ' +
-        'people whom the same person invited can approve each other’s changes',
+        'people whom the same person invited can approve each other’s changes if both accept before the rule is enabled',
     )
     const invite = async (email: string): Promise<void> => {
       const body = { email, name: 'P', role: 'organization-admin' }
@@ -721,7 +721,7 @@ describe('too few people', () => {
     // A puppet does not help.
     await invite('p@example.com')
     expect((await turnOn()).body.detail).toContain(
-      'one created, invited or recovered the other’s account. Invite one more person: two people whom the same person',
+      'or one person received links to both. Invite one more person: two people whom the same person',
     )
     // Someone else does.
     await world.store.users.setDisabled(world.root.id, false)

@@ -1,6 +1,7 @@
 // An organization and a deployment with something of everything that the second person's rule is about, and a request for
 // each operation that would be right.
 
+import { beginRule } from '../../../src/admin/second-person/approvers.ts'
 import { VERIFICATION_SERVICES } from '../../../src/domain/webhook-message.ts'
 import { contentHashOf } from '../../../src/policy/revision.ts'
 import { readCatalog } from '../../../src/store/copy/table-catalog.ts'
@@ -225,8 +226,15 @@ export const startWorld = async (operation = '') => {
       const { deployment: _rule, ...rest } = given
       return call(route?.method ?? '', path, { ...rest, ...options, cookie: who.cookie })
     },
-    setRule: (on: boolean) => store.organizationSettings.setSecondPerson(alpha.id, on),
-    setDeploymentRule: (on: boolean) => store.organizationSettings.setDeploymentSecondPerson(on),
+    /** As the operation does. */
+    setRule: async (on: boolean): Promise<void> => {
+      if (on) await beginRule(store, alpha.id)
+      await store.organizationSettings.setSecondPerson(alpha.id, on)
+    },
+    setDeploymentRule: async (on: boolean): Promise<void> => {
+      if (on) await beginRule(store, null)
+      await store.organizationSettings.setDeploymentSecondPerson(on)
+    },
     decide: (id: string, approve: boolean, { cookie }: Person, deployment = false): Promise<Answer> =>
       call('POST', `${deployment ? '' : base}/approvals/${id}/decide`, { cookie, body: { approve } }),
     /** All rows of all tables that say how things are. */
