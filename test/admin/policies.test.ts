@@ -244,7 +244,7 @@ describe('simulating', () => {
       const [unasked, asked] =
         role === 'viewer' ? [['identity', 'paid', 'balance'], []] : [['paid', 'balance'], ['identity']]
       const answer = await simulateAs(role)
-      expect<unknown>({ ...answer, unasked: answer.unasked.toSorted() }).toEqual({
+      expect<unknown>({ ...answer, unasked: (answer.unasked as string[]).toSorted() }).toEqual({
         unasked: unasked.toSorted(),
         verdict: null,
         asked,
