@@ -55,7 +55,7 @@ describe('countersign geo', () => {
 
   test('says what is missing', async () => {
     expect(await run('', 'lookup', '1.1.1.1')).toMatchObject({ code: 1 })
-    expect((await run(join(folder.path, 'none.mmdb'), 'status')).stderr).toContain("cannot be read: ENOENT")
+    expect((await run(join(folder.path, 'none.mmdb'), 'status')).stderr).toContain('cannot be read: ENOENT')
     const damaged = join(folder.path, 'damaged.mmdb')
     writeFileSync(damaged, 'no database')
     expect((await run(damaged, 'lookup', '1.1.1.1')).stderr).toContain('the file is not an MMDB file, or is damaged')

@@ -33,7 +33,11 @@ describe('chains', () => {
   })
 
   test.each([
-    ['an address that YAML took for a number', { base: { rpc, registry: 0xaa } }, 'base.registry must be a quoted address'],
+    [
+      'an address that YAML took for a number',
+      { base: { rpc, registry: 0xaa } },
+      'base.registry must be a quoted address',
+    ],
     ['another family’s address', { base: { rpc, registry: PROGRAM } }, 'base.registry must be a quoted address'],
     ['an EVM registry on Solana', { solana: { rpc, registry: REGISTRY } }, 'solana.registry must be a quoted address'],
     ['a registry without an RPC URL', { base: { registry: REGISTRY } }, 'base.registry requires base.rpc'],

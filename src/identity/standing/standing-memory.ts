@@ -74,7 +74,7 @@ interface Caller {
   readonly number: number
   /** Value of `now` when the numbers were assigned; older records belong to other numbers. */
   readonly since: number
-  /** Numbers for standings on one chain, by name; the empty name stands for no chain. */
+  /** Numbers for standings on one chain, by name; the empty name means no chain. */
   readonly byChain: Map<string, number>
 }
 

@@ -21,7 +21,7 @@ export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
   source: 'source-day',
 }
 
-/** Stands for the policy's default. Rule ids cannot contain these characters. */
+/** Represents the policy's default. Rule ids cannot contain these characters. */
 export const DEFAULT_RULE = '(default)'
 
 export interface TallyQuestion {

@@ -87,7 +87,9 @@ describe('sdn_advanced.xml', () => {
   test('that is cut off, another file, or without currencies is refused', async () => {
     const text = sample.toString()
     expect(await problemOf(sample.subarray(0, -20), 'sdn-advanced')).toBe('unexpected end of the document')
-    expect(await problemOf(sample.subarray(0, sample.length / 2), 'sdn-advanced')).toBe('unexpected end of the document')
+    expect(await problemOf(sample.subarray(0, sample.length / 2), 'sdn-advanced')).toBe(
+      'unexpected end of the document',
+    )
     const none = 'the file has no digital currency addresses'
     expect(await problemOf(Buffer.from(text.replaceAll('Digital Currency', 'Postal')), 'sdn-advanced')).toBe(none)
     expect(await problemOf(Buffer.from('<html><body>maintenance</body></html>'), 'sdn-advanced')).toBe(none)
