@@ -46,5 +46,4 @@ export const startBackgroundChild = <Message, Order>(
   }
 }
 
-/** Serializes input for a process that reads `Bun.stdin.json()`. */
 export const jsonInput = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))

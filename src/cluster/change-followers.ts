@@ -90,7 +90,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
       for (const follower of followers) follower.resync()
     },
     onRead: renewLease,
-    onError: (error) => log.warn('the change feed could not be read', { error }),
+    onError: (error) => log.warn('could not read the change feed', { error }),
   })
   return {
     ...feed,

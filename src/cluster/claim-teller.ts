@@ -1,5 +1,5 @@
-// Records the outcome of requests that this node did not finish answering. Until then, other nodes refuse a retry
-// (invariant 3), because only this node's decision log shows whether they were signed.
+// Records the outcome of requests that this node did not finish answering. Until then, other nodes reject a retry
+// (invariant 3), because only this node’s decision log shows whether they were signed.
 import { type Clock, createHeldClock, type Timers } from '../lib/time.ts'
 import { KEEP_SLACK_SECONDS, type NodeMemory } from '../server/idempotency.ts'
 import type { IdempotencyTable, UnansweredClaim } from '../store/idempotency.ts'
@@ -24,7 +24,7 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
   const startedMs = clock.monotonicMs()
   /** Time by which a claim must have expired to ensure that no process of this node still works on it. */
   const endedBySeconds = createHeldClock(clock, claimMs)
-  /** Returns whether all claims from before this process started have expired. */
+  /** True if all claims from before this process started have expired. */
   const isPastFirstClaims = (): boolean => clock.monotonicMs() - startedMs >= claimMs
   /** Uuids without a record, whose claims are released later. */
   const undecided = new Set<string>()
@@ -67,12 +67,10 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
   }
   return {
     pass,
-    /** Runs once immediately, then every second. */
     start: (): void => {
       cancel = () => undefined
       begin()
     },
-    /** Resolves when no pass is in flight. */
     stop: async (): Promise<void> => {
       cancel?.()
       cancel = null

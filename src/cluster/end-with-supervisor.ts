@@ -19,7 +19,7 @@ const dieWithParent = (): void => {
   const path = libraryPath()
   if (path === null) throw new Error('the C library was not found')
   const { symbols } = dlopen(path, { prctl: { args: ['i32', 'u64', 'u64', 'u64', 'u64'], returns: 'i32' } })
-  if (symbols.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) !== 0) throw new Error('prctl was refused')
+  if (symbols.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) !== 0) throw new Error('prctl failed')
 }
 
 /** Used part of `process`. */
@@ -36,7 +36,7 @@ export const endWithSupervisor = (
   end: () => void,
 ): void => {
   const endOrphaned = (): void => {
-    log.error('the supervisor is gone: this process ends')
+    log.error('the supervisor ended: ending this process')
     end()
   }
   // If the channel closed earlier, Bun emits the event as soon as there is a listener.
@@ -44,7 +44,7 @@ export const endWithSupervisor = (
   try {
     dieWithParent()
   } catch (error) {
-    log.warn('the system will not end this process with its supervisor; the process watches by itself', { error })
+    log.warn('the system does not end this process with its supervisor; the process monitors its supervisor', { error })
   }
   // The supervisor may have ended before the request to Linux; the parent is then another process.
   if (host.ppid !== supervisorPid) endOrphaned()

@@ -60,7 +60,7 @@ const spawnProcess = (assignment: ProcessAssignment, listener: ProcessListener, 
     ipc: (message: FromProcess) => listener.onMessage(message),
     onExit: (_child, exitCode) => listener.onExit(exitCode),
   })
-  log.info('a process is started', { process: assignment.index, pid: child.pid })
+  log.info('starting a process', { process: assignment.index, pid: child.pid })
   return {
     pid: child.pid,
     send: (message) => sendToChild(child, message),
@@ -85,7 +85,7 @@ const supervisorOptions = (config: Config, log: Logger) => ({
 export const superviseProcesses = (config: Config, log: Logger): ProcessSupervisor => {
   if (!CAN_SHARE_PORT) {
     throw new SettingInvalidError(
-      '--processes above 1 and --workers 0 need Linux: elsewhere the system does not share a port fairly',
+      '--processes above 1 and --workers 0 need Linux: other systems do not share a port fairly',
     )
   }
   const { listen, lock } = claim(config, log)
@@ -171,7 +171,7 @@ export const hostProcesses = (config: Config, log: Logger): HostProcess => {
         : spawnProcess({ index, supervisorPid: process.pid, workers, ...listen }, listener, log),
   })
   // The service reports its own readiness; if it can't start, the process ends.
-  supervisor.start().catch((error: unknown) => log.error('the processes could not be supervised', { error }))
+  supervisor.start().catch((error: unknown) => log.error('could not supervise the processes', { error }))
   return {
     link: own.link,
     stopWith: own.stopWith,

@@ -9,7 +9,6 @@ import type { LeaderLease, LeaderLeaseTable } from '../store/leader-lease.ts'
 
 export interface LeaderTask {
   readonly name: string
-  /** Starts the task with a new state each time. */
   start(lead: Lead): void
   /** Resolves when no work of the task is in flight. The leader waits at most STOP_LIMIT_MS. */
   stop(): Promise<void>
@@ -26,16 +25,16 @@ export interface Lead {
 /** A task did not stop in time. Its lease has already ended, so it writes nothing more. */
 export class LeaderTaskTimeoutError extends DetailedError {
   constructor(name: string) {
-    super(`the task ${name} did not end in time`)
+    super(`the task ${name} did not stop in time`)
   }
 }
 
 /** Another process now leads and continues the work. */
 export class LeadLostError extends NamedError {
-  readonly detail = 'another process does this now'
+  readonly detail = 'another process has taken over this task'
 }
 
-/** Wraps a function so that it is refused after the lead is lost. */
+/** Calls throw after the lead is lost. */
 export const whileLeading =
   <Arguments extends readonly unknown[], Result>(
     { leads }: Pick<Lead, 'leads'>,
@@ -48,7 +47,6 @@ export const whileLeading =
 
 export interface LeaderDependencies {
   readonly lease: LeaderLeaseTable
-  /** Id of this process, new at each start. */
   readonly id: string
   readonly leaderTasks: readonly LeaderTask[]
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -64,7 +62,6 @@ export interface Leader extends Lead {
   /** Checks once, and then every two seconds. Resolves after the first check, regardless of its result. */
   start(): Promise<void>
   look(): Promise<void>
-  /** Stops the tasks and releases the lease. */
   stop(): Promise<void>
 }
 
@@ -160,7 +157,8 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     trust(sentMs)
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
-      // Stopping the tasks of an earlier term may have taken long; if the lease was lost meanwhile, none is started.
+      // Stopping the tasks of an earlier term may have taken long; if the lease was lost in the meantime, none is
+      // started.
       const lead = leadOf(() => won.term)
       if (lead.leads()) for (const leaderTask of leaderTasks) begin(leaderTask, lead)
     })

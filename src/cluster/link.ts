@@ -17,13 +17,11 @@ export interface ProcessLink {
   ready(): void
   /** Returns the metrics of all processes, or only this one's if the supervisor doesn't respond in time. */
   collectMetrics(own: () => Promise<string>): Promise<string>
-  /** Sets the object that handles the supervisor's requests. */
   answerWith(own: AnsweringProcess): void
   /** Reads the state of all processes and sets their number. */
   readonly control: ProcessControl
 }
 
-/** Used part of `process`. */
 export interface LinkedProcess {
   readonly env: Record<string, string | undefined>
   send?(message: FromProcess): unknown

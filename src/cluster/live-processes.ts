@@ -6,7 +6,6 @@ import type { SharedTime } from './shared-time.ts'
 
 export interface ProcessRegistryDependencies {
   readonly table: LiveProcessTable
-  /** Id that is new at each start. */
   readonly id: string
   readonly name: string
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -23,7 +22,6 @@ export interface ProcessRegistry {
   living(): readonly string[]
   /** Registers this process and reads the others. Rejects if the store is unavailable. */
   start(): Promise<void>
-  /** Beats once, immediately. Rejects if the store is unavailable. */
   beat(): Promise<void>
   /** Removes the rows of processes that ended long ago; called only by the leader. */
   sweep(): Promise<void>

@@ -18,7 +18,7 @@ export const KEY_WIDTHS: readonly KeyWidth[] = [EVM_KEY_WIDTH, SOLANA_KEY_WIDTH]
 
 const EVM_WORDS = 5
 const SOLANA_WORDS = 8
-/** Number of words of the widest key. */
+/** Of the widest key. */
 export const KEY_WORDS_MAX = SOLANA_WORDS
 
 /** Hex digit → its value. 255 for any other code below 128. */
@@ -115,7 +115,7 @@ export const readAddressWords = (canonicalAddress: string, words: Uint32Array): 
   return length >= 32 && length <= 44 && readBase58Words(canonicalAddress, words) ? SOLANA_WORDS : 0
 }
 
-/** Returns the canonical address of either family. Null if the text is not an address. */
+/** Null if the text is not an address. */
 export const parseAnyAddress = (text: string): WalletAddress | null => parseEvmAddress(text) ?? parseSolanaAddress(text)
 
 const scratch = new Uint32Array(KEY_WORDS_MAX)
@@ -142,13 +142,13 @@ export const addressKey = (canonicalAddress: string): Uint8Array => {
   return bytes.slice(0, writeAddressKey(canonicalAddress, bytes, 0))
 }
 
-/** Returns the canonical address of a key. @throws RangeError for any other length */
+/** @throws RangeError for a key that is not 20 or 32 bytes long */
 export const addressOfKey = (key: Uint8Array): WalletAddress => {
   if (key.length === EVM_KEY_WIDTH)
     return `0x${Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')}` as EvmAddress
   if (key.length === SOLANA_KEY_WIDTH) return bs58.encode(key) as SolanaAddress
-  throw new RangeError('a key has 20 or 32 bytes')
+  throw new RangeError('a key must have 20 or 32 bytes')
 }
 
-/** Returns the key's hex digits. Use them to compare keys in a map or a set. */
+/** For comparing keys in a map or a set. */
 export const hexOfKey = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')

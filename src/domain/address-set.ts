@@ -1,5 +1,5 @@
 // A set of addresses in one block of shared memory: filled once, then read by any number of threads without a copy.
-// Keys are stored completely and in order, so that look-ups are exact. An index over their first bits selects a few
+// Keys are stored completely and in order, so that lookups are exact. An index over their first bits selects a few
 // candidates for a binary search, regardless of the distribution of addresses.
 
 import { NamedError } from '../lib/named-error.ts'
@@ -20,7 +20,6 @@ const LINE_WORDS = 16
 
 interface Section {
   readonly width: KeyWidth
-  /** Number of words of one key. */
   readonly keyWords: number
   readonly count: number
   /** Number of leading bits of a key that select its index entry. */
@@ -95,7 +94,7 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
       const { section } = filling
       const added = keys.length / width
       if (!Number.isInteger(added) || filling.filled + added > section.count) {
-        throw new AddressSetInvalidError('there are more keys than announced')
+        throw new AddressSetInvalidError('more keys than announced')
       }
       const start = section.keys + filling.filled * section.keyWords
       const target = Buffer.from(shared, start * WORD_BYTES, keys.length)
@@ -114,7 +113,7 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
       for (const width of KEY_WIDTHS) {
         const filling = fillings[width]
         const { section } = filling
-        if (filling.filled !== section.count) throw new AddressSetInvalidError('there are fewer keys than announced')
+        if (filling.filled !== section.count) throw new AddressSetInvalidError('fewer keys than announced')
         if (section.count === 0) continue
         while (filling.nextBucket <= 2 ** section.bits) {
           words[section.index + filling.nextBucket++] = section.count
@@ -125,13 +124,12 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
   }
 }
 
-/** The shared empty set. */
 export const EMPTY_ADDRESS_SET = createAddressSetBuilder(0, 0).finish()
 
 export interface AddressSet {
   readonly evmCount: number
   readonly solanaCount: number
-  /** Looks up an address in its canonical text (domain/address.ts). Returns false if the text is not an address. */
+  /** Expects canonical text (domain/address.ts). Returns false if the text is not an address. */
   has(canonicalAddress: string): boolean
 }
 
@@ -151,7 +149,6 @@ const readKey = (canonicalAddress: string): number => {
   return keyWords
 }
 
-/** Returns whether the section contains the key that was read last. */
 const search = (words: Uint32Array, section: Section): boolean => {
   const first = key[0]!
   const bucket = bucketOf(first, section.bits)
@@ -173,7 +170,7 @@ const search = (words: Uint32Array, section: Section): boolean => {
   return false
 }
 
-/** Returns a view of a finished set. A set can have any number of views. */
+/** A set can have any number of views. */
 export const openAddressSet = (shared: SharedArrayBuffer): AddressSet => {
   const words = new Uint32Array(shared)
   const evmCount = words[0]!

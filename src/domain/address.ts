@@ -24,7 +24,7 @@ export const zeroAddressOf = (family: ChainFamily): WalletAddress =>
 export const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70)
 
-/** Char code → 1 for a hex digit. A look-up takes a third of the time of the comparisons. */
+/** Char code → 1 for a hex digit. A table lookup takes a third of the time of the comparisons. */
 const HEX_DIGITS = Uint8Array.from({ length: 128 }, (_, code) => (isHexDigit(code) ? 1 : 0))
 const HEX_LOOP_MAX = 66
 const decoded = new Uint8Array(4_096)
@@ -65,7 +65,6 @@ export const parseEvmAddress = (text: string): EvmAddress | null =>
 export const parseSolanaAddress = (text: string): SolanaAddress | null =>
   isBase58Of32Bytes(text) ? (text as SolanaAddress) : null
 
-/** Returns the 32 bytes of a parsed address. */
 export const solanaAddressBytes = (address: SolanaAddress): Uint8Array => bs58.decode(address)
 
 export const parseAddress = (family: ChainFamily, text: string): WalletAddress | null =>

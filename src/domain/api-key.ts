@@ -21,13 +21,11 @@ export interface ParsedApiKey {
   readonly keyId: string
 }
 
-/** Token bucket of one key. */
 export interface ApiKeyRateLimit {
   readonly requestsPerSecond: number
   readonly burst: number
 }
 
-/** Default rate limit of a new key (decisions §1, "Rate limit"). */
 export const DEFAULT_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 1_000, burst: 2_000 }
 
 /** Data of a key without anything that could replace the key. */
@@ -52,7 +50,6 @@ export interface ApiKeyRecord {
 
 /** A record with the data to recognize its key. Stays inside the process: never listed, logged or returned. */
 export interface ApiKeyCredential extends ApiKeyRecord {
-  /** SHA-256 hash of the key's text, 32 bytes. */
   readonly hash: Uint8Array
 }
 
@@ -114,8 +111,8 @@ export const mintApiKey = (kind: ApiKeyKind, environment: ApiKeyEnvironment): Mi
 }
 
 /**
- * Returns the parts of a well-formed key. Null if malformed. A CRC detects every typing error in one character, so most
- * wrong keys are rejected without a look-up. It proves nothing about the sender of the key.
+ * Null if malformed. A CRC detects every typing error in one character, so most wrong keys are rejected without a
+ * lookup. It proves nothing about the sender of the key.
  */
 export const parseApiKey = (text: string): ParsedApiKey | null => {
   if (text.length !== API_KEY_LENGTH) return null
@@ -137,9 +134,7 @@ export const parseApiKey = (text: string): ParsedApiKey | null => {
 export const possibleKeyId = (text: string): string | null =>
   text.length === API_KEY_LENGTH ? text.slice(PREFIX_LENGTH, PREFIX_LENGTH + KEY_ID_LENGTH) : null
 
-/**
- * Returns the SHA-256 hash of the key's text: 32 bytes. The secret has 256 random bits, so a slow hash is unnecessary.
- */
+/** 32 bytes. The secret has 256 random bits, so a slow hash is unnecessary. */
 export const hashApiKey = (text: string): Uint8Array => {
   const hash = new Uint8Array(32)
   Bun.SHA256.hash(text, hash)

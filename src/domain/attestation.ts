@@ -4,7 +4,6 @@
 import type { WalletAddress } from './address.ts'
 import type { Chain } from './chain.ts'
 
-/** The maximum lifetime of attestations that a project may set. */
 export const LIFETIME_SECONDS_MAX = 3_600
 
 /**

@@ -1,6 +1,5 @@
 // Finds conditions in a policy's text by line: for editors, whose text is rarely a complete document.
 
-/** Keys of a rule with a condition as their value. */
 export const CONDITION_KEYS: ReadonlySet<string> = new Set(['allow', 'deny', 'require', 'review'])
 
 const KEY = /^\s*(?:-\s+)?([\w-]+):(?:\s|$)/

@@ -4,7 +4,6 @@
 import { DetailedError } from '../lib/named-error.ts'
 import type { ProcessRole } from './process-role.ts'
 
-/** All stable codes of the error body, with their HTTP status and title. Source: decisions §1, RFC 9457. */
 export const ERRORS = {
   MALFORMED_JSON: { status: 400, title: 'Malformed JSON' },
   DUPLICATE_KEY: { status: 400, title: 'Duplicate JSON key' },
@@ -34,7 +33,7 @@ export const ERRORS = {
   CONFLICT: { status: 409, title: 'Conflict' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'Payload too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'Unsupported media type' },
-  IDEMPOTENCY_MISMATCH: { status: 422, title: 'Idempotency key used with another request' },
+  IDEMPOTENCY_MISMATCH: { status: 422, title: 'Idempotency key used with a different request' },
   POLICY_FAILED: { status: 422, title: 'Policy failed' },
   RATE_LIMITED: { status: 429, title: 'Too many requests' },
   INTERNAL: { status: 500, title: 'Internal error' },
@@ -54,7 +53,6 @@ export interface CountersignErrorOptions {
   readonly nothingSigned?: boolean
 }
 
-/** The base class of all errors whose text a caller may see. */
 export class CountersignError extends DetailedError {
   readonly code: ErrorCode
   readonly retryAfterSeconds: number | undefined
@@ -118,7 +116,7 @@ export class PolicyMissingError extends CountersignError {
 /** A test key requests something that a live chain would accept (403). */
 export class TestKeyOnLiveChainError extends fixedError(
   'FORBIDDEN_SCOPE',
-  'a test key gets no tasks, and attestations for test networks only: use a live key',
+  'a test key cannot create tasks, and can create attestations only for test networks: use a live key',
 ) {}
 
 /** Spec, Errors row 5. */
@@ -141,7 +139,7 @@ export class DependencyUnavailableError extends CountersignError {
  */
 export class OrganizationKeyExchangedError extends fixedError(
   'OVERLOADED',
-  'the organization’s key was just replaced; try again',
+  'the organization’s key was replaced during the request; retry',
   { retryAfterSeconds: 1 },
 ) {}
 
@@ -150,7 +148,7 @@ export class RoleNotServedError extends CountersignError {
   constructor(role: ProcessRole) {
     super(
       'CONFLICT',
-      `this process does not serve ${role}, which this needs: use a process whose setting “serve” includes ${role}`,
+      `this request requires a process that serves ${role}: use a process whose setting “serve” includes ${role}`,
     )
   }
 }

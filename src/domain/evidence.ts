@@ -6,10 +6,8 @@ export interface EvidenceRecord {
   /** `fields`, or a DocumentKind. */
   readonly kind: string
   readonly mediaType: string
-  /** Length of the plaintext. */
   readonly byteLength: number
   readonly createdAtSeconds: number
-  /** Name of the encrypted file. */
   readonly storageName: string
   readonly wrappedKey: Uint8Array
   /** Null for fields. */

@@ -1,4 +1,3 @@
-// Errors of address lists.
 import { CountersignError } from './errors.ts'
 
 const REMEDIES = {

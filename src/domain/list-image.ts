@@ -24,7 +24,6 @@ export interface ListImage {
 
 export type ListMembers = Pick<AddressSet, 'has'>
 
-/** Returns membership in the image's version. */
 export const openListImage = ({ entries, added, removed }: ListImage): ListMembers => {
   const set = openAddressSet(entries)
   if (added === null && removed === null) return set

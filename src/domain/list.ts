@@ -17,11 +17,9 @@ export const LIST_ENTRIES_PER_ORGANIZATION_MAX = 5_000_000
  */
 export const LIST_EDITS_MAX = 4_096
 
-/** Number of keys in one stored chunk. */
 export const LIST_CHUNK_KEYS = 4_096
 
-/** Format of list names in policies. */
-export const LIST_NAME_RULE = 'a lower-case letter, then up to 63 lower-case letters, digits and underscores'
+export const LIST_NAME_RULE = 'a lowercase letter followed by up to 63 lowercase letters, digits and underscores'
 export const isListName = (text: string): boolean => /^[a-z][a-z0-9_]{0,63}$/.test(text)
 
 /**
@@ -70,7 +68,6 @@ export interface ListEntry extends ListNote {
   readonly key: Uint8Array
 }
 
-/** A single added or removed entry. */
 export interface ListEdit extends ListEntry {
   readonly present: boolean
 }

@@ -33,7 +33,6 @@ export type HitState = (typeof HIT_STATES)[number]
 
 /** A hit as it is shown and stored. */
 export interface Hit {
-  /** Name of the list, or of the screener. */
   readonly list: string
   /** The entry's id in the list; for a wallet, its address. */
   readonly entry: string
@@ -69,7 +68,6 @@ export type HitAction = (typeof HIT_ACTIONS)[number]
 
 /** The settings of an organization. Null for the service's default. */
 export interface ScreeningSettings {
-  /** Minimum score of a hit. */
   readonly threshold: number | null
   readonly onNewHit: HitAction
   /** Names of the address lists in which wallets are looked up. */
@@ -78,7 +76,7 @@ export interface ScreeningSettings {
   readonly screeners: readonly string[] | null
   /** Minimum score of a screener at which an unflagged wallet is a hit. */
   readonly screenerScore: number | null
-  /** Whether screeners check again after a list changes. */
+  /** True if screeners check again after a list changes. */
   readonly screenersAgain: boolean
 }
 
@@ -97,7 +95,6 @@ export interface NearName extends Pick<Hit, 'list' | 'entry' | 'name' | 'subject
 }
 
 export interface NearNames {
-  /** Number of compared sessions. */
   readonly sessions: number
   /** Number of these sessions that are unreadable: they were compared with nothing. */
   readonly unread: number

@@ -15,20 +15,20 @@ export class SessionUnknownError extends fixedError('NOT_FOUND', 'session not fo
  */
 export class BrowserUnknownError extends fixedError(
   'NOT_FOUND',
-  'open this page with the link that you were sent, in the browser in which you began',
+  'open this page with the link that you received, in the browser that you used first',
 ) {}
 
 /** Not in the table of transitions, or leaves `completed` without `revoke`. */
 export class TransitionRefusedError extends CountersignError {
   constructor(from: SessionStatus, to: SessionStatus) {
-    super('SESSION_CONFLICT', `a session that is ${from} cannot become ${to}`)
+    super('SESSION_CONFLICT', `a session cannot change from ${from} to ${to}`)
   }
 }
 
 /** Another request changed the session first. */
 export class SessionChangedError extends fixedError(
   'SESSION_CONFLICT',
-  'the session has changed since it was read; look at it again',
+  'the session has changed since it was read; reload it',
 ) {}
 
 export class RetriesExhaustedError extends fixedError(
@@ -45,33 +45,33 @@ export class EvidenceErasedError extends fixedError(
 /** Nobody can complete a session while its person or wallet may be listed, by any interface. */
 export class HitOpenError extends fixedError(
   'SESSION_CONFLICT',
-  'a hit on a list or of a screener is open: clear or confirm it first',
+  'a list or screener hit is open: clear or confirm it first',
 ) {}
 
 /** The session of a listed person or wallet is never completed automatically. */
 export class HitConfirmedError extends fixedError(
   'SESSION_CONFLICT',
-  'a hit on a list or of a screener is confirmed: an operator decides the session',
+  'a list or screener hit is confirmed: an operator must decide the session',
 ) {}
 
 /** The session of a rejected person is never completed automatically. */
 export class RejectedBeforeError extends fixedError(
   'SESSION_CONFLICT',
-  'an operator or screening has rejected an earlier session of the person or their wallets: an operator decides the session',
+  'an earlier session of the person or their wallets was rejected: an operator must decide the session',
 ) {}
 
 /** A linked session speaks against an automatic completion. */
 export class LinkedSessionsError extends CountersignError {
   /** @param problem a clause */
   constructor(problem: string) {
-    super('SESSION_CONFLICT', `${problem}: an operator decides the session`)
+    super('SESSION_CONFLICT', `${problem}: an operator must decide the session`)
   }
 }
 
 /** Nobody can complete a session before it is compared with lists: the checks take seconds. */
 export class ChecksPendingError extends fixedError(
   'SESSION_CONFLICT',
-  'the checks of the session are still being made: retry in a few seconds',
+  'the checks of the session are still running: retry in a few seconds',
   { retryAfterSeconds: 5 },
 ) {}
 
@@ -84,13 +84,13 @@ export class LinkedChecksPendingError extends ChecksPendingError {}
  */
 export class UncomparedError extends fixedError(
   'SESSION_CONFLICT',
-  'a name or a wallet could not be compared with the lists or screeners in use: an operator decides the session',
+  'a name or a wallet could not be compared with the lists or screeners in use: an operator must decide the session',
 ) {}
 
 /** The last submission and its checks do not include everything that the person has entered. */
 export class ChangesUnsubmittedError extends fixedError(
   'SESSION_CONFLICT',
-  'the person has changed the session since they last submitted it: it can be completed once they submit it',
+  'the person has unsubmitted changes: the session can be completed once they submit it',
 ) {}
 
 /** A required part is missing. Only a person's override completes the session without it. */
@@ -106,19 +106,19 @@ export class SessionIncompleteError extends CountersignError {
 /** Submitted or decided: nothing can be added. */
 export class SessionClosedError extends CountersignError {
   constructor(status: SessionStatus) {
-    super('SESSION_CONFLICT', `a session that is ${status} accepts no changes`)
+    super('SESSION_CONFLICT', `a session cannot be changed when its status is ${status}`)
   }
 }
 
 /** The session was sent back for other parts. */
 export class PartNotRequestedError extends CountersignError {
   constructor(part: string) {
-    super('SESSION_CONFLICT', `the session was not sent back for ${part}: it can't be changed`)
+    super('SESSION_CONFLICT', `the session was not sent back for ${part}, so it cannot be changed`)
   }
 }
 
 /** The session is for a different wallet. */
-export class WalletLockedError extends fixedError('SESSION_CONFLICT', 'this session is for another wallet') {}
+export class WalletLockedError extends fixedError('SESSION_CONFLICT', 'this session is for a different wallet') {}
 
 /** A wallet with thousands of sessions would make each verification of it slow. */
 export class WalletSessionsError extends fixedError(
@@ -129,7 +129,7 @@ export class WalletSessionsError extends fixedError(
 /** Spec, "Limits". */
 export class WalletLimitError extends fixedError(
   'SESSION_CONFLICT',
-  `a session has at most ${WALLETS_PER_SESSION_MAX} wallets`,
+  `a session can have at most ${WALLETS_PER_SESSION_MAX} wallets`,
 ) {}
 
 /** Every change adds an event, which stays with the session. */
@@ -147,5 +147,5 @@ export class WalletsOverTimeError extends fixedError(
 /** The proof is invalid: wrong signature, wrong wallet, or a nonce that is unknown, used or expired (400). */
 export class ProofInvalidError extends fixedError(
   'INVALID_REQUEST',
-  'the ownership proof is not valid; ask for a new message and sign it',
+  'the ownership proof is invalid; request a new message and sign it',
 ) {}

@@ -99,7 +99,7 @@ describe('a decision', () => {
     const path = `/organizations/alpha/sessions/${id}/decide`
     const pending = await harness.request('POST', path, { cookie: ada.cookie, body })
     expect([pending.status, pending.headers.get('retry-after')]).toEqual([409, '5'])
-    expect(await pending.json()).toMatchObject({ detail: expect.stringContaining('still being made') })
+    expect(await pending.json()).toMatchObject({ detail: expect.stringContaining('still running') })
     expect(await store.sessionChecks.isPending(alpha.id, id)).toBe(true)
     await store.sessionChecks.markMade({ organizationId: alpha.id, sessionId: id, sequence: 2 })
     expect((await decide(id, body)).body['status']).toBe('completed')
@@ -108,7 +108,7 @@ describe('a decision', () => {
   test('can’t take back a completed session by accident; an admin revokes it', async () => {
     const id = await submitted()
     const pending = await decide(id, { status: 'completed', sequence: 2, override: true })
-    expect([pending.status, pending.body['detail']]).toEqual([409, expect.stringContaining('still being made')])
+    expect([pending.status, pending.body['detail']]).toEqual([409, expect.stringContaining('still running')])
     await markChecksMade(harness.store, alpha.id, id)
     await decide(id, { status: 'completed', sequence: 2, override: true })
     const rejected = { status: 'rejected', sequence: 3, public_comment: 'The document was altered.' }

@@ -78,7 +78,7 @@ const createNode = ({ index, folder, ...options }: NodeOptions): Node => {
   const pids = (): number[] => {
     const { process, output } = service()
     const children = new Map<number, number>()
-    for (const [, child, pid] of output().stderr.matchAll(/"a process is started","process":(\d+),"pid":(\d+)/g)) {
+    for (const [, child, pid] of output().stderr.matchAll(/"starting a process","process":(\d+),"pid":(\d+)/g)) {
       children.set(Number(child), Number(pid))
     }
     return [process.pid, ...children.values()]

@@ -296,7 +296,7 @@ describe('a store that does not answer', () => {
     await settle()
     await time.advance(16_000)
     await stopped
-    const stuck = 'LeaderTaskTimeoutError: the task counted did not end in time'
+    const stuck = 'LeaderTaskTimeoutError: the task counted did not stop in time'
     expect(seen).toEqual([stuck, stuck, 'release'])
   })
 })

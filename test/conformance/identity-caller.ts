@@ -93,7 +93,7 @@ export const decide = async (service: RunningService, ...rest: string[]): Promis
   const words = rest.includes('--note') ? rest : [...rest, '--note', 'A test.']
   let decided = await runCommand(service.dataDirectory, 'session', 'decide', ...words)
   await until(async () => {
-    if (!decided.stderr.includes('still being made')) return true
+    if (!decided.stderr.includes('still running')) return true
     decided = await runCommand(service.dataDirectory, 'session', 'decide', ...words)
     return false
   })

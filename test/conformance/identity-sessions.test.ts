@@ -292,7 +292,7 @@ describe('the sandbox', () => {
       await sandbox.register({ body, headers: { [OUTCOME]: 'submitted' } }),
       409,
       'SESSION_CONFLICT',
-      'a session that is completed cannot become submitted',
+      'a session cannot change from completed to submitted',
     )
   })
 })

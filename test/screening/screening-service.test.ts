@@ -125,7 +125,7 @@ describe('people who hand in', () => {
         actor: 'operator:test',
         override: 'person',
       })
-    await expect(complete(hitId)).rejects.toThrow(/hit on a list or of a screener is open/)
+    await expect(complete(hitId)).rejects.toThrow(/list or screener hit is open/)
     expect((await complete(cleanId)).session.status).toBe('completed')
   })
 

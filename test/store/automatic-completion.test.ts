@@ -102,7 +102,7 @@ describeStores((open) => {
       { state: 'confirmed', by: 'ada', reason: 'The same person.' },
     )
     for (const actor of [DECIDER, 'policy:pol_1:1', 'screening']) {
-      await expect(change(target, 'completed', actor)).rejects.toThrow('a hit on a list or of a screener is confirmed')
+      await expect(change(target, 'completed', actor)).rejects.toThrow('a list or screener hit is confirmed')
     }
     await change(target, 'completed', OPERATOR)
     expect(await statusOf(target)).toBe('completed')
@@ -149,7 +149,7 @@ describeStores((open) => {
     await connect(earlier)
     await change(earlier, 'submitted', 'person')
     const next = await submit()
-    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('the checks of the session are still being made')
+    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('the checks of the session are still running')
     await markChecksMade(temporary.store, organizationId, earlier.sessionId)
     await change(next, 'completed', DECIDER)
   })
@@ -169,7 +169,7 @@ describeStores((open) => {
   ])('an operator’s rejection of a session that %s holds until an operator completes one', async (_name, earlier) => {
     await change(await earlier(), 'rejected', OPERATOR)
     const next = await submit()
-    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('rejected an earlier session')
+    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('was rejected: an operator must')
     const another = await submit(OTHER_WALLET)
     await change(another, 'completed', DECIDER)
     await change(next, 'completed', OPERATOR)

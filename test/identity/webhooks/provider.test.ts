@@ -173,7 +173,7 @@ describe('a signed result', () => {
     expect(await statusOf(session)).toBe('submitted')
     // Its checks are still to be made: the message can come again.
     const early = await send(session, result(resubmitted), { id: 'msg_2' })
-    expect(early).toMatchObject({ status: 409, body: { detail: expect.stringContaining('still being made') } })
+    expect(early).toMatchObject({ status: 409, body: { detail: expect.stringContaining('still running') } })
     expect(early.headers.get('retry-after')).toBe('5')
     await markChecksMade(parts.store, demo, session.id)
     const simultaneous = await Promise.all([1, 2].map(() => send(session, result(resubmitted), { id: 'msg_2' })))

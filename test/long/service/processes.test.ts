@@ -42,7 +42,7 @@ const pidOf = async (index: number): Promise<number> => {
   const lines = service
     .output()
     .stderr.split('\n')
-    .filter((line) => line.includes('"a process is started"'))
+    .filter((line) => line.includes('"starting a process"'))
     .map((line) => JSON.parse(line) as { process: number; pid: number })
   return lines.findLast((line) => line.process === index)?.pid ?? 0
 }
@@ -214,7 +214,7 @@ const startTwo = async (): Promise<RunningService> => {
 }
 /** Process ids of all children that it ever started, oldest first. */
 const startedBy = (of: RunningService): number[] =>
-  [...of.output().stderr.matchAll(/"a process is started","process":\d,"pid":(\d+)/g)].map(([, pid]) => Number(pid))
+  [...of.output().stderr.matchAll(/"starting a process","process":\d,"pid":(\d+)/g)].map(([, pid]) => Number(pid))
 
 describeTest(
   'the supervisor outlives all its children, however often they are killed together, also as they start',
@@ -254,7 +254,7 @@ describeTest('a child that is killed during the first start ends it, with a code
   let killed = false
   for await (const chunk of starting.stderr.pipeThrough(new TextDecoderStream())) {
     said += chunk
-    const pid = /"a process is started","process":0,"pid":(\d+)/.exec(said)?.[1]
+    const pid = /"starting a process","process":0,"pid":(\d+)/.exec(said)?.[1]
     if (pid === undefined || killed) continue
     killed = true
     process.kill(Number(pid), 'SIGKILL')

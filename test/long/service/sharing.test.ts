@@ -140,7 +140,7 @@ onLinux('the lead goes over within ten seconds when the leader is killed', PATIE
   const pid = service
     .output()
     .stderr.split('\n')
-    .filter((line) => line.includes('"a process is started"'))
+    .filter((line) => line.includes('"starting a process"'))
     .map((line) => JSON.parse(line) as { process: number; pid: number })
     .findLast((line) => String(line.process) === index)?.pid
   process.kill(pid ?? 0, 'SIGKILL')

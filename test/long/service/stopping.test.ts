@@ -61,7 +61,7 @@ test('SIGTERM while several processes start ends them all and exits with 0', asy
   for await (const chunk of child.stderr) {
     const before = stderr
     stderr += decoder.decode(chunk, { stream: true })
-    if (stderr.includes('a process is started') && !before.includes('a process is started')) child.kill('SIGTERM')
+    if (stderr.includes('starting a process') && !before.includes('starting a process')) child.kill('SIGTERM')
   }
   expect(await child.exited).toBe(0)
   const lines = stderr
@@ -69,8 +69,8 @@ test('SIGTERM while several processes start ends them all and exits with 0', asy
     .split('\n')
     .map((line) => JSON.parse(line) as { message: string; pid?: number; process?: number })
     // The supervisor's own lines: a process that has begun to start says the same of itself.
-    .filter(({ message, process: index }) => index === undefined || message === 'a process is started')
-  expect(lines.map(({ message }) => message)).toEqual(['a process is started', 'stopping', 'stopped'])
+    .filter(({ message, process: index }) => index === undefined || message === 'starting a process')
+  expect(lines.map(({ message }) => message)).toEqual(['starting a process', 'stopping', 'stopped'])
   const [{ pid = 0 } = {}] = lines
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })

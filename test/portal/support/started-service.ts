@@ -29,9 +29,9 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
   })
 
   const run = async (...words: string[]): Promise<void> => {
-    let [code, stderr] = [1, 'still being made']
+    let [code, stderr] = [1, 'still running']
     // A decision waits for the checks, which take a moment.
-    while (code !== 0 && stderr.includes('still being made')) {
+    while (code !== 0 && stderr.includes('still running')) {
       ;({ code, stderr } = await runCommand(service.dataDirectory, ...words))
     }
     if (code !== 0) throw new Error(`countersign ${words.join(' ')}: ${stderr}`)
