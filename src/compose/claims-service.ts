@@ -45,8 +45,7 @@ export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDe
         claimSeconds: claimSecondsOf(config),
         after: systemTimers.after,
         claims: store.idempotency,
-        onError: (error) =>
-          log.warn('the decisions of interrupted requests could not be reported to the other nodes', { error }),
+        onError: (error) => log.warn('decisions of interrupted requests could not be shared', { error }),
       })
       teller.start()
       return teller.stop

@@ -140,10 +140,7 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
   )
   const deciders = createDeciders({
     endpoints: store.webhookEndpoints,
-    onError: (error) =>
-      log.warn('the organizations’ settings for decisions could not be read; the earlier settings stay in effect', {
-        error,
-      }),
+    onError: (error) => log.warn('the deciding endpoints could not be read; the last ones stay', { error }),
   })
   const providers = createProviders({
     manual: createManualProvider(changes),

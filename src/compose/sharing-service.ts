@@ -100,8 +100,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     writeMax: VELOCITY_WRITE_MAX,
     processId: id,
     processes: registry.count,
-    onError: (error) =>
-      log.warn('attestation counts per wallet could not be exchanged with the other processes', { error }),
+    onError: (error) => log.warn('attestation counts could not be shared with the other processes', { error }),
   })
 
   const failInterruptedTasks = async (): Promise<void> => {

@@ -95,8 +95,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
         claim: async (limit, claimSeconds, underWay) =>
           lead.leads() ? store.webhookMessages.claim(limit, claimSeconds, underWay, lead.holds) : [],
       },
-      onError: (error) =>
-        log.warn('the result of a webhook message could not be stored; it will be sent again', { error }),
+      onError: (error) => log.warn('a webhook result could not be stored; will resend', { error }),
       onDead: ({ id, endpointId }, failure) => log.warn('a webhook message was given up', { id, endpointId, failure }),
       deliver,
     })
@@ -112,10 +111,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
         findSession: store.sessions.find,
         submittedTimes: store.sessions.findSubmittedTimes,
         onLateDecision: (session, status) =>
-          log.warn('a verification service decided about a session that was already decided: review the session', {
-            session,
-            status,
-          }),
+          log.warn('a verification service decided a decided session: review it', { session, status }),
         spend: store.providerResults.spend,
         decide: async (message, change) => {
           const { changeStatus, isRepeated } = spendAndDecide(store, message, dependencies.requireCurrent)

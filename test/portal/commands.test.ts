@@ -84,7 +84,7 @@ describe('session decide --fix', () => {
     const wrong = await run('session', 'decide', sessionId, 'retry', '--fix', 'owners')
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
-      expect.stringContaining('--fix takes wallets, fullName, birthDate, country'),
+      expect.stringContaining('--fix must contain only wallets, fullName, birthDate, country'),
     ])
     expect((await world.store.sessions.find(organizationId, sessionId))?.session.status).toBe('pending')
   })

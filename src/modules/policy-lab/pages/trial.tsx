@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { CheckedPolicy, Decision, Policy, Revision } from '../../../dashboard/page/api/types.ts'
 import { useDeployment } from '../../../dashboard/page/data/use-deployment.ts'
-import { useForm } from '../../../dashboard/page/data/use-form.ts'
+import { type Form, useForm } from '../../../dashboard/page/data/use-form.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import { ruleWord } from '../../../dashboard/page/decisions/labels.tsx'
 import { SubjectField, subjectOf } from '../../../dashboard/page/policies/subject-field.tsx'
@@ -51,6 +51,69 @@ interface TrialProps {
   readonly draft: Draft
   readonly checked: CheckedPolicy | null
 }
+
+interface RequestFieldsProps {
+  readonly form: Form<Values>
+  /** Chain of an empty field. */
+  readonly chain: string
+  readonly names: readonly string[]
+}
+
+const RequestFields = ({ form, chain, names }: RequestFieldsProps) => (
+  <>
+    <div class="form-row">
+      <SelectField
+        label="Chain"
+        value={form.values.chain === '' ? chain : form.values.chain}
+        onValue={(value) => form.set('chain', value)}
+        choices={names.map((name) => ({ value: name, label: name }))}
+      />
+      <TextField {...form.text('msg_value')} label="Value" optional hint="Wei or lamports." mono />
+    </div>
+    <TextField {...form.text('from')} label="Wallet" mono />
+    <TextField
+      {...form.text('on_behalf')}
+      label="On behalf of"
+      optional
+      mono
+      hint="The user, if the wallet is a relayer."
+    />
+    <TextField {...form.text('to')} label="Contract or program" optional mono />
+    <TextField {...form.text('data')} label="Call data" optional mono hint="0x followed by hex digits." />
+    <div class="form-row">
+      <TextField {...form.text('user_ip')} label="Client IP" optional mono />
+      <TextField {...form.text('time')} label="Time" optional mono hint="ISO 8601. Defaults to now." />
+    </div>
+  </>
+)
+
+interface RecordedFieldsProps {
+  readonly form: Form<Values>
+  readonly recorded: readonly Decision[]
+}
+
+const RecordedFields = ({ form, recorded }: RecordedFieldsProps) => (
+  <>
+    {recorded.length > 0 && (
+      <SelectField
+        label="Recent decisions"
+        value={recorded.some(({ uuid }) => uuid === form.values.decision) ? form.values.decision : ''}
+        onValue={(value) => form.set('decision', value)}
+        choices={[
+          { value: '', label: 'Choose one' },
+          ...recorded.map((decision) => ({ value: decision.uuid, label: decisionLabel(decision) })),
+        ]}
+      />
+    )}
+    <TextField
+      {...form.text('decision')}
+      label="Decision UUID"
+      mono
+      hint="Uses the recorded request and facts. If a rule reads the client IP address or the identity, enter them below, because they are not recorded."
+    />
+    <TextField {...form.text('user_ip')} label="Client IP" optional mono />
+  </>
+)
 
 export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
   const { params } = useWorkplace()
@@ -118,52 +181,9 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
             onValue={(value) => setKind(value as typeof kind)}
           />
           {kind === 'request' ? (
-            <>
-              <div class="form-row">
-                <SelectField
-                  label="Chain"
-                  value={form.values.chain === '' ? chain : form.values.chain}
-                  onValue={(value) => form.set('chain', value)}
-                  choices={names.map((name) => ({ value: name, label: name }))}
-                />
-                <TextField {...form.text('msg_value')} label="Value" optional hint="Wei or lamports." mono />
-              </div>
-              <TextField {...form.text('from')} label="Wallet" mono />
-              <TextField
-                {...form.text('on_behalf')}
-                label="On behalf of"
-                optional
-                mono
-                hint="The user, if the wallet is a relayer."
-              />
-              <TextField {...form.text('to')} label="Contract or program" optional mono />
-              <TextField {...form.text('data')} label="Call data" optional mono hint="0x followed by hex digits." />
-              <div class="form-row">
-                <TextField {...form.text('user_ip')} label="Client IP" optional mono />
-                <TextField {...form.text('time')} label="Time" optional mono hint="ISO 8601. Defaults to now." />
-              </div>
-            </>
+            <RequestFields form={form} chain={chain} names={names} />
           ) : (
-            <>
-              {recorded.length > 0 && (
-                <SelectField
-                  label="Recent decisions"
-                  value={recorded.some(({ uuid }) => uuid === form.values.decision) ? form.values.decision : ''}
-                  onValue={(value) => form.set('decision', value)}
-                  choices={[
-                    { value: '', label: 'Choose one' },
-                    ...recorded.map((decision) => ({ value: decision.uuid, label: decisionLabel(decision) })),
-                  ]}
-                />
-              )}
-              <TextField
-                {...form.text('decision')}
-                label="Decision UUID"
-                mono
-                hint="Uses the recorded request and facts. If a rule reads the client IP address or the identity, enter them below, because they are not recorded."
-              />
-              <TextField {...form.text('user_ip')} label="Client IP" optional mono />
-            </>
+            <RecordedFields form={form} recorded={recorded} />
           )}
           <TextArea
             {...form.text('facts')}

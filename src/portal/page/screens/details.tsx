@@ -1,5 +1,6 @@
 // Form for the details of a person or business: the fields that the level requires, or only the fields that were sent
 // back.
+import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { FieldName } from '../../../domain/requirements.ts'
 import { checkDraft, type Problems } from '../details/check.ts'
@@ -18,6 +19,102 @@ import type { StepProps } from './step-props.ts'
 const FORM = 'details-form'
 const NONE: Problems = new Map()
 
+interface BirthDateProps {
+  readonly draft: Pick<Draft, 'day' | 'month' | 'year'>
+  readonly problem: string | undefined
+  readonly onChange: (part: Partial<Draft>) => void
+}
+
+const BirthDate = ({ draft, problem, onChange }: BirthDateProps) => {
+  const { details, locale } = useMessages()
+  const months = useMemo(() => monthNames(locale), [locale])
+  return (
+    <fieldset class={`date${problem !== undefined ? ' field-wrong' : ''}`}>
+      <legend>{details.birthDate}</legend>
+      <div class="date-parts">
+        <div class="field">
+          <label for="birth-day">{details.day}</label>
+          <input
+            id="birth-day"
+            type="text"
+            inputMode="numeric"
+            maxLength={2}
+            autocomplete="bday-day"
+            aria-invalid={problem !== undefined}
+            aria-describedby={problem !== undefined ? 'birth-day-error' : undefined}
+            value={draft.day}
+            onInput={(event) => onChange({ day: event.currentTarget.value })}
+          />
+        </div>
+        <div class="field">
+          <label for="birth-month">{details.month}</label>
+          <select
+            id="birth-month"
+            autocomplete="bday-month"
+            value={draft.month}
+            onChange={(event) => onChange({ month: event.currentTarget.value })}
+          >
+            <option value="">–</option>
+            {months.map((month, index) => (
+              <option key={month} value={String(index + 1)}>
+                {month}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="field">
+          <label for="birth-year">{details.year}</label>
+          <input
+            id="birth-year"
+            type="text"
+            inputMode="numeric"
+            maxLength={4}
+            autocomplete="bday-year"
+            value={draft.year}
+            onInput={(event) => onChange({ year: event.currentTarget.value })}
+          />
+        </div>
+      </div>
+      {problem !== undefined && (
+        <p class="error" id="birth-day-error">
+          <Icon name="alert" size={18} />
+          {problem}
+        </p>
+      )}
+    </fieldset>
+  )
+}
+
+interface SummaryProps {
+  readonly problems: Problems
+  readonly place: RefObject<HTMLDivElement | null>
+}
+
+/** Lists all problems, with a link to each input. */
+const Summary = ({ problems, place }: SummaryProps) => {
+  const { details } = useMessages()
+  return (
+    <div class="summary" ref={place} tabIndex={-1} role="alert">
+      <p class="notice-title">{details.problems(problems.size)}</p>
+      <ul>
+        {[...problems].map(([id, problem]) => (
+          <li key={id}>
+            <a
+              href={`#${id}`}
+              onClick={(event) => {
+                event.preventDefault()
+                document.getElementById(id)?.focus()
+              }}
+            >
+              {problem}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
 export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   const messages = useMessages()
   const { details, locale, common } = messages
@@ -30,7 +127,6 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   const [failure, setFailure] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   const summary = useRef<HTMLDivElement>(null)
-  const months = useMemo(() => monthNames(locale), [locale])
   const countryList = useMemo(() => countries(locale), [locale])
 
   useEffect(() => {
@@ -99,26 +195,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
       lead={details.lead[checkType]}
       actions={<StepActions back={back} busy={busy} form={FORM} />}
     >
-      {problems.size > 0 && (
-        <div class="summary" ref={summary} tabIndex={-1} role="alert">
-          <p class="notice-title">{details.problems(problems.size)}</p>
-          <ul>
-            {[...problems].map(([id, problem]) => (
-              <li key={id}>
-                <a
-                  href={`#${id}`}
-                  onClick={(event) => {
-                    event.preventDefault()
-                    document.getElementById(id)?.focus()
-                  }}
-                >
-                  {problem}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {problems.size > 0 && <Summary problems={problems} place={summary} />}
       {failure !== null && (
         <Notice tone="bad" urgent>
           <p>{failure}</p>
@@ -142,61 +219,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
           {has('fullName') && text('fullName', details.fullNameHint, 'name')}
           {has('registeredName') && text('registeredName', details.registeredNameHint, 'organization')}
           {has('registrationNumber') && text('registrationNumber', details.registrationNumberHint, 'off')}
-          {has('birthDate') && (
-            <fieldset class={`date${problems.has('birth-day') ? ' field-wrong' : ''}`}>
-              <legend>{details.birthDate}</legend>
-              <div class="date-parts">
-                <div class="field">
-                  <label for="birth-day">{details.day}</label>
-                  <input
-                    id="birth-day"
-                    type="text"
-                    inputMode="numeric"
-                    maxLength={2}
-                    autocomplete="bday-day"
-                    aria-invalid={problems.has('birth-day')}
-                    aria-describedby={problems.has('birth-day') ? 'birth-day-error' : undefined}
-                    value={draft.day}
-                    onInput={(event) => change({ day: event.currentTarget.value })}
-                  />
-                </div>
-                <div class="field">
-                  <label for="birth-month">{details.month}</label>
-                  <select
-                    id="birth-month"
-                    autocomplete="bday-month"
-                    value={draft.month}
-                    onChange={(event) => change({ month: event.currentTarget.value })}
-                  >
-                    <option value="">–</option>
-                    {months.map((month, index) => (
-                      <option key={month} value={String(index + 1)}>
-                        {month}
-                      </option>
-                    ))}
-                  </select>
-                </div>
-                <div class="field">
-                  <label for="birth-year">{details.year}</label>
-                  <input
-                    id="birth-year"
-                    type="text"
-                    inputMode="numeric"
-                    maxLength={4}
-                    autocomplete="bday-year"
-                    value={draft.year}
-                    onInput={(event) => change({ year: event.currentTarget.value })}
-                  />
-                </div>
-              </div>
-              {problems.has('birth-day') && (
-                <p class="error" id="birth-day-error">
-                  <Icon name="alert" size={18} />
-                  {problems.get('birth-day')}
-                </p>
-              )}
-            </fieldset>
-          )}
+          {has('birthDate') && <BirthDate draft={draft} problem={problems.get('birth-day')} onChange={change} />}
           {has('country') && (
             <Field
               id="country"
