@@ -1,7 +1,8 @@
 // Promise: two accounts whose links one person received never approve each other's changes, whichever organization the
 // links belong to. Links from before the rule count too, except between two who were its administrators at the start.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { beginRule } from '../../../src/admin/second-person/approvers.ts'
+import { beginRule, requireApprover } from '../../../src/admin/second-person/approvers.ts'
+import { createRandom } from '../../attack/random.ts'
 import { describeStores } from '../../store/dialects.ts'
 import { type Harness, type Organization, type Person, startHarness } from '../support/harness.ts'
 
@@ -11,6 +12,20 @@ interface Link {
 interface Reply extends Partial<Link> {
   readonly id?: string
   readonly user?: { readonly id: string }
+  readonly member?: { readonly user_id: string } | null
+  readonly invitation?: Link | null
+  readonly offer?: { readonly email: string } | null
+  readonly acceptance?: Link | null
+}
+
+/** A received link, in the model. */
+interface Edge {
+  readonly userId: string
+  readonly holder: string
+  /** Null for a link that sets the password. */
+  readonly rule: Rule | null
+  readonly isRecovery: boolean
+  readonly step: number
 }
 type Caller = { readonly cookie: string } | { readonly key: string }
 
@@ -21,12 +36,13 @@ describeStores((open) => {
   let organizations: Readonly<Record<'alpha' | 'beta', Organization>>
   let root: Person
 
-  beforeEach(async () => {
+  const start = async (): Promise<void> => {
     harness = await startHarness(open)
     const alpha = await harness.organization('alpha')
     organizations = { alpha, beta: await harness.organization('beta') }
     root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-  })
+  }
+  beforeEach(start)
   afterEach(() => harness.close())
 
   const idOf = (rule: Rule): string | null => (rule === 'deployment' ? null : organizations[rule].id)
@@ -53,7 +69,8 @@ describeStores((open) => {
     const [offer = '', code = ''] = new URL(url).hash.slice(1).split('.')
     return send(who, 'POST', `/me/offers/${offer}/accept`, { code })
   }
-  const accountOf = async (email: string): Promise<string> => (await harness.store.users.findByEmail(email))?.id ?? ''
+  const accountOf = async (email: string): Promise<string> =>
+    (await harness.store.users.findByEmail(email))?.id ?? 'nobody'
   const admin = (name: string, rule: Rule): Promise<Person> =>
     harness.person({
       email: `${name}@example.com`,
@@ -109,10 +126,10 @@ describeStores((open) => {
           if (isEarly) await startRule('alpha')
           for (const [at, email] of ['dan@example.com', 'eve@example.com'].entries()) {
             const asks = invitation(email, 'organization-admin')
-            expect(await together('alpha', [bob, carol], 'POST', '/organizations/alpha/members', asks)).toBe(200)
+            const pair = at === 0 ? ([bob, carol] as const) : ([carol, bob] as const)
+            expect(await together('alpha', pair, 'POST', '/organizations/alpha/members', asks)).toBe(200)
             const [offer] = await harness.store.membershipOffers.listOf(puppets[at]?.id ?? '')
-            const renewer = maker === 'deployment admin' ? root : at === 0 ? bob : carol
-            const renewed = await send(renewer, 'POST', `/organizations/alpha/member-offers/${offer?.id}/link`)
+            const renewed = await send(pair[0], 'POST', `/organizations/alpha/member-offers/${offer?.id}/link`)
             expect((await accept(puppets[at] ?? ada, renewed.body.url ?? '')).status).toBe(204)
           }
           expect(await together('alpha', puppets, ...turnOff('alpha'))).toBe(409)
@@ -179,4 +196,187 @@ describeStores((open) => {
       expect(await together('alpha', [dan, eve], ...turnOff('alpha'))).toBe(200)
     })
   })
+
+  /**
+   * Random changes in two organizations and the deployment. Every response is searched for links, so the model doesn't
+   * depend on the places that record their recipients.
+   */
+  const play = async (seed: number): Promise<{ readonly permitted: number; readonly refused: number }> => {
+    const random = createRandom(seed)
+    const { store } = harness
+    const callers = new Map<string, Person>()
+    const invited = new Set<string>()
+    const edges: Edge[] = []
+    const acceptedAt = new Map<string, number>()
+    const pending: { readonly rule: Rule; readonly id: string; readonly requester: string }[] = []
+    let step = 0
+
+    const started = (rule: Rule, userId: string): number => acceptedAt.get(`${rule} ${userId}`) ?? -1
+    const reach = (rule: Rule, from: string, isOpen: boolean): ReadonlySet<string> => {
+      const found = new Set([from])
+      for (const userId of found) {
+        for (const edge of edges) {
+          if (edge.userId !== userId || (edge.rule !== null && edge.rule !== rule)) continue
+          if (isOpen && !edge.isRecovery && edge.step < started(rule, userId)) continue
+          found.add(edge.holder)
+        }
+      }
+      return found
+    }
+    const share = (rule: Rule, left: string, right: string): boolean =>
+      [...reach(rule, left, true)].some((holder) => reach(rule, right, false).has(holder))
+    const isOn = async (rule: Rule): Promise<boolean> => {
+      const id = idOf(rule)
+      if (id === null) return store.organizationSettings.readDeploymentSecondPerson()
+      return (await store.organizationSettings.read(id)).secondPerson
+    }
+    const administratorsOf = async (rule: Rule): Promise<readonly string[]> =>
+      (await store.accountMakers.administrators(idOf(rule))).map(({ userId }) => userId)
+    const anyAdmin = async (rule: Rule): Promise<Person> => {
+      const known = (await administratorsOf(rule)).filter((id) => callers.has(id))
+      return callers.get(random.pick(known)) ?? root
+    }
+    /** The account that a link in the response belongs to. */
+    const receives = (holder: Person, userId: string, { url, invitation }: Reply, isRecovery = false): void => {
+      if ((url ?? invitation?.url) === undefined) return
+      edges.push({ userId, holder: holder.id, rule: null, isRecovery, step })
+      invited.add(userId)
+    }
+    const someRule = (): 'alpha' | 'beta' => (random.chance(0.7) ? 'alpha' : 'beta')
+    const email = (): string => `person${random.below(8)}@example.com`
+
+    const submit = async (rule: Rule, caller: Person, ...request: Request): Promise<Reply> => {
+      const { status, body } = await send(caller, ...request)
+      if (status === 202) pending.push({ rule, id: body.id ?? '', requester: caller.id })
+      return body
+    }
+    const moves: readonly (() => Promise<void>)[] = [
+      async () => {
+        const rule = someRule()
+        const caller = await anyAdmin(rule)
+        const role = random.pick(['organization-admin', 'organization-admin', 'viewer'])
+        const body = await submit(rule, caller, 'POST', `${baseOf(rule)}/members`, invitation(email(), role))
+        if (body.invitation) receives(caller, body.member?.user_id ?? '', body)
+        const accepts = callers.get(await accountOf(body.offer?.email ?? ''))
+        if (!body.acceptance || accepts === undefined) return
+        if ((await accept(accepts, body.acceptance.url)).status !== 204) return
+        edges.push({ userId: accepts.id, holder: caller.id, rule, isRecovery: false, step })
+      },
+      async () => {
+        const caller = await anyAdmin('deployment')
+        const isAdmin = random.chance(0.3)
+        const asks = { email: email(), name: 'N', deployment_admin: isAdmin }
+        const body = await submit('deployment', caller, 'POST', '/users', asks)
+        receives(caller, body.user?.id ?? '', body)
+      },
+      async () => {
+        const rule = someRule()
+        const caller = await anyAdmin(rule)
+        const userId = await accountOf(email())
+        receives(caller, userId, (await send(caller, 'POST', `${baseOf(rule)}/members/${userId}/invitation`)).body)
+      },
+      async () => {
+        const rule = someRule()
+        const caller = await anyAdmin(rule)
+        const { items } = await store.membershipOffers.page(idOf(rule) ?? '', { after: null, limit: 9 })
+        const offer = items[0]
+        const accepts = callers.get(offer?.userId ?? '')
+        if (offer === undefined || accepts === undefined) return
+        const { body } = await send(caller, 'POST', `${baseOf(rule)}/member-offers/${offer.id}/link`)
+        if ((await accept(accepts, body.url ?? 'https://a/#')).status !== 204) return
+        edges.push({ userId: accepts.id, holder: caller.id, rule, isRecovery: false, step })
+      },
+      async () => {
+        if (random.chance(0.6)) return
+        const caller = await anyAdmin('deployment')
+        const userId = await accountOf(email())
+        receives(caller, userId, (await send(caller, 'POST', `/users/${userId}/recovery`)).body, true)
+      },
+      async () => {
+        const rule = random.pick(['alpha', 'beta', 'deployment'] as const)
+        const caller = await anyAdmin(rule)
+        const userId = await accountOf(email())
+        const change: Request =
+          rule === 'deployment'
+            ? ['PATCH', `/users/${userId}`, { deployment_admin: true }]
+            : ['PATCH', `${baseOf(rule)}/members/${userId}`, { role: 'organization-admin' }]
+        await submit(rule, caller, ...change)
+      },
+      async () => {
+        const rule = random.pick(['alpha', 'beta', 'deployment'] as const)
+        const on = !(await isOn(rule))
+        if (!on && random.chance(0.7)) return
+        const [method, path] = turnOff(rule)
+        await submit(rule, await anyAdmin(rule), method, path, { second_person: on })
+      },
+      async () => {
+        // An invited person or the recipient of the link sets the password.
+        for (const userId of invited) {
+          if ((await store.users.find(userId))?.disabledAtSeconds === null) callers.set(userId, await use(userId))
+        }
+        invited.clear()
+      },
+      async () => {
+        for (const { rule, id, requester } of pending.splice(0)) {
+          for (const approver of await administratorsOf(rule)) {
+            const caller = callers.get(approver)
+            if (caller === undefined || approver === requester) continue
+            const path = `${baseOf(rule)}/approvals/${id}/decide`
+            if ((await send(caller, 'POST', path, { approve: true })).status === 200) break
+          }
+        }
+      },
+    ]
+
+    for (const person of await Promise.all([
+      admin('ada', 'alpha'),
+      admin('bob', 'alpha'),
+      admin('carol', 'beta'),
+      admin('rita', 'deployment'),
+    ])) {
+      callers.set(person.id, person)
+    }
+    callers.set(root.id, root)
+    const counts = { permitted: 0, refused: 0 }
+    const on = new Map<Rule, boolean>()
+    for (step = 0; step < 90; step++) {
+      await random.pick(moves)()
+      for (const rule of ['alpha', 'beta', 'deployment'] as const) {
+        const isRuleOn = await isOn(rule)
+        const administrators = await administratorsOf(rule)
+        if (isRuleOn && on.get(rule) !== true) {
+          for (const key of acceptedAt.keys()) if (key.startsWith(rule)) acceptedAt.delete(key)
+          for (const userId of administrators) acceptedAt.set(`${rule} ${userId}`, step)
+        }
+        on.set(rule, isRuleOn)
+        if (!isRuleOn) continue
+        for (const requestedBy of administrators) {
+          for (const approver of administrators) {
+            if (approver === requestedBy) continue
+            const request = { requestedBy, createdAtSeconds: harness.clock.unixSeconds() + 1 }
+            const permits = await requireApprover(store, idOf(rule), request, approver).then(
+              () => true,
+              () => false,
+            )
+            counts[permits ? 'permitted' : 'refused'] += 1
+            const isOnePerson = share(rule, requestedBy, approver) || share(rule, approver, requestedBy)
+            if (permits) expect({ seed, step, rule, isOnePerson }).toEqual({ seed, step, rule, isOnePerson: false })
+          }
+        }
+      }
+    }
+    return counts
+  }
+
+  test('random walks permit no approval between two accounts of one recipient', async () => {
+    const total = { permitted: 0, refused: 0 }
+    for (let seed = 1; seed <= 6; seed++) {
+      const { permitted, refused } = await play(seed)
+      total.permitted += permitted
+      total.refused += refused
+      await harness.close()
+      await start()
+    }
+    expect([total.permitted > 100, total.refused > 100]).toEqual([true, true])
+  }, 120_000)
 })
