@@ -18,7 +18,7 @@ export const KEY_WIDTHS: readonly KeyWidth[] = [EVM_KEY_WIDTH, SOLANA_KEY_WIDTH]
 
 const EVM_WORDS = 5
 const SOLANA_WORDS = 8
-/** Of the widest key. */
+/** Words of the widest key. */
 export const KEY_WORDS_MAX = SOLANA_WORDS
 
 /** Hex digit → its value. 255 for any other code below 128. */

@@ -36,7 +36,7 @@ export interface PoolStats {
   readonly shadows: Readonly<Record<ShadowOutcome, number>>
   readonly wait: HistogramSnapshot
   readonly run: HistogramSnapshot
-  /** Average of one worker over about the last 100 batches. */
+  /** Mean of one worker over about the last 100 batches. */
   readonly meanServiceMs: number
   /** Queue depth × mean service time / workers. Infinity if there are no workers. */
   readonly predictedWaitMs: number

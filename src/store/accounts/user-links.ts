@@ -24,7 +24,7 @@ export const createUserLinkTable = (scope: TableScope) => {
     /** Earlier links for the same account (or the first account) stop working. */
     replace: ({ purpose, userId, expiresAtSeconds }: UserLink, hash: Uint8Array): Promise<void> =>
       scope.write(async (own) => {
-        // The second of two concurrent links replaces the first.
+        // If two links are created concurrently, the second replaces the first.
         await lockDeployment(own)
         await LINKS.removeAll(own, userId === null ? { purpose: 'first-admin' } : { userId })
         await LINKS.insert(own, { hash, purpose, userId, expiresAtSeconds })
@@ -43,7 +43,7 @@ export const createUserLinkTable = (scope: TableScope) => {
     /** Does not use the link. Null if it is unknown, used or expired. */
     find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(unidentifiedReads(scope), open(hash)),
 
-    /** Null under the same conditions as `find`. Only one of several concurrent calls gets the link. */
+    /** Null under the same conditions as `find`. Only one of concurrent calls gets the link. */
     spend: (hash: Uint8Array): Promise<UserLink | null> => LINKS.remove(scope, open(hash)),
   }
 }

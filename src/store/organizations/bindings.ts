@@ -40,7 +40,7 @@ export const createBindingTable = (scope: TableScope) => ({
   findByAddress: (organizationId: string, chainName: string, address: string) =>
     BINDINGS.find(scope, { organizationId, chainName, address }),
 
-  /** Bindings of one project or of all projects, oldest first. */
+  /** Bindings of one project or all projects, oldest first. */
   page: (
     filter: { readonly organizationId: string; readonly projectId?: string; readonly chainName?: string },
     page: PageRequest,
