@@ -126,7 +126,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     const { access } = route
     const authorization = headers.get('authorization')
     if (access.kind === 'public' || access.kind === 'second-factor') {
-      // Another site must not be able to sign a person in either.
+      // Prevents another site from signing a person in to a different account.
       if (isUnsafe(route.method)) origins.requireOwn(headers)
       const found = access.kind === 'second-factor' ? await sessions.find(headers) : null
       if (access.kind === 'second-factor' && found?.session.state !== 'second-factor') throw new SignInRequiredError()

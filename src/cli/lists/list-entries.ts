@@ -30,7 +30,7 @@ export const formatOf = (text: string | undefined, path: string): ListFormat => 
   return /\.xml$/i.test(path) ? 'sdn-advanced' : 'text'
 }
 
-/** Converts errors of list files to CommandFailedError, and throws any other error unchanged. */
+/** @throws CommandFailedError for an error of a list file; any other error unchanged */
 const explain = (error: unknown): never => {
   if (error instanceof ListFileInvalidError || error instanceof ListTooLongError || error instanceof ListChangedError) {
     throw new CommandFailedError(error.detail)

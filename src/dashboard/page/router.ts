@@ -46,7 +46,7 @@ export const usePlace = (): Place => {
   shown.current = place
   useEffect(() => {
     const follow = (): void => setPlace(here())
-    // The URL has already changed when the confirmation is shown.
+    // The browser changes the URL before the confirmation is shown.
     const goBack = (): void => {
       const { path, search } = shown.current
       if (location.pathname === path || mayLeave()) follow()

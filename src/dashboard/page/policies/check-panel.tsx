@@ -15,7 +15,7 @@ interface Place {
   readonly onPlace: (line: number, column: number) => void
 }
 
-/** Matches a missing list: it must exist before a policy may name it. */
+/** Matches the problem of a missing list. */
 const namesNoList = ({ message }: PolicyIssue): boolean => message.startsWith('unknown list')
 
 const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyIssue[] }) => {
