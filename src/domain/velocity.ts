@@ -5,6 +5,8 @@
 export interface VelocityTally {
   readonly organizationId: string
   readonly projectId: string
+  /** Environment of the API key, so that requests with test keys don't count against live wallets. */
+  readonly environment: 'live' | 'test'
   readonly wallet: string
   readonly chainName: string
   readonly windowSeconds: number

@@ -5,7 +5,7 @@ import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityFacts } from '../policy/types/facts.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 
-export type VelocitySubject = Pick<FactSubject, 'organizationId' | 'projectId' | 'request'>
+export type VelocitySubject = Pick<FactSubject, 'organizationId' | 'projectId' | 'environment' | 'request'>
 
 export interface VelocityTicket {
   /** By window in seconds, without this request. */
@@ -102,7 +102,11 @@ interface Organization {
   sweptAtSeconds: number
 }
 
-const keyOf = ({ projectId, wallet }: Pick<VelocityTally, 'projectId' | 'wallet'>): string => `${projectId} ${wallet}`
+const keyOf = ({
+  environment,
+  projectId,
+  wallet,
+}: Pick<VelocityTally, 'environment' | 'projectId' | 'wallet'>): string => `${environment} ${projectId} ${wallet}`
 
 export interface VelocityOptions {
   /** Maximum number of wallets per organization, counted per project. */
@@ -153,7 +157,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   }
 
   const record = (history: History, subject: VelocitySubject, windows: readonly number[], value: bigint): void => {
-    const { organizationId, projectId, request } = subject
+    const { organizationId, projectId, environment, request } = subject
     const { nowSeconds, chain } = request
     for (const windowSeconds of windows) {
       const width = widthOf(windowSeconds)
@@ -163,6 +167,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
       const own = part.own.get(chain.name) ?? {
         organizationId,
         projectId,
+        environment,
         wallet: request.from,
         chainName: chain.name,
         windowSeconds,
@@ -200,11 +205,11 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
 
   return {
     begin: (subject, windows) => {
-      const { organizationId, projectId, request } = subject
+      const { organizationId, projectId, environment, request } = subject
       const { nowSeconds, chain } = request
       // A policy and its shadow revision may use the same window.
       const windowsSeconds = [...new Set(windows)]
-      const key = keyOf({ projectId, wallet: request.from })
+      const key = keyOf({ environment, projectId, wallet: request.from })
       const organization = organizationOf(organizationId)
       const { histories, incompleteUntilSeconds } = organization
       if (nowSeconds < incompleteUntilSeconds && !histories.has(key)) return null

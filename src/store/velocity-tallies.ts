@@ -14,8 +14,8 @@ interface VelocityWriter {
 
 type TallyRow = RowOf<VelocityTally> & { readonly sequence: number }
 
-const COLUMNS = `organization_id, project_id, wallet, chain_name, window_seconds, part, count, value, sequence,
-  expires_at_seconds`
+const COLUMNS = `organization_id, project_id, environment, wallet, chain_name, window_seconds, part, count, value,
+  sequence, expires_at_seconds`
 export const VELOCITY_WRITE_MAX = 500
 /** More than the rows of one write, so that each page reaches a new number. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
@@ -23,14 +23,15 @@ const DURABILITY = { survives: 'process-crash' } as const
 
 const upsert = (count: number): string =>
   `INSERT INTO velocity_tallies (process_id, ${COLUMNS})
-   VALUES ${Array.from({ length: count }, () => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
-   ON CONFLICT (process_id, organization_id, project_id, wallet, chain_name, window_seconds, part)
+   VALUES ${Array.from({ length: count }, () => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
+   ON CONFLICT (process_id, organization_id, project_id, environment, wallet, chain_name, window_seconds, part)
    DO UPDATE SET count = excluded.count, value = excluded.value, sequence = excluded.sequence`
 
 const parametersOf = (processId: string, sequence: number, tally: VelocityTally): SqlParameter[] => [
   processId,
   tally.organizationId,
   tally.projectId,
+  tally.environment,
   tally.wallet,
   tally.chainName,
   tally.windowSeconds,
@@ -96,7 +97,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       await transaction.execute('DELETE FROM velocity_writers WHERE expires_at_seconds <= ?', [nowSeconds])
-      const key = 'process_id, organization_id, project_id, wallet, chain_name, window_seconds, part'
+      const key = 'process_id, organization_id, project_id, environment, wallet, chain_name, window_seconds, part'
       return sweepRows(transaction, 'velocity_tallies', key, 'expires_at_seconds <= ?', nowSeconds)
     }, DURABILITY),
 })

@@ -25,10 +25,12 @@ export type VelocityChanges = RequestChanges & Partial<Omit<VelocitySubject, 're
 export const velocitySubjectOf = ({
   organizationId = 'org',
   projectId = 'project',
+  environment = 'live',
   ...changes
 }: VelocityChanges): VelocitySubject => ({
   organizationId,
   projectId,
+  environment,
   request: requestOf({ from: '0x01', value: '10', ...changes }),
 })
 

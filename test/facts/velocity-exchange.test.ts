@@ -91,9 +91,11 @@ describeStores((open) => {
       { count: 3, value: '115' },
     ])
     decide(one, { value: '1' })
+    decide(one, { value: '3', environment: 'test' })
     await one.exchange.exchange()
     await two.exchange.exchange()
     expect(facts(two)).toEqual({ count: 4, value: '116' })
+    expect(facts(two, { environment: 'test' })).toEqual({ count: 1, value: '3' })
     expect(facts(two, { chain: chainOf('ethereum') })).toEqual({ count: 4, value: '0' })
     expect(facts(two, { from: '0x02' })).toEqual({ count: 0, value: '0' })
   })

@@ -41,7 +41,12 @@ describe('a request', () => {
     const counters = createVelocityCounters()
     counters.begin(subject(), [HOUR])?.settle(true)
     expect(facts(counters, { chain: chainOf('ethereum') })).toEqual({ count: 1, value: '0' })
-    for (const other of [{ from: '0x02' }, { projectId: 'other' }, { organizationId: 'other' }]) {
+    for (const other of [
+      { from: '0x02' },
+      { projectId: 'other' },
+      { organizationId: 'other' },
+      { environment: 'test' },
+    ] as const) {
       expect(facts(counters, other)).toEqual({ count: 0, value: '0' })
     }
   })
@@ -155,8 +160,12 @@ describe('room', () => {
       for (const windowSeconds of windows) {
         const part = Math.floor(NOW / Math.ceil(windowSeconds / 60))
         const expiresAtSeconds = NOW + 2 * windowSeconds
-        const tally = { organizationId: 'org', projectId: 'project', wallet: '0x02', chainName: 'base' }
-        full.addRemote('other', [{ ...tally, windowSeconds, part, count: 1, value: '1', expiresAtSeconds }], NOW)
+        const tally = { organizationId: 'org', projectId: 'project', environment: 'live', wallet: '0x02' } as const
+        full.addRemote(
+          'other',
+          [{ ...tally, chainName: 'base', windowSeconds, part, count: 1, value: '1', expiresAtSeconds }],
+          NOW,
+        )
       }
       expect(full.begin(subject({ from: '0x03', nowSeconds }), [MINUTE])).toBeNull()
       expect(full.begin(subject({ from: '0x03', nowSeconds: NOW + 2 * MONTH }), [MINUTE])).not.toBeNull()
@@ -169,6 +178,7 @@ describe('room', () => {
     const published: VelocityTally = {
       organizationId: 'org',
       projectId: 'project',
+      environment: 'live',
       wallet: '0x02',
       chainName: 'base',
       windowSeconds: HOUR,

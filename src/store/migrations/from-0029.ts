@@ -255,6 +255,41 @@ const linkHolders: Migration = {
   ],
 }
 
+/**
+ * Requests with test keys are counted apart from requests with live keys. Earlier counts of both remain counts of live
+ * keys until their windows end. An older program would add the counts of both.
+ */
+const velocityEnvironments: Migration = {
+  number: 41,
+  name: 'velocity-environments',
+  statements: ({ integer, tableEnd }) => [
+    `CREATE TABLE velocity_tallies_by_environment (
+       process_id TEXT NOT NULL,
+       organization_id TEXT NOT NULL REFERENCES organizations (id),
+       project_id TEXT NOT NULL,
+       environment TEXT NOT NULL CHECK (environment IN ('live', 'test')),
+       wallet TEXT NOT NULL,
+       chain_name TEXT NOT NULL,
+       window_seconds ${integer} NOT NULL,
+       part ${integer} NOT NULL,
+       count ${integer} NOT NULL,
+       value TEXT NOT NULL,
+       sequence ${integer} NOT NULL,
+       expires_at_seconds ${integer} NOT NULL,
+       PRIMARY KEY (process_id, organization_id, project_id, environment, wallet, chain_name, window_seconds, part)
+     )${tableEnd}`,
+    `INSERT INTO velocity_tallies_by_environment (process_id, organization_id, project_id, environment, wallet,
+         chain_name, window_seconds, part, count, value, sequence, expires_at_seconds)
+       SELECT process_id, organization_id, project_id, 'live', wallet, chain_name, window_seconds, part, count, value,
+         sequence, expires_at_seconds
+       FROM velocity_tallies`,
+    'DROP TABLE velocity_tallies',
+    'ALTER TABLE velocity_tallies_by_environment RENAME TO velocity_tallies',
+    'CREATE INDEX velocity_tallies_by_sequence ON velocity_tallies (process_id, sequence)',
+    'CREATE INDEX velocity_tallies_by_expiry ON velocity_tallies (expires_at_seconds)',
+  ],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -268,4 +303,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   sessionRejections,
   linkedRejections,
   linkHolders,
+  velocityEnvironments,
 ]
