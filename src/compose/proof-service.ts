@@ -47,7 +47,8 @@ export const createProofs = ({ config, folder, shipping, proveLine, after }: Pro
       if (!UUID.test(uuid)) return null
       const finder = await openFinder()
       const found = (await finder.ask({ operation: 'find', organizationId, uuid })) as IndexResults['find']
-      if (found === null) return null
+      // The caller of a withheld decision never received its signature, which the line contains.
+      if (found === null || found.withheld) return null
       const { line, proof } = found
       const { segment, offset } = proof
       // The shared index prefixes the slot with the node's name.

@@ -36,11 +36,17 @@ export interface ExportedDecision {
   readonly withheld: boolean
 }
 
-const valuesOf = ({ record, withheld }: ExportedDecision): Record<string, unknown> => ({
+/** Without signatures that were never sent and may be valid still. */
+const shown = ({ record, withheld }: ExportedDecision) => ({
   ...record,
+  signatures: withheld ? [] : record.signatures,
+  withheld,
+})
+
+const valuesOf = ({ record, withheld }: ExportedDecision): Record<string, unknown> => ({
+  ...shown({ record, withheld }),
   at: new Date(record.at).toISOString(),
   verdict: record.compliant ? 'compliant' : 'denied',
-  withheld,
 })
 
 export const exportHeader = (format: ExportFormat): string => (format === 'csv' ? csvLine(CSV_COLUMNS) : '')
@@ -53,4 +59,4 @@ export const exportRows = (format: ExportFormat, decisions: readonly ExportedDec
           return csvLine(CSV_COLUMNS.map((column) => values[column]))
         })
         .join('')
-    : decisions.map(({ record, withheld }) => `${JSON.stringify({ ...record, withheld })}\n`).join('')
+    : decisions.map((decision) => `${JSON.stringify(shown(decision))}\n`).join('')

@@ -33,7 +33,7 @@ export const DECISION = named(
     message: nullable(Type.String()),
     expiration: Type.Integer(),
     attesters: Type.Array(Type.String()),
-    signatures: Type.Array(Type.String()),
+    signatures: Type.Array(Type.String(), { description: 'Empty for a withheld decision' }),
     key_id: Type.String(),
     request_id: Type.String(),
     shadow: Type.Union(
@@ -113,7 +113,7 @@ export const PROOF = named(
     segment: Type.String({ description: 'Log file' }),
     offset: Type.Integer({ description: 'Offset of the line in the file, in bytes' }),
     length: Type.Integer(),
-    line: Type.String({ description: 'Raw line' }),
+    line: Type.String({ description: 'Raw line; empty for a withheld decision' }),
     hash: Type.String({ description: 'SHA-256 of the line' }),
     previous_hash: Type.String({ description: 'Hash of the previous line, as stored in this line' }),
     previous_matches: Type.Boolean(),
@@ -146,7 +146,8 @@ export const showDecision = (record: DecisionRecord, withheld: boolean): Static<
   message: record.message ?? null,
   expiration: record.expiration,
   attesters: [...record.attesters],
-  signatures: [...record.signatures],
+  // A withheld signature, which was never sent, may be valid still.
+  signatures: withheld ? [] : [...record.signatures],
   key_id: record.key,
   request_id: record.request,
   shadow:

@@ -146,7 +146,8 @@ export const DECISION_ROUTES = [
           offset,
           length,
           hash,
-          line: found.line,
+          // The line contains the signatures, which showDecision leaves out too.
+          line: found.withheld ? '' : found.line,
           previous_hash: previousHash,
           previous_matches: previousMatches,
           next_matches: nextMatches,

@@ -24,7 +24,7 @@ import type { Services } from '../../../src/admin/services.ts'
 import { createTaskRunner, type TaskListener } from '../../../src/admin/task-runner.ts'
 import { PROVE_DECISION } from '../../../src/attestation/proof-endpoint.ts'
 import { openSegment } from '../../../src/decision-log/segment.ts'
-import type { DecisionRecord } from '../../../src/decision-log/types.ts'
+import type { LogRecord } from '../../../src/decision-log/types.ts'
 import type { ApiKeyKind, ApiKeyScope } from '../../../src/domain/api-key.ts'
 import { createChainTable } from '../../../src/domain/chain.ts'
 import { FieldInvalidError } from '../../../src/domain/errors.ts'
@@ -127,7 +127,7 @@ export interface Harness {
     changes?: Partial<Parameters<TemporaryStore['store']['sessions']['register']>[0]>,
   ): Promise<string>
   /** Puts decisions into the log and the index. */
-  decide(...records: readonly DecisionRecord[]): void
+  decide(...records: readonly LogRecord[]): void
   /** The newest entries of the audit log first. */
   audited(filter?: AuditFilter, limit?: number): Promise<readonly AuditEntry[]>
   close(): Promise<void>

@@ -130,10 +130,12 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
           log.
         </p>
       </details>
-      <details class="proof">
-        <summary>Raw line</summary>
-        <CodeBlock label="line" code={proof.line} />
-      </details>
+      {proof.line !== '' && (
+        <details class="proof">
+          <summary>Raw line</summary>
+          <CodeBlock label="line" code={proof.line} />
+        </details>
+      )}
     </Card>
   )
 }
