@@ -23,7 +23,13 @@ const PAGE_DECISIONS = 50
 const FOLLOW_MS = 2_000
 
 /** Shows the number of matches beyond the shown ones. */
-const Count = ({ query, newest }: { readonly query: ReturnType<typeof queryOf>; readonly newest?: string | undefined }) => {
+const Count = ({
+  query,
+  newest,
+}: {
+  readonly query: ReturnType<typeof queryOf>
+  readonly newest?: string | undefined
+}) => {
   const { params } = useWorkplace()
   const { value } = useRead('GET /organizations/{organization}/decisions/count', { params, query }, newest)
   if (value === null) return null
