@@ -87,7 +87,7 @@ export interface ScreeningSettingsOfAll {
   readonly key: string
 }
 
-/** A name in a session that is similar to a listed name, hit or not. */
+/** A name in a session that is similar to a listed name, at any score. */
 export interface NearName extends Pick<Hit, 'list' | 'entry' | 'name' | 'subject' | 'score'> {
   readonly sessionId: string
   /** True if it is a hit at any threshold. */

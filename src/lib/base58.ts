@@ -30,7 +30,7 @@ const multiplyAdd = (used: number, factor: number, addend: number): number => {
   return used + 1
 }
 
-/** Returns whether a text is base58 of exactly 32 bytes. Each leading `1` is a zero byte. */
+/** Each leading `1` is a zero byte. */
 export const isBase58Of32Bytes = (text: string): boolean => {
   if (text.length < BYTES || text.length > LENGTH_MAX) return false
   let zeros = 0

@@ -4,5 +4,4 @@
 const CHUNKS_FREE = 1_000
 const CHUNK_BYTES_MIN = 256
 
-/** Returns whether a body arrives in too many chunks for its size. */
 export const isFragmented = (chunks: number, bytes: number): boolean => chunks > CHUNKS_FREE + bytes / CHUNK_BYTES_MIN

@@ -34,13 +34,13 @@ export const fetchBounded = async (
     for await (const part of response.body ?? []) {
       length += part.length
       // Leaving the loop cancels the response.
-      if (length > maxBytes) throw new BoundedFetchFailedError(`${url} answers too much`)
+      if (length > maxBytes) throw new BoundedFetchFailedError(`the response of ${url} is too large`)
       parts.push(part)
     }
     return { status: response.status, headers: response.headers, body: Buffer.concat(parts) }
   } catch (error) {
     if (error instanceof BoundedFetchFailedError) throw error
     const { code, name } = error as { code?: unknown; name?: unknown }
-    throw new BoundedFetchFailedError(`${url} can't be reached (${String(typeof code === 'string' ? code : name)})`)
+    throw new BoundedFetchFailedError(`${url} cannot be reached (${String(typeof code === 'string' ? code : name)})`)
   }
 }

@@ -1,7 +1,7 @@
-/** Returns the UTC date as YYYY-MM-DD. */
+/** UTC, YYYY-MM-DD. */
 export const dayOf = (nowSeconds: number): string => new Date(nowSeconds * 1000).toISOString().slice(0, 10)
 
-/** Returns the age in whole years. */
+/** Whole years. */
 export const ageOn = (birthDate: string, nowSeconds: number): number => {
   const today = dayOf(nowSeconds)
   const years = Number(today.slice(0, 4)) - Number(birthDate.slice(0, 4))

@@ -1,10 +1,7 @@
 // Checksummed form of an EVM address (EIP-55). Computed once per key and per connected wallet, not on hot paths.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
-/**
- * Returns the EIP-55 form of an address.
- * @param address `0x` and 40 hex digits in any case
- */
+/** @param address `0x` and 40 hex digits in any case */
 export const checksumAddress = (address: string): string => {
   const digits = address.slice(2).toLowerCase()
   const hash = keccak_256(new TextEncoder().encode(digits))

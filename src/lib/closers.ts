@@ -2,7 +2,7 @@
 
 export interface Closers {
   add(close: () => Promise<void> | void): void
-  /** Closes all resources, the newest first. Continues if one fails to close. */
+  /** Newest first. Continues if a resource fails to close. */
   closeAll(): Promise<void>
 }
 

@@ -8,7 +8,6 @@ export interface SlotLimit {
 export interface CountedSlots {
   /** Takes one slot of each key. @returns a function that releases them; null if a key has no free slot */
   acquire(limits: readonly SlotLimit[]): (() => void) | null
-  /** @returns the number of taken slots of this key */
   count(key: string): number
 }
 

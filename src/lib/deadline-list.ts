@@ -14,11 +14,10 @@ export interface Expiring<Item> {
 export interface DeadlineList<Item> {
   readonly size: number
   add(item: Item): void
-  /** Does nothing if the item isn't in the list. */
   remove(item: Item): void
   /** Removes and returns all items, earliest deadline first. */
   takeAll(): Item[]
-  /** Stops the timer permanently: items no longer expire. */
+  /** Items no longer expire. */
   stop(): void
 }
 

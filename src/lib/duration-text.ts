@@ -1,4 +1,4 @@
-/** Returns the two largest units of a duration: `2 h 5 min`. */
+/** The two largest units: `2 h 5 min`. */
 export const durationText = (seconds: number): string => {
   const parts = [
     { unit: 'd', size: 86_400 },

@@ -43,7 +43,7 @@ export const misspeltName = (name: string, known: Iterable<string>): string | nu
   return null
 }
 
-/** Returns up to three similar known names, most similar first. */
+/** At most three, most similar first. */
 export const nearNames = (name: string, known: Iterable<string>): readonly string[] => {
   if (name.length > NAME_MAX) return []
   const spelled = plain(name)

@@ -11,13 +11,13 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EROFS: 'it is read-only',
   SQLITE_READONLY: 'it is read-only',
-  EACCES: 'this user has no permission',
-  EPERM: 'this user has no permission',
-  ENOTDIR: 'a file is in its way',
-  EEXIST: 'a file is in its way',
-  EIO: 'the disk fails (input/output error)',
-  SQLITE_CORRUPT: 'it is damaged',
-  SQLITE_NOTADB: 'it is not a database',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOTDIR: 'a file with this name is in the way',
+  EEXIST: 'a file with this name is in the way',
+  EIO: 'the disk reported an input/output error',
+  SQLITE_CORRUPT: 'the file is corrupt',
+  SQLITE_NOTADB: 'the file is not a database',
 }
 
 const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): string | undefined => {
@@ -25,7 +25,7 @@ const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): st
   if (typeof code !== 'string' || syscall === 'listen' || syscall === 'bind' || syscall === 'connect') return undefined
   // A missing file may be a bug in this program. A folder that cannot be created is below a broken link or in a special
   // file system.
-  if (code === 'ENOENT' && syscall === 'mkdir') return "it can't be made there"
+  if (code === 'ENOENT' && syscall === 'mkdir') return 'it cannot be created there'
   return PROBLEMS[code] ?? (code.startsWith('SQLITE_IOERR') ? PROBLEMS['EIO'] : undefined)
 }
 
@@ -44,5 +44,5 @@ export const explainFileProblem = (error: unknown): string | null => {
   if (problem === null) return null
   const paths = [...causesOf(error)].map((each) => (each as { path?: string }).path)
   const path = paths.find((each) => each !== undefined) ?? 'the data folder'
-  return `${path} can't be used: ${problem}; change that, then try again`
+  return `${path} cannot be used: ${problem}; resolve this, then try again`
 }

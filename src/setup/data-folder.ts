@@ -61,7 +61,7 @@ const unusable = (folder: DataFolder, error: unknown): unknown => {
   if (typeof code !== 'string') return error
   const where = path === folder.root ? '' : ` (${path})`
   return new SettingInvalidError(
-    `the data folder ${folder.root} can't be used: ${fileProblem(error) ?? code}${where}; fix this, or set another --data-dir`,
+    `the data folder ${folder.root} cannot be used: ${fileProblem(error) ?? code}${where}; fix this, or set another --data-dir`,
   )
 }
 

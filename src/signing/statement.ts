@@ -164,7 +164,7 @@ const MAX_UINT32 = 2 ** 32 - 1
 export const createTaskDigester = (keccak: Keccak256): TaskDigester => {
   const writer = new AbiWriter(8)
   return ({ uuid, request, expiration }, policy, quorum) => {
-    if (quorum > MAX_UINT32) throw new StatementInvalidError("a task's quorum is not a uint32")
+    if (quorum > MAX_UINT32) throw new StatementInvalidError('the quorum of a task must be a uint32')
     writer.begin()
     writer.text(0, uuid)
     writer.address(1, request.from)

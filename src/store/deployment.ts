@@ -35,7 +35,7 @@ export const createDeploymentTable = (scope: TableScope) => {
     read,
     setOnce,
 
-    /** For commands only: other values are set once and kept. */
+    /** Used only by commands: other values are set once and then kept. */
     replace: (name: string, value: string): Promise<void> => DEPLOYMENT.put(scope, { name }, { value }),
 
     /** Locks the deployment's administration until the end of the transaction. */

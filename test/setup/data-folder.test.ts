@@ -51,7 +51,7 @@ test('where a file is in its way is named', () => {
   for (const path of [file, join(file, 'data')]) {
     const error = failureOf(path)
     expect(error).toBeInstanceOf(SettingInvalidError)
-    expect(String(error)).toContain(`the data folder ${path} can't be used: a file is in its way`)
+    expect(String(error)).toContain(`the data folder ${path} cannot be used: a file with this name is in the way`)
   }
 })
 
@@ -63,7 +63,7 @@ test('that nobody may write is named, with the part that is missing', () => {
     error = failureOf(path)
   })
   expect(String(error)).toContain(
-    `the data folder ${path} can't be used: this user has no permission (${join(path, 'keystores')})`,
+    `the data folder ${path} cannot be used: permission denied (${join(path, 'keystores')})`,
   )
 })
 
@@ -82,6 +82,6 @@ test('stops the start with exit code 2 and that line', async () => {
   const [code, stderr] = await Promise.all([child.exited, new Response(child.stderr).text()])
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `countersign: the data folder ${file} can't be used: a file is in its way; fix this, or set another --data-dir\n`,
+    stderr: `countersign: the data folder ${file} cannot be used: a file with this name is in the way; fix this, or set another --data-dir\n`,
   })
 })

@@ -175,16 +175,16 @@ describe('a witness', () => {
       'off by -61 s',
     ],
     ['that answers nonsense', () => new Response('nonsense'), 'not a signed note'],
-    ['without an end', () => new Response(new Uint8Array(70_000)), 'answers too much'],
+    ['without an end', () => new Response(new Uint8Array(70_000)), 'is too large'],
     ['that fails', () => new Response('', { status: 500 }), 'it returned 500'],
-    ['that leads elsewhere', () => Response.redirect('http://127.0.0.1:1/'), "can't be reached"],
+    ['that leads elsewhere', () => Response.redirect('http://127.0.0.1:1/'), 'cannot be reached'],
     [
       'that knows more lines than there are',
       () => new Response('9\n', { status: 409 }),
       'cosigned 9 lines, but this log has 4',
     ],
     ['that knows another history', () => new Response('2\n', { status: 409 }), 'another history'],
-    ['that does not answer', () => new Promise<Response>(() => undefined), "can't be reached (TimeoutError)"],
+    ['that does not answer', () => new Promise<Response>(() => undefined), 'cannot be reached (TimeoutError)'],
   ])('%s is named, and nothing of it is kept', async (_name, answer, problem) => {
     const head = (await made.tree.reader.head())?.size ?? 0
     expect(head).toBe(0)

@@ -104,7 +104,7 @@ test('a log that is away is named by its address', async () => {
   await server.stop(true)
   const away = `http://127.0.0.1:${server.port}`
   const { code, out } = await witness(away)
-  expect([code, out]).toEqual([1, expect.stringContaining(`${away}/checkpoint can't be reached (ECONNREFUSED)\n`)])
+  expect([code, out]).toEqual([1, expect.stringContaining(`${away}/checkpoint cannot be reached (ECONNREFUSED)\n`)])
 })
 
 test('a log that was rolled back is refused, with both heads as evidence, and again after that', async () => {
@@ -267,7 +267,7 @@ test('an answer without an end is given up, and not collected', async () => {
   })
   try {
     const { code, out } = await witness(`http://127.0.0.1:${endless.port}`)
-    expect([code, out]).toEqual([1, expect.stringContaining('/checkpoint answers too much')])
+    expect([code, out]).toEqual([1, expect.stringContaining('/checkpoint is too large')])
     expect(sent).toBeLessThan(134_217_728)
   } finally {
     await endless.stop(true)

@@ -219,7 +219,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       const { id, organizationId, sequence } = state.session
       const topic = topics.find(organizationId, id)
       if (topic === undefined) return
-      // There is a gap: another process made a change that must be sent first.
+      // A sequence gap: another process made a change that must be sent first.
       if (topic.published > 0 && sequence > topic.published + 1) want(topic, sequence)
       else send(topic, state)
     },

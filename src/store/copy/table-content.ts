@@ -18,7 +18,7 @@ const BATCH_ROWS = 250
 export const quoted = (name: string): string => `"${name}"`
 const listed = (names: readonly string[]): string => names.map(quoted).join(', ')
 
-/** One statement per batch. As consistent as `statements`. */
+/** One statement per batch, with the isolation of `statements`. */
 export const readRows = async function* (
   statements: Statements,
   table: CatalogTable,

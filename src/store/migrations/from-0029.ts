@@ -1,7 +1,7 @@
 // Migrations from 29 on. New ones are appended here.
 import type { Migration } from '../migrations.ts'
 
-/** Links that open a session in use only with a proof of one of its wallets. */
+/** Links to sessions in use, which require a proof of one of the session’s wallets. */
 const linkProof: Migration = {
   number: 29,
   name: 'link-proof',

@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no network route to the host',
   ENETUNREACH: 'there is no network route to the host',
   ENOENT: 'the socket does not exist',
-  EACCES: 'this user has no permission to use the socket',
+  EACCES: 'permission denied to use the socket',
 }
 const REFUSALS: Readonly<Record<string, string>> = {
   '57P03': 'the server is starting or stopping',

@@ -15,7 +15,7 @@ const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND sess
     WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
   LIMIT 1`
 
-/** The session was opened, or something was submitted. The session must be locked. */
+/** True if the session was opened or anything was submitted. The session must be locked. */
 export const isInUse = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,

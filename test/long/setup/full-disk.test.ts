@@ -67,7 +67,7 @@ describe('the words', () => {
     expect(fileProblem(error)).toBe('the disk is full')
     expect(fileProblem(new StoreUnavailableError(error))).toBe('the disk is full')
     expect(explainFileProblem(new StoreUnavailableError(error))).toBe(
-      "the data folder can't be used: the disk is full; change that, then try again",
+      'the data folder cannot be used: the disk is full; resolve this, then try again',
     )
   })
 
@@ -75,7 +75,7 @@ describe('the words', () => {
     symlinkSync(join(folder, 'nowhere', 'at-all'), join(folder, 'link'))
     const made = thrownBy(() => mkdirSync(join(folder, 'link', 'new'), { recursive: true }))
     const read = thrownBy(() => readFileSync(join(folder, 'missing')))
-    expect(fileProblem(made)).toBe("it can't be made there")
+    expect(fileProblem(made)).toBe('it cannot be created there')
     expect(fileProblem(read)).toBeNull()
   })
 
