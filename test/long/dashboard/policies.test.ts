@@ -45,6 +45,8 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.locator('.issue').first().click()
     await editorOf(page).and(page.locator(':focus')).waitFor()
     await page.locator('.cm-activeLine', { hasText: 'in_list(wallet.address, "members")' }).waitFor()
+    await page.getByRole('button', { name: 'Create list “members”' }).click()
+    await page.getByText('unknown list "members"').waitFor({ state: 'detached' })
     await page.getByRole('radio', { name: 'Blank' }).check()
     await page.getByText('1 test passes').waitFor()
     await accessible(page)
@@ -137,7 +139,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
 
     await page.getByRole('button', { name: 'Make revision 2 live' }).click()
     await page.getByText('Rule not-on-base was added at position 2').waitFor()
-    await page.getByText(/^Replayed against \d+ decisions?: \d+ the same, [1-9]\d* with a different verdict/).waitFor()
+    await page.getByText(/^Replayed on \d+ decisions?: \d+ unchanged, [1-9]\d* with a different verdict/).waitFor()
     await page.getByRole('button', { name: 'Make live', exact: true }).click()
     await page.getByText('Live: revision 2').waitFor()
     await attestUntil(hash, false)

@@ -28,7 +28,7 @@ const Count = ({
   newest,
 }: {
   readonly query: ReturnType<typeof queryOf>
-  readonly newest?: string | undefined
+  readonly newest: string | undefined
 }) => {
   const { params } = useWorkplace()
   const { value } = useRead('GET /organizations/{organization}/decisions/count', { params, query }, newest)

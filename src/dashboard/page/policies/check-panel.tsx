@@ -1,9 +1,11 @@
 // Panel next to the editor: mistakes with their positions, a summary of a valid document, and its tests.
 
 import { counted } from '../../../lib/counted.ts'
+import { call } from '../api/client.ts'
 import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { ActionButton } from '../ui/actions.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Badge, Card, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
@@ -15,11 +17,17 @@ interface Place {
   readonly onPlace: (line: number, column: number) => void
 }
 
-/** Matches the problem of a missing list. */
-const namesNoList = ({ message }: PolicyIssue): boolean => message.startsWith('unknown list')
+/** Returns the names of missing lists: a list must exist before a policy may name it. */
+const missingLists = (issues: readonly PolicyIssue[]): ReadonlySet<string> =>
+  new Set(issues.flatMap(({ message }) => /^unknown list "([a-z0-9_]+)"/.exec(message)?.[1] ?? []))
 
-const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyIssue[] }) => {
-  const { path } = useWorkplace()
+interface IssuesProps extends Place {
+  readonly issues: readonly PolicyIssue[]
+  readonly again: () => void
+}
+
+const Issues = ({ issues, onPlace, again }: IssuesProps) => {
+  const { params, may } = useWorkplace()
   return (
     <>
       <ol class="issues">
@@ -35,14 +43,21 @@ const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyI
           </li>
         ))}
       </ol>
-      {issues.some(namesNoList) && (
-        <p class="soft">
-          <a href={path('/lists')} target="_blank" rel="noreferrer">
-            Create the list
-          </a>{' '}
-          in another tab, then edit the document to check it again.
-        </p>
-      )}
+      {may('organization-admin') &&
+        [...missingLists(issues)].map((name) => (
+          <p key={name}>
+            <ActionButton
+              small
+              action={{
+                label: `Create list “${name}”`,
+                icon: 'plus',
+                run: () => call('POST /organizations/{organization}/lists', { params, body: { name } }),
+                done: 'Empty list created',
+              }}
+              onDone={again}
+            />
+          </p>
+        ))}
     </>
   )
 }
@@ -144,11 +159,11 @@ export const CheckPanel = ({ check, onPlace }: Place & { readonly check: Check }
     <div class="check-panel">
       <Card title="Check" actions={<span role="status">{stateOf(check)}</span>}>
         <Problem error={error} />
-        {issues.length > 0 && <Issues issues={issues} onPlace={onPlace} />}
+        {issues.length > 0 && <Issues issues={issues} onPlace={onPlace} again={check.again} />}
         {warnings.length > 0 && (
           <>
             <p class="soft">Likely mistakes. You can still save the document.</p>
-            <Issues issues={warnings} onPlace={onPlace} />
+            <Issues issues={warnings} onPlace={onPlace} again={check.again} />
           </>
         )}
         {issues.length === 0 && policy !== null && <Summary policy={policy} />}

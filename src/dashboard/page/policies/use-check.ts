@@ -18,17 +18,20 @@ export interface Check {
   /** Whether the text has changed since the check. */
   readonly pending: boolean
   readonly error: unknown
+  /** Checks the same text again, for example after a list was created. */
+  readonly again: () => void
 }
 
 export const useCheck = (source: string): Check => {
   const { params } = useWorkplace()
-  const [check, setCheck] = useState<Omit<Check, 'pending'>>({
+  const [check, setCheck] = useState<Omit<Check, 'pending' | 'again'>>({
     source: null,
     issues: NO_ISSUES,
     warnings: NO_ISSUES,
     policy: null,
     error: null,
   })
+  const [turn, setTurn] = useState(0)
   useEffect(() => {
     if (source.trim() === '') {
       setCheck({ source, issues: NO_ISSUES, warnings: NO_ISSUES, policy: null, error: null })
@@ -52,8 +55,9 @@ export const useCheck = (source: string): Check => {
       clearTimeout(timer)
       controller.abort()
     }
-  }, [source, params.organization])
-  return { ...check, pending: check.source !== source && check.error === null }
+  }, [source, params.organization, turn])
+  const again = (): void => setTurn((now) => now + 1)
+  return { ...check, pending: check.source !== source && check.error === null, again }
 }
 
 /** Returns whether the current text was checked and can be saved. */
