@@ -38,7 +38,7 @@ const ENVIRONMENT_CHOICES = { '': 'All', live: 'Live', test: 'Test' }
 const LEVEL_CHOICES = { '': 'All', ...LEVEL_WORDS }
 const ORDER_CHOICES = { '': 'Default', oldest: 'Oldest first', newest: 'Newest first' }
 const AGE_CHOICES: readonly Choice[] = [
-  { value: '', label: 'Any time' },
+  { value: '', label: 'Any' },
   { value: '1', label: 'Over 1 hour ago' },
   { value: '24', label: 'Over 1 day ago' },
   { value: '72', label: 'Over 3 days ago' },
