@@ -43,6 +43,7 @@ const RIGHTLESS = [
   'lists/{list}',
   'organizations/{organization}',
   'passkeys/{passkey}',
+  'wallets/{wallet}',
   'policies/{policy}',
   'projects/{project}',
   'revisions/{revision}',

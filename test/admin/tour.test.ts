@@ -585,6 +585,7 @@ describe('a tour of the admin API', () => {
     await call(200, 'GET', '/organizations/tour/audit/export?format=ndjson')
     await call(200, 'GET', '/audit/export?format=csv')
     await call(200, 'GET', '/organizations/tour/find?text=tour')
+    await call(200, 'GET', '/organizations/tour/wallets/0x1111111111111111111111111111111111111111/lists')
     expect(await call<object>(200, 'GET', '/audit/verify')).toMatchObject({ ok: true, broken_at: null })
   })
 

@@ -459,7 +459,7 @@ describe('a session', () => {
     const later = await send('sumsub', MESSAGES.sumsub(session.id, now(), { reviewResult }))
     expect(later.body).toEqual({ applied: false, ignored: 'decided-already' })
     expect(await statusOf(session)).toBe('completed')
-    expect(warned).toEqual([expect.stringContaining('look at it')])
+    expect(warned).toEqual([expect.stringContaining('review it')])
   })
 
   test('is decided under the secret before until its time is over, and never under another service’s', async () => {

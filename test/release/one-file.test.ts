@@ -39,6 +39,7 @@ describe('from the source', () => {
     expect(places).toEqual([
       // The list of packages, which the file has inside; see BUILT.
       'src/cli/locked-packages.ts',
+      'src/cli/plan.ts',
       // The schema for editors, which is named where it is there.
       'src/cli/policy/policy-documents.ts',
       // Pages, which the file has inside.

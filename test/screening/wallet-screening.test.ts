@@ -169,7 +169,7 @@ describe('the wallets of a session', () => {
     expect((await hitsOf(denied)).map((hit) => hit.list).sort()).toEqual(['deny', 'ofac_sdn'])
     expect(await outcomesOf(listed)).toEqual({ 'wallets.lists': 'look', 'wallets.screeners.stub': 'passed' })
     expect(await outcomesOf(clean)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'passed' })
-    await expect(complete(listed)).rejects.toThrow(/hit on a list/)
+    await expect(complete(listed)).rejects.toThrow(/hit is open/)
     const [hit] = await identity.store.screeningChecks.hits(organizationId, listed)
     await identity.store.screeningChecks.decideHit(
       { organizationId, sessionId: listed, hitId: hit?.id ?? '' },

@@ -97,7 +97,7 @@ const refusesKeys = async (served: Served): Promise<void> => {
   const refusal = {
     status: 409,
     type: 'application/problem+json',
-    body: { code: 'CONFLICT', detail: expect.stringContaining('does not serve attestation') },
+    body: { code: 'CONFLICT', detail: expect.stringContaining('requires a process that serves attestation') },
   }
   expect(await administer(served, 'POST', '/attesters', { kind: 'ed25519' })).toMatchObject(refusal)
   const inToken = { kind: 'ed25519', token_key: 'label' }

@@ -8,7 +8,7 @@ test.each([
 ])('signer %s: said at the start that it is slow: %p', 60_000, async (signer, said) => {
   const service = await startAlone({ environment: { COUNTERSIGN_WORKERS: '1', COUNTERSIGN_SIGNER: signer } })
   try {
-    expect(service.output().stderr.includes('about a third of the speed: install libsecp256k1')).toBe(said)
+    expect(service.output().stderr.includes('about three times slower: install libsecp256k1')).toBe(said)
   } finally {
     await service.stop()
   }

@@ -21,11 +21,11 @@ export const FIND_ROUTES = [
     command: false,
     summary: 'List the organization’s and the shared lists that contain a wallet',
     answer: closed({ data: Type.Array(closed({ name: Type.String(), shared: Type.Boolean() })) }),
-    handle: async ({ services: { store }, organization, params }) => {
+    handle: async ({ services: { store, listUploads }, organization, params }) => {
       const key = addressKey(walletOf('wallet', params.wallet))
       const data: { name: string; shared: boolean }[] = []
       for (const list of [...(await store.lists.list(organization.id)), ...(await store.lists.list(null))]) {
-        const entry = await store.lists.findEntry(list, key)
+        const entry = await listUploads.read(organization.id, () => store.lists.findEntry(list, key))
         if (entry !== null) data.push({ name: list.name, shared: list.organizationId === null })
       }
       return { data }
