@@ -29,12 +29,20 @@ type EVMAttestedCall struct {
 	From    string
 	// To is the zero address for off-chain use.
 	To string
-	// VerificationHash is the answer's.
+	// VerificationHash is the requested project, if the request names one; otherwise the answer's.
 	VerificationHash string
 	// Data is 0x hex; empty stands for none.
 	Data string
 	// Wei is the call's value; nil stands for 0.
 	Wei *big.Int
+}
+
+// requestedHash never takes another project from the answer than the one that was asked for.
+func requestedHash(asked AttestationRequest, got *AttestationAnswer) string {
+	if asked.VerificationHash != "" {
+		return asked.VerificationHash
+	}
+	return got.VerificationHash
 }
 
 // NewEVMAttestedCall is the call that an answer is for. A chainID of 0 stands for that of EVMChainIDs.
@@ -49,7 +57,7 @@ func NewEVMAttestedCall(asked AttestationRequest, got *AttestationAnswer, chainI
 	if to == "" {
 		to = zeroAddress
 	}
-	return EVMAttestedCall{chainID, asked.From, to, got.VerificationHash, asked.Data, asked.MsgValue}, nil
+	return EVMAttestedCall{chainID, asked.From, to, requestedHash(asked, got), asked.Data, asked.MsgValue}, nil
 }
 
 func word(argument string, value *big.Int) ([]byte, error) {

@@ -27,7 +27,7 @@ type SolanaAttestedCall struct {
 	From string
 	// To is the program that requires the attestation, base58; 32 zero bytes for off-chain use.
 	To string
-	// VerificationHash is the answer's.
+	// VerificationHash is the requested project, if the request names one; otherwise the answer's.
 	VerificationHash string
 	// Data is 0x hex; empty stands for none.
 	Data     string
@@ -36,7 +36,7 @@ type SolanaAttestedCall struct {
 
 // NewSolanaAttestedCall is the call that an answer is for.
 func NewSolanaAttestedCall(asked AttestationRequest, got *AttestationAnswer) (SolanaAttestedCall, error) {
-	made := SolanaAttestedCall{From: asked.From, To: asked.To, VerificationHash: got.VerificationHash, Data: asked.Data}
+	made := SolanaAttestedCall{From: asked.From, To: asked.To, VerificationHash: requestedHash(asked, got), Data: asked.Data}
 	if made.To == "" {
 		made.To = zeroKey
 	}

@@ -23,7 +23,7 @@ export interface EvmAttestedCall {
   readonly from: string
   /** Zero address for off-chain use. */
   readonly to: string
-  /** `verification_hash` of the response. */
+  /** Requested project, if the request names one; otherwise `verification_hash` of the response. */
   readonly verificationHash: string
   /** `data` of the request. Defaults to `0x`. */
   readonly data?: string
@@ -112,6 +112,7 @@ export const statementArgument = (
 }
 
 /**
+ * Returns the call that was requested, never one that only the response names.
  * @param chainId required if EVM_CHAIN_IDS doesn't contain the chain
  * @throws ArgumentInvalidError
  */
@@ -125,7 +126,7 @@ export const evmAttestedCall = (
     chainId,
     from: request.from,
     to: request.to ?? ZERO_ADDRESS,
-    verificationHash: answer.verificationHash,
+    verificationHash: request.verificationHash ?? answer.verificationHash,
     data: request.data ?? '0x',
     wei: request.msgValue ?? 0n,
   }

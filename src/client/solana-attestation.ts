@@ -12,7 +12,7 @@ export interface SolanaAttestedCall {
   readonly from: string
   /** Program that requires the attestation, base58; 32 zero bytes for off-chain use. */
   readonly to: string
-  /** `verification_hash` of the response. */
+  /** Requested project, if the request names one; otherwise `verification_hash` of the response. */
   readonly verificationHash: string
   /** `data` of the request. Defaults to `0x`. */
   readonly data?: string
@@ -28,7 +28,7 @@ export const solanaAttestedCall = (
 ): SolanaAttestedCall => ({
   from: request.from,
   to: request.to ?? ZERO_KEY,
-  verificationHash: answer.verificationHash,
+  verificationHash: request.verificationHash ?? answer.verificationHash,
   data: request.data ?? '0x',
   lamports: request.msgValue ?? 0n,
 })

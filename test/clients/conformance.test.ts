@@ -174,6 +174,26 @@ for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
       }
     })
 
+    testHere(`verifies the project that was requested, whatever the answer names${why}`, async () => {
+      const bytesOf = async (call: 'evm_digest' | 'solana_message', requested: string, answered: string) => {
+        const evm = call === 'evm_digest'
+        const { from, uuid, expiration } = evm ? evmVectors.vectors[0]! : solanaVectors.vectors[0]!
+        const request = { chain: evm ? 'base' : 'solana', from, verification_hash: requested }
+        const attestation = { uuid, expiration, attester: solanaVectors.attester, signature: '' }
+        const { result } = (await driver.run({
+          call,
+          request,
+          answer: { verification_hash: answered, attestation },
+        })) as unknown as { readonly result: { readonly bytes: string } }
+        return result.bytes
+      }
+      const [mine, other] = [`x-${'1'.repeat(32)}`, `x-${'2'.repeat(32)}`]
+      for (const call of ['evm_digest', 'solana_message'] as const) {
+        expect(await bytesOf(call, mine, other)).toBe(await bytesOf(call, mine, mine))
+        expect(await bytesOf(call, mine, other)).not.toBe(await bytesOf(call, other, other))
+      }
+    })
+
     testHere(`computes the digests of the vectors${why}`, async () => {
       for (const vector of evmVectors.vectors) {
         const { chain, chain_id, from, to, data, msg_value, policy, uuid, expiration, digest } = vector

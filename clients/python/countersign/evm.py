@@ -36,7 +36,7 @@ class EvmAttestedCall:
     from_: str
     #: The zero address for off-chain use.
     to: str
-    #: ``verification_hash`` of the answer.
+    #: The requested project, if the request names one; otherwise that of the answer.
     verification_hash: str
     data: str = "0x"
     wei: int = 0
@@ -53,7 +53,7 @@ def evm_attested_call(
         chain_id=known,
         from_=request.from_,
         to=request.to or _ZERO_ADDRESS,
-        verification_hash=answer.verification_hash,
+        verification_hash=request.verification_hash or answer.verification_hash,
         data=request.data or "0x",
         wei=request.msg_value or 0,
     )

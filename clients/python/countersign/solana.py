@@ -26,7 +26,7 @@ class SolanaAttestedCall:
     from_: str
     #: The program that requires the attestation, base58; 32 zero bytes for off-chain use.
     to: str
-    #: ``verification_hash`` of the answer.
+    #: The requested project, if the request names one; otherwise that of the answer.
     verification_hash: str
     data: str = "0x"
     lamports: int = 0
@@ -37,7 +37,7 @@ def solana_attested_call(request: AttestationRequest, answer: AttestationAnswer)
     return SolanaAttestedCall(
         from_=request.from_,
         to=request.to or _ZERO_KEY,
-        verification_hash=answer.verification_hash,
+        verification_hash=request.verification_hash or answer.verification_hash,
         data=request.data or "0x",
         lamports=request.msg_value or 0,
     )
