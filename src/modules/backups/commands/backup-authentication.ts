@@ -26,8 +26,6 @@ interface AuthenticationPolicy {
   readonly keys: EvidenceKeys
   /** Warn instead of refusing the backup. */
   readonly mayBeUnauthenticated: boolean
-  /** Warn if the backup has no MAC, as in backups of older versions. */
-  readonly mayLackMac: boolean
 }
 
 /**
@@ -36,7 +34,7 @@ interface AuthenticationPolicy {
  */
 export const requireAuthentic = (
   { manifest, sha256 }: VerifiedBackup,
-  { keys, mayBeUnauthenticated, mayLackMac }: AuthenticationPolicy,
+  { keys, mayBeUnauthenticated }: AuthenticationPolicy,
   output: CommandOutput,
 ): boolean => {
   if (isAuthentic(manifest, keys)) return true
@@ -49,10 +47,10 @@ export const requireAuthentic = (
   }
   if (keys.length === 0)
     return warn('to verify the backup, set COUNTERSIGN_EVIDENCE_KEY_FILE to the deployment’s evidence key')
-  const lacksMac = manifest.mac === undefined
-  const reason = lacksMac
-    ? 'the backup has no MAC: it was created by an older version or without the evidence key, or it was modified'
-    : 'the MAC of the backup doesn’t match the evidence key: the backup was modified or created with another key'
-  if (mayBeUnauthenticated || (lacksMac && mayLackMac)) return warn(reason)
+  const reason =
+    manifest.mac === undefined
+      ? 'the backup has no MAC: it was created by an older version or without the evidence key, or it was modified'
+      : 'the MAC of the backup doesn’t match the evidence key: the backup was modified or created with another key'
+  if (mayBeUnauthenticated) return warn(reason)
   throw new CommandFailedError(`${reason}. If you trust its origin, use --unauthenticated`)
 }

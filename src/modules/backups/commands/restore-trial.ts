@@ -1,5 +1,6 @@
 // `countersign restore --try`: restores a backup to a temporary folder, starts a service from it on loopback, and
 // compares data and responses. The service contacts no other system (trial-service.ts), and its tree has a new key.
+import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -71,6 +72,15 @@ const lendSecrets = (from: DataFolder, to: DataFolder): void => {
   // The trial must not retry a PIN that the token has refused.
   const refused = refusedPinFile(from.tokenLogin)
   if (existsSync(refused)) copyFileSync(refused, refusedPinFile(to.tokenLogin))
+}
+
+/**
+ * The trial signs with the deployment's attester keys, and other programs of this machine can reach it. So only the keys
+ * that it creates itself are valid: a key of the backup may have been revoked since.
+ */
+export const revokeKeys = (path: string): void => {
+  using database = new Database(path)
+  database.run('UPDATE api_keys SET revoked_at_seconds = created_at_seconds WHERE revoked_at_seconds IS NULL')
 }
 
 /** Repeats a refused call until the service recognizes its subject. */
@@ -147,6 +157,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
       await command('decisions', 'begin-tree')
     } else add('decisions', 'left out', 'the backup has no decision log')
 
+    revokeKeys(folder.database)
     const before = countLastingRows(folder.database)
     const startedMs = monotonicMs()
     const service = await startTrialService(environment, signal)

@@ -211,8 +211,6 @@ const restoreFrom = async (
   const policy = {
     keys: await context.evidenceKeys(),
     mayBeUnauthenticated: command.flag('unauthenticated'),
-    // After an upgrade, backups of the previous version have no MAC.
-    mayLackMac: command.flag('check') || command.flag('try'),
   }
   const authenticated = requireAuthentic(verified, policy, output)
   const { files, mac: _, ...content } = manifest

@@ -41,9 +41,9 @@ export const startTrialService = async (
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
       COUNTERSIGN_API_LISTEN: anywhere,
-      COUNTERSIGN_PORTAL_LISTEN: anywhere,
-      COUNTERSIGN_DASHBOARD_LISTEN: anywhere,
       COUNTERSIGN_WORKERS: '1',
+      // People's passwords and sessions at the time of the backup are not valid here.
+      COUNTERSIGN_SERVE: 'attestation,identity',
       ...program.environment,
       ...environment,
     },

@@ -1,0 +1,26 @@
+// Promise: a key that was revoked after a backup is not valid in a trial of the backup, which signs with live keys.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { revokeKeys } from '../../src/modules/backups/commands/restore-trial.ts'
+import { openTemporaryStore, seedOrganization, type TemporaryStore } from '../store/temporary-store.ts'
+
+let temporary: TemporaryStore
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+})
+afterEach(() => temporary.remove())
+
+test('no key of the backup is valid', async () => {
+  const { store, path } = temporary
+  const { organizationId } = await seedOrganization(store, 'demo')
+  const { record: key } = await store.apiKeys.issue({
+    organizationId,
+    kind: 'attestation',
+    environment: 'live',
+    expiresAtSeconds: null,
+    rateLimit: null,
+    name: 'backend',
+  })
+  expect((await store.apiKeys.find(organizationId, key.keyId))?.revokedAtSeconds).toBeNull()
+  revokeKeys(path)
+  expect((await store.apiKeys.find(organizationId, key.keyId))?.revokedAtSeconds).not.toBeNull()
+})
