@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { CommandFailedError } from '../../src/command-line/output.ts'
+import { authenticate, type EvidenceKeys } from '../../src/modules/backups/commands/backup-authentication.ts'
 import { BACKUP_FORMAT, type BackupManifest, MANIFEST } from '../../src/modules/backups/commands/backup-manifest.ts'
 import { createBackupFolder } from '../../src/modules/backups/commands/backup-place.ts'
 import { runSeries } from '../../src/modules/backups/commands/backup-series.ts'
@@ -25,8 +26,8 @@ afterEach(() => {
 const START = Date.parse('2026-11-23T04:30:00.000Z')
 const HOUR = 3_600_000
 
-const writeBackup = (to: string, deploymentId = 'ours'): BackupManifest => {
-  const manifest: BackupManifest = {
+const writeBackup = (to: string, deploymentId = 'ours', keys: EvidenceKeys = []): BackupManifest => {
+  const unsigned: BackupManifest = {
     format: BACKUP_FORMAT,
     version: '1.2.3',
     createdAt: '',
@@ -37,6 +38,7 @@ const writeBackup = (to: string, deploymentId = 'ours'): BackupManifest => {
     withDecisions: false,
     files: [],
   }
+  const manifest = authenticate(unsigned, keys)
   mkdirSync(to, { recursive: true })
   writeFileSync(join(to, MANIFEST), JSON.stringify(manifest))
   return manifest
@@ -45,9 +47,15 @@ const writeBackup = (to: string, deploymentId = 'ours'): BackupManifest => {
 /** Runs a series whose time passes only while it sleeps, up to `endMs` after the start. */
 const runFor = async (
   endMs: number,
-  options: { folder: string; everyMs: number; keep?: number; fails?: (nowMs: number) => boolean },
+  options: {
+    folder: string
+    everyMs: number
+    keep?: number
+    keys?: EvidenceKeys
+    fails?: (nowMs: number) => boolean
+  },
 ) => {
-  const { folder, everyMs, keep = null, fails = () => false } = options
+  const { folder, everyMs, keep = null, keys = [], fails = () => false } = options
   const controller = new AbortController()
   let nowMs = START
   const made: string[] = []
@@ -57,10 +65,10 @@ const runFor = async (
     nowMs += 60_000
     if (fails(nowMs)) throw new CommandFailedError('the disk is full')
     made.push(basename(to))
-    return writeBackup(to)
+    return writeBackup(to, 'ours', keys)
   }
   const code = await runSeries({
-    place: createBackupFolder(folder, make),
+    place: createBackupFolder(folder, make, keys),
     everyMs,
     keep,
     output: { stdout: () => undefined, stderr: (text) => (said += text) },
@@ -117,6 +125,18 @@ describe('a series', () => {
       'README',
     ])
     expect(said).toContain('2026-11-01T00-00-00Z: deleted')
+  })
+
+  test('counts and removes only backups that the evidence key authenticates', async () => {
+    const folder = newFolder()
+    const keys = [new Uint8Array(32).fill(1)]
+    const added = ['2026-11-23T04-29-57Z', '2026-11-23T04-29-58Z', '2026-11-23T04-29-59Z']
+    writeBackup(join(folder, '2026-11-22T00-00-00Z'), 'ours', keys)
+    for (const name of added) writeBackup(join(folder, name))
+    const { made, said } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 3, keys })
+    expect(made).toHaveLength(1)
+    expect(readdirSync(folder).sort()).toEqual(['2026-11-22T00-00-00Z', ...added, ...made])
+    expect(said).toContain(`${added[0]}: not counted for --keep, because the evidence key does not authenticate it`)
   })
 
   test('never removes the backup it has made, and leaves names in the future out of the count', async () => {

@@ -25,3 +25,19 @@ test('is found by its id, wherever the id stands, with its comments and without 
   expect(ruleSource(SOURCE, 'absent')).toBeNull()
   expect(ruleSource('{"name": "Demo", "rules": [{"id": "geography"}]}', 'geography')).toBeNull()
 })
+
+test('only the id of the rule itself counts, and a line of spaces takes no time', () => {
+  const source = `rules:
+  - message: >
+      id: second
+    id: first
+    deny: "true"
+  - id: second # the real one
+    deny: "false"
+`
+  expect(ruleSource(source, 'second')).toBe('- id: second # the real one\n  deny: "false"')
+  expect(ruleSource(source, 'first')).toContain('message')
+  const startMs = performance.now()
+  expect(ruleSource(`rules:\n  - id:${' '.repeat(5_000)}"b" == "c"\n`, 'x')).toBeNull()
+  expect(performance.now() - startMs).toBeLessThan(1_000)
+})

@@ -1,5 +1,14 @@
 // Finds the text of a rule in the source of a policy document.
 
+/** Whether a line has the rule's id. Only the rule's own level counts: a text of several lines can contain `id:` too. */
+const isIdAt = (indentation: number, line: string, rule: string): boolean => {
+  const own = line.slice(indentation + 2)
+  const begins = line.startsWith('- ', indentation) || line.slice(0, indentation + 2).trim() === ''
+  if (!begins || !own.startsWith('id:')) return false
+  const value = own.slice('id:'.length).trim()
+  return [rule, `"${rule}"`, `'${rule}'`].some((text) => value === text || value.startsWith(`${text} #`))
+}
+
 /**
  * Returns the rule with its comments, without the common indentation; null if the document is not in block style, such
  * as JSON.
@@ -19,9 +28,7 @@ export const ruleSource = (source: string, rule: string): string | null => {
     else if (line.trim() !== '' && !line.startsWith(`${indentation} `)) break
     else blocks.at(-1)?.push(line)
   }
-  const block = blocks.find((each) =>
-    each.some((line) => /^[ -]*id:\s*["']?([^"'#]*?)["']?\s*(#.*)?$/.exec(line)?.[1] === rule),
-  )
+  const block = blocks.find((each) => each.some((line) => isIdAt(indentation.length, line, rule)))
   return (
     block
       ?.map((line) => line.slice(indentation.length))

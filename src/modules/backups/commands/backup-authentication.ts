@@ -17,7 +17,7 @@ const macOf = ({ mac: _, ...manifest }: BackupManifest, key: Uint8Array): Buffer
 export const authenticate = (manifest: BackupManifest, [newest]: EvidenceKeys): BackupManifest =>
   newest === undefined ? manifest : { ...manifest, mac: macOf(manifest, newest).toString('hex') }
 
-const isAuthentic = (manifest: BackupManifest, keys: EvidenceKeys): boolean => {
+export const isAuthentic = (manifest: BackupManifest, keys: EvidenceKeys): boolean => {
   const mac = Buffer.from(manifest.mac ?? '', 'hex')
   return keys.map((key) => macOf(manifest, key)).some((own) => own.length === mac.length && timingSafeEqual(own, mac))
 }

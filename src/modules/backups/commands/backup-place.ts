@@ -7,12 +7,15 @@ import { dirname, join } from 'node:path'
 import { CommandFailedError, UsageError } from '../../../command-line/output.ts'
 import { BucketError } from '../../../object-store/ship-bucket.ts'
 import { digestOf, parseShipPlace, type ShipPlace, type ShipTarget } from '../../../object-store/ship-target.ts'
+import { type EvidenceKeys, isAuthentic } from './backup-authentication.ts'
 import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
 
 interface KeptBackup {
   /** Time of the backup, for example `2026-11-23T04-30-00Z`. */
   readonly name: string
   readonly deploymentId: string
+  /** Whether the evidence key authenticates it. Without a key, any backup counts. */
+  readonly isAuthentic: boolean
 }
 
 export interface BackupPlace {
@@ -103,21 +106,24 @@ const readOrNull = async (path: string): Promise<string> => {
 const withManifests = async (
   names: readonly string[],
   read: (name: string) => Promise<string>,
+  keys: EvidenceKeys,
 ): Promise<readonly KeptBackup[]> => {
   const kept: KeptBackup[] = []
   for (const name of names) {
     const manifest = parseManifest(await read(name))
-    if (manifest !== null) kept.push({ name, deploymentId: manifest.deploymentId })
+    if (manifest === null) continue
+    const { deploymentId } = manifest
+    kept.push({ name, deploymentId, isAuthentic: keys.length === 0 || isAuthentic(manifest, keys) })
   }
   return kept
 }
 
-export const createBackupFolder = (folder: string, make: MakeBackup): BackupPlace => ({
+export const createBackupFolder = (folder: string, make: MakeBackup, keys: EvidenceKeys): BackupPlace => ({
   whereIs: (name) => join(folder, name),
   list: async () => {
     if (!existsSync(folder)) return []
     const names = (await readdir(folder)).filter((name) => NAME.test(name)).sort()
-    return withManifests(names, (name) => readOrNull(join(folder, name, MANIFEST)))
+    return withManifests(names, (name) => readOrNull(join(folder, name, MANIFEST)), keys)
   },
   make: (name) => make(join(folder, name)),
   remove: (name) => rm(join(folder, name), { recursive: true }),
@@ -142,12 +148,13 @@ const putFile = async (target: ShipTarget, name: string, path: string): Promise<
   }
 }
 
-export const createBackupBucket = (target: ShipTarget, make: MakeBackup): BackupPlace => {
+export const createBackupBucket = (target: ShipTarget, make: MakeBackup, keys: EvidenceKeys): BackupPlace => {
   const namesIn = async (): Promise<readonly string[]> => {
     const names = (await target.list('')).map(({ name }) => name.split('/')[0] ?? '')
     return [...new Set(names)].filter((name) => NAME.test(name)).sort()
   }
-  const list = async () => withManifests(await namesIn(), (name) => readManifestText(target, `${name}/${MANIFEST}`))
+  const list = async () =>
+    withManifests(await namesIn(), (name) => readManifestText(target, `${name}/${MANIFEST}`), keys)
   const remove = async (backup: string): Promise<void> => {
     // Remove the manifest first: without it, the folder doesn't count as a backup.
     await target.remove(`${backup}/${MANIFEST}`)

@@ -41,7 +41,11 @@ const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Pro
   await report(place.whereIs(made), manifest)
   if (keep === null) return
   // Keeps backups of other deployments.
-  const own = (await place.list()).filter(({ deploymentId }) => deploymentId === manifest.deploymentId)
+  const all = (await place.list()).filter(({ deploymentId }) => deploymentId === manifest.deploymentId)
+  for (const { name } of all.filter(({ isAuthentic }) => !isAuthentic)) {
+    output.stderr(`${place.whereIs(name)}: not counted for --keep, because the evidence key does not authenticate it\n`)
+  }
+  const own = all.filter(({ isAuthentic }) => isAuthentic)
   const nowMs = now().getTime()
   for (const { name } of own.filter(({ name }) => timeOf(name) > nowMs)) {
     output.stderr(`${place.whereIs(name)}: not counted for --keep, because its time is in the future\n`)
@@ -56,7 +60,8 @@ const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Pro
 
 /** Returns when the next backup is due: now if there is none or the newest is dated in the future (wrong clock). */
 const dueAfterNewest = async (place: BackupPlace, everyMs: number, nowMs: number): Promise<number> => {
-  const newestMs = timeOf((await place.list()).at(-1)?.name ?? '')
+  const authentic = (await place.list()).filter(({ isAuthentic }) => isAuthentic)
+  const newestMs = timeOf(authentic.at(-1)?.name ?? '')
   return newestMs <= nowMs ? newestMs + everyMs : nowMs
 }
 

@@ -333,10 +333,11 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
     }
     if (command.text('to') !== undefined) throw new UsageError('use --to or --into, not both')
     const into = command.required('into')
+    const keys = await context.evidenceKeys()
     return runSeries({
       place: into.startsWith('s3://')
-        ? createBackupBucket(context.openBucket(readBucket(into, '--into')), makeIn)
-        : createBackupFolder(resolve(into), makeIn),
+        ? createBackupBucket(context.openBucket(readBucket(into, '--into')), makeIn, keys)
+        : createBackupFolder(resolve(into), makeIn, keys),
       everyMs,
       keep,
       output,
