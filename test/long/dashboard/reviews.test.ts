@@ -379,8 +379,12 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
 
     const { sessionId } = await people.register('individual')
     await page.goto(`${dashboard.url}/o/demo/reviews/${sessionId}`)
-    await page.getByRole('button', { name: 'Decide anyway' }).click()
-    await pressed(page, 'a')
+    // The key is pressed before the browser paints the buttons.
+    await page.getByRole('button', { name: 'Decide anyway' }).evaluate(async (button: HTMLElement) => {
+      button.click()
+      while (document.querySelector('.verdict') === null) await Promise.resolve()
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }))
+    })
     await page.getByText(/^Missing: Full name, .*Portrait, Wallets$/).waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'Approve now' }).click()

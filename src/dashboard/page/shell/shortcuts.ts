@@ -1,6 +1,7 @@
 // Shortcuts of single keys and pairs of keys (`g p`). They are disabled while the user types, while a dialog is open,
-// and by preference (WCAG 2.2, success criterion 2.1.4).
-import { useEffect, useRef } from 'preact/hooks'
+// and by preference (WCAG 2.2, success criterion 2.1.4). They are registered before the browser paints their component,
+// so that a quick key press isn't lost.
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { shortcutsEnabled } from './preferences.ts'
 
 export interface Shortcut {
@@ -37,7 +38,7 @@ export const useShortcut = (
   const latest = useRef(run)
   latest.current = run
   const isOff = run === null
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOff) return
     const shortcut: Shortcut = { keys, label, group, run: () => latest.current?.() }
     registered.add(shortcut)
@@ -53,7 +54,7 @@ export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
   const latest = useRef(shortcuts)
   latest.current = shortcuts
   // The keys represent the shortcuts
-  useEffect(() => {
+  useLayoutEffect(() => {
     const own = latest.current.map((shortcut, index) => ({ ...shortcut, run: () => latest.current[index]?.run() }))
     for (const shortcut of own) registered.add(shortcut)
     return () => {
