@@ -225,7 +225,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(await refusedStart({ COUNTERSIGN_PKCS11_MODULE: '/nowhere.so' })).toContain('/nowhere.so can')
     expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: '' })).toContain('or none of them')
     hsm.tool('--delete-object', '--type', 'privkey', '--id', '01')
-    expect(await refusedStart({})).toContain(`attester ${address} in the hardware token can't be used`)
+    expect(await refusedStart({})).toContain(`could not use the key of attester ${address} in the hardware token`)
     // The PIN is in nothing that anyone reads.
     expect(service.output().stderr + service.output().stdout).not.toContain(readFileSync(pinFile, 'utf8').trim())
   })

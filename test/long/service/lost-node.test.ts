@@ -117,7 +117,8 @@ overPostgres(
     const early = await attest(second, 'told')
     expect(early.status).toBe(409)
     expect(Number(early.headers.get('retry-after'))).toBeWithin(1, CLAIM_SECONDS + 1)
-    await passTime('told', CLAIM_SECONDS + 5)
+    // Past the 5 seconds for a node's report. The clock that the service compares with may be a second behind.
+    await passTime('told', CLAIM_SECONDS + 5 + 2)
     const refused = await attest(second, 'told')
     expect(refused.status).toBe(409)
     expect(Number(refused.headers.get('retry-after'))).toBeWithin(USABLE_SECONDS - 60, USABLE_SECONDS + 1)

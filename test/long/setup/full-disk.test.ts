@@ -89,7 +89,7 @@ describe('the words', () => {
     const lock = lockFolder(path, folder)
     expect(String(thrownBy(() => lockFolder(path, folder)))).toContain(`another service uses ${folder}`)
     lock.release()
-    expect(String(thrownBy(() => lockFolder(join(folder, 'none', 'lock'), folder)))).toContain("can't be locked")
+    expect(String(thrownBy(() => lockFolder(join(folder, 'none', 'lock'), folder)))).toContain('could not lock')
   })
 })
 
