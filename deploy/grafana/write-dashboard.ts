@@ -167,7 +167,7 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
         'Of sessions, by the policy that an organization chose. Review was left to a person; none had a shadow alone.',
     },
     {
-      title: 'From handing in to the decision',
+      title: 'Time from submission to decision',
       unit: 's',
       queries: quantiles('countersign_session_decision_duration_seconds'),
       description: 'With its checks.',
@@ -216,7 +216,7 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       queries: { lines: `max(${gauge('countersign_decision_tree_leaves')})` },
     },
     {
-      title: 'Not handed in to the tree since',
+      title: 'Time since the last submission to the tree',
       unit: 's',
       queries: { [PROCESS]: gauge('countersign_decision_tree_age_seconds') },
     },
@@ -232,7 +232,7 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Not cosigned since',
       unit: 's',
       queries: { required: `max(${gauge('countersign_decision_tree_cosigned_age_seconds')})` },
-      description: 'Where witnesses are set: since a head had last got the cosignatures that it has to have.',
+      description: 'Time since a head last had the required cosignatures. Only if witnesses are configured.',
     },
     {
       title: 'Witnesses',
@@ -286,7 +286,7 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: 'What runs here',
+      title: 'Running build',
       unit: 'short',
       queries: { '{{instance}} {{version}} {{signer}} {{store}}': gauge('countersign_build_info') },
     },

@@ -126,11 +126,11 @@ interface EditContext {
 }
 
 /** A rewrite is needed in the transaction of an approval. It would hold the transaction for seconds. */
-export class ListRewriteNeededError extends NamedError {
+export class ListRewriteNeededError extends ConflictError {
   readonly owner: ListOwner
   readonly listId: string
   constructor(owner: ListOwner, listId: string) {
-    super('a list must be rewritten before the approval')
+    super('the list keeps changing; try again')
     this.owner = owner
     this.listId = listId
   }

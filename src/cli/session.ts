@@ -63,7 +63,6 @@ export const SESSION_COMMANDS: readonly Command[] = [
   {
     noun: 'session',
     verb: 'decide',
-    asks: true,
     summary: 'Complete, reject or send back a session',
     words: [
       { name: 'SESSION', help: 'Session ID' },

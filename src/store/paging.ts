@@ -75,14 +75,21 @@ export const queryPage = async <Row, Item>(
   const rest = `${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}
      ORDER BY ${order.map((column) => column + direction).join(', ')} LIMIT ?`
   let { limit } = page
+  let hasMore: boolean | null = null
   if (query.large !== undefined) {
     const { table, bytes } = query.large
-    const sizes = `SELECT ${bytes} AS bytes FROM ${table}${rest}`
-    limit = rowsThatFit(await queryLong<{ bytes: number }>(sizes, [...parameters, limit]))
+    const sizes = await queryLong<{ bytes: number }>(`SELECT ${bytes} AS bytes FROM ${table}${rest}`, [
+      ...parameters,
+      limit + 1,
+    ])
+    limit = Math.min(limit, rowsThatFit(sizes))
+    hasMore = sizes.length > limit
   }
-  const rows = await queryLong<Row>(select + rest, [...parameters, limit + 1])
+  // The row after the page can be large: it is read only if its size is unknown.
+  const rows = await queryLong<Row>(select + rest, [...parameters, hasMore === null ? limit + 1 : limit])
   const shown = rows.slice(0, limit)
-  const last = rows.length > limit ? (shown.at(-1) as Record<string, string | number> | undefined) : undefined
+  const last =
+    (hasMore ?? rows.length > limit) ? (shown.at(-1) as Record<string, string | number> | undefined) : undefined
   const { fields = order.map((column) => column.slice(column.indexOf('.') + 1)) } = query
   const next = last === undefined ? null : fields.map((field) => last[field] as string)
   return { items: shown.map(toItem), next }

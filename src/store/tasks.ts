@@ -152,7 +152,7 @@ export const createTaskTable = (scope: TableScope) => ({
     await ANYONES.updateAll(survivingCrashes(scope), { id, state: 'running' }, progress)
   },
 
-  /** For the runner. A task that was cancelled in the meantime stays cancelled. The document is not needed any more. */
+  /** For the runner. A task that was cancelled in the meantime stays cancelled. Removes the document from the input; canceled and interrupted tasks keep it until they are deleted. */
   finish: async ({ id, input: { source: _source, ...input } }: Pick<Task, 'id' | 'input'>, end: TaskEnd) => {
     const finished = { result: null, failure: null, ...end, input, finishedAtSeconds: scope.nowSeconds() }
     await ANYONES.updateAll(scope, { id, state: 'running' }, finished)

@@ -32,6 +32,7 @@ fillTables(join(harness.folder, 'countersign.db'), {
   listIds: [own.id, shared.id],
 })
 
+const WALLET = `0x${'1'.repeat(40)}`
 /** Values that match few rows or none, so that the database examines all of them. */
 const RARE: Readonly<Record<string, string>> = {
   assigned_to: 'nobody',
@@ -41,6 +42,7 @@ const RARE: Readonly<Record<string, string>> = {
   sequence: '5',
   chain: 'solana',
   search: '0x1234',
+  wallet: WALLET,
   overridden: 'true',
 }
 /** Answered by other processes. */
@@ -56,6 +58,7 @@ const lists = ADMIN_ROUTES.filter(isList).flatMap((route) => {
   const path = route.path
     .replace('{organization}', 'alpha')
     .replace('{policy}', policy.id)
+    .replace('{wallet}', WALLET)
     .replace('{list}', route.path.startsWith('/lists') ? 'shared' : 'own')
   const filters = Object.entries(route.query?.properties ?? {}).filter(([name]) => !['limit', 'cursor'].includes(name))
   const queries = filters.flatMap(([name, schema]) => {

@@ -68,7 +68,7 @@ const runFor = async (
     return writeBackup(to, 'ours', keys)
   }
   const code = await runSeries({
-    place: createBackupFolder(folder, make, keys),
+    place: createBackupFolder(folder, make, async () => keys),
     everyMs,
     keep,
     output: { stdout: () => undefined, stderr: (text) => (said += text) },

@@ -1,6 +1,6 @@
 // Promise: a key that was revoked after a backup is not valid in a trial of the backup, which signs with live keys.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { revokeKeys } from '../../src/modules/backups/commands/restore-trial.ts'
+import { revokeKeys } from '../../src/store/copy/trial-keys.ts'
 import { openTemporaryStore, seedOrganization, type TemporaryStore } from '../store/temporary-store.ts'
 
 let temporary: TemporaryStore

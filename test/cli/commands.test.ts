@@ -68,7 +68,6 @@ test('a command that cannot be undone is confirmed at a terminal before anything
     'member delete',
     'member-offer delete',
     'screening-list disable',
-    'session decide',
     'webhook delete',
   ])
   for (const command of asking) {

@@ -2,6 +2,7 @@
 
 import { addressKey } from '../../domain/address-key.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
+import { nextTurn } from '../../lib/time.ts'
 import type { OrganizationRole } from '../../store/accounts/role.ts'
 import { FOUND_KINDS } from '../../store/find.ts'
 import { mayIn } from '../actor.ts'
@@ -24,10 +25,13 @@ export const FIND_ROUTES = [
     handle: async ({ services: { store, listUploads }, organization, params }) => {
       const key = addressKey(walletOf('wallet', params.wallet))
       const data: { name: string; shared: boolean }[] = []
-      for (const list of [...(await store.lists.list(organization.id)), ...(await store.lists.list(null))]) {
-        const entry = await listUploads.read(organization.id, () => store.lists.findEntry(list, key))
-        if (entry !== null) data.push({ name: list.name, shared: list.organizationId === null })
-      }
+      await listUploads.read(organization.id, async () => {
+        for (const list of [...(await store.lists.list(organization.id)), ...(await store.lists.list(null))]) {
+          const entry = await store.lists.findEntry(list, key)
+          if (entry !== null) data.push({ name: list.name, shared: list.organizationId === null })
+          await nextTurn()
+        }
+      })
       return { data }
     },
   }),

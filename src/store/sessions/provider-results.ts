@@ -47,8 +47,10 @@ export const spendAndDecide = (
       if (isRepeated || before === null) return before
       const { status } = before.session
       if (status !== 'submitted') throw new TransitionRefusedError(status, change.to)
+      const after = await tables.sessions.changeStatus(change)
+      // After the change of status, which locks the links between sessions.
       if (change.to === 'completed') await requireCurrent(tables, before.session)
-      return tables.sessions.changeStatus(change)
+      return after
     })
   return {
     /** The message was already received. */

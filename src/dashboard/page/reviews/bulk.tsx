@@ -28,18 +28,22 @@ export const useBulk = (sessions: readonly Session[], reviewers: Reviewers, onDo
   const selected = sessions.filter(({ id }) => ids.has(id))
   const inEach = async (verb: string, change: (session: Session) => Promise<unknown>): Promise<void> => {
     let left = 0
-    for (const session of selected) {
-      try {
-        await change(session)
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 409)) throw error
-        left++
+    try {
+      for (const session of selected) {
+        try {
+          await change(session)
+        } catch (error) {
+          if (!(error instanceof ApiError && error.status === 409)) throw error
+          left++
+        }
       }
+    } finally {
+      // Also after an error in the middle: the earlier sessions have changed.
+      setIds(new Set())
+      onDone()
     }
-    setIds(new Set())
     const done = counted(selected.length - left, 'session', 'sessions')
     say(`${verb} ${done}${left === 0 ? '' : `; ${counted(left, 'other has', 'others have')} changed`}`)
-    onDone()
   }
   const assign = useAction((userId: string) =>
     inEach('Assigned', ({ id, assignment_version: version }) =>

@@ -62,7 +62,7 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
             'User ID',
             <span key="user">
               <Copyable text={session.user_id} label="user ID" short />{' '}
-              <a href={path(`/reviews/people/${session.user_id}`)}>View all sessions</a>
+              <a href={path(`/reviews/people/${encodeURIComponent(session.user_id)}`)}>View all sessions</a>
             </span>,
           ] as const,
         ]),

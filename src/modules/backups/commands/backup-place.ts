@@ -106,8 +106,10 @@ const readOrNull = async (path: string): Promise<string> => {
 const withManifests = async (
   names: readonly string[],
   read: (name: string) => Promise<string>,
-  keys: EvidenceKeys,
+  evidenceKeys: () => Promise<EvidenceKeys>,
 ): Promise<readonly KeptBackup[]> => {
+  // Read again for each list, because the key may be rotated during a series.
+  const keys = await evidenceKeys()
   const kept: KeptBackup[] = []
   for (const name of names) {
     const manifest = parseManifest(await read(name))
@@ -118,12 +120,16 @@ const withManifests = async (
   return kept
 }
 
-export const createBackupFolder = (folder: string, make: MakeBackup, keys: EvidenceKeys): BackupPlace => ({
+export const createBackupFolder = (
+  folder: string,
+  make: MakeBackup,
+  evidenceKeys: () => Promise<EvidenceKeys>,
+): BackupPlace => ({
   whereIs: (name) => join(folder, name),
   list: async () => {
     if (!existsSync(folder)) return []
     const names = (await readdir(folder)).filter((name) => NAME.test(name)).sort()
-    return withManifests(names, (name) => readOrNull(join(folder, name, MANIFEST)), keys)
+    return withManifests(names, (name) => readOrNull(join(folder, name, MANIFEST)), evidenceKeys)
   },
   make: (name) => make(join(folder, name)),
   remove: (name) => rm(join(folder, name), { recursive: true }),
@@ -148,13 +154,17 @@ const putFile = async (target: ShipTarget, name: string, path: string): Promise<
   }
 }
 
-export const createBackupBucket = (target: ShipTarget, make: MakeBackup, keys: EvidenceKeys): BackupPlace => {
+export const createBackupBucket = (
+  target: ShipTarget,
+  make: MakeBackup,
+  evidenceKeys: () => Promise<EvidenceKeys>,
+): BackupPlace => {
   const namesIn = async (): Promise<readonly string[]> => {
     const names = (await target.list('')).map(({ name }) => name.split('/')[0] ?? '')
     return [...new Set(names)].filter((name) => NAME.test(name)).sort()
   }
   const list = async () =>
-    withManifests(await namesIn(), (name) => readManifestText(target, `${name}/${MANIFEST}`), keys)
+    withManifests(await namesIn(), (name) => readManifestText(target, `${name}/${MANIFEST}`), evidenceKeys)
   const remove = async (backup: string): Promise<void> => {
     // Remove the manifest first: without it, the folder doesn't count as a backup.
     await target.remove(`${backup}/${MANIFEST}`)

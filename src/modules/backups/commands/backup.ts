@@ -44,9 +44,14 @@ which is authenticated with the evidence key.
 The service can keep running and is not blocked. The database in the backup is always a SQLite file.
 
   --every DURATION  Run until interrupted, and create a backup whenever the newest in PLACE is this old (at least 1m; for example
-  --keep N          After each complete backup, delete all but the N newest of this deployment in PLACE.
+                    24h or 7d). A failed backup is reported and retried within 15 minutes.
+  --keep N          After each complete backup, delete all but the N newest of this deployment in PLACE. Backups that the
+                    evidence key does not authenticate are neither counted nor deleted.
   --with-secrets    Include the secrets of the data folder: the passphrase, the evidence key, the key of one-time codes, the
+                    first keys in quickstart.env, and the config file, whose RPC URLs can contain keys. Without them, a
+                    restore needs the secrets from elsewhere.
   --with-decisions  Include the decision log of this node and the tree of all nodes. These can be large; decisions-ship copies
+                    them continuously.
 
 Backups don't contain attester keys in a hardware token: back up the token separately.
 
@@ -333,11 +338,10 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
     }
     if (command.text('to') !== undefined) throw new UsageError('use --to or --into, not both')
     const into = command.required('into')
-    const keys = await context.evidenceKeys()
     return runSeries({
       place: into.startsWith('s3://')
-        ? createBackupBucket(context.openBucket(readBucket(into, '--into')), makeIn, keys)
-        : createBackupFolder(resolve(into), makeIn, keys),
+        ? createBackupBucket(context.openBucket(readBucket(into, '--into')), makeIn, context.evidenceKeys)
+        : createBackupFolder(resolve(into), makeIn, context.evidenceKeys),
       everyMs,
       keep,
       output,

@@ -1,6 +1,5 @@
 // `countersign restore --try`: restores a backup to a temporary folder, starts a service from it on loopback, and
 // compares data and responses. The service contacts no other system (trial-service.ts), and its tree has a new key.
-import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -14,6 +13,7 @@ import { CommandFailedError } from '../../../command-line/output.ts'
 import { type DataFolder, dataFolderAt } from '../../../setup/data-folder.ts'
 import { refusedPinFile } from '../../../signing/token-service.ts'
 import { countLastingRows } from '../../../store/copy/lasting-rows.ts'
+import { revokeKeys } from '../../../store/copy/trial-keys.ts'
 import type { BackupManifest } from './backup-manifest.ts'
 import type { RestoreContext } from './restore.ts'
 import { startTrialService } from './trial-service.ts'
@@ -72,15 +72,6 @@ const lendSecrets = (from: DataFolder, to: DataFolder): void => {
   // The trial must not retry a PIN that the token has refused.
   const refused = refusedPinFile(from.tokenLogin)
   if (existsSync(refused)) copyFileSync(refused, refusedPinFile(to.tokenLogin))
-}
-
-/**
- * The trial signs with the deployment's attester keys, and other programs of this machine can reach it. So only the keys
- * that it creates itself are valid: a key of the backup may have been revoked since.
- */
-export const revokeKeys = (path: string): void => {
-  using database = new Database(path)
-  database.run('UPDATE api_keys SET revoked_at_seconds = created_at_seconds WHERE revoked_at_seconds IS NULL')
 }
 
 /** Repeats a refused call until the service recognizes its subject. */

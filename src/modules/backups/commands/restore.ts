@@ -31,25 +31,29 @@ import { copyFileHashed, syncPath } from './file-copy.ts'
 import { type TrialInput, tryRestore } from './restore-trial.ts'
 
 const USAGE = `Usage: ${PROGRAM} restore --from FOLDER --data-dir NEW-FOLDER [--unauthenticated] [--json]
-       ${PROGRAM} restore --from FOLDER --check [--json]
-       ${PROGRAM} restore --from FOLDER --try [--json]
+       ${PROGRAM} restore --from FOLDER --check [--unauthenticated] [--json]
+       ${PROGRAM} restore --from FOLDER --try [--unauthenticated] [--json]
 
 FOLDER is a backup on this machine or in a bucket (s3://BUCKET/PREFIX/2026-11-23T04-30-00Z, which is first copied to TMPDIR).
 Compares every file of the backup with its manifest, then creates the data folder, which must be missing or empty. If
 COUNTERSIGN_STORE is the address of a PostgreSQL database, which must be empty, the tables are restored there.
 
 If COUNTERSIGN_EVIDENCE_KEY_FILE or COUNTERSIGN_EVIDENCE_KEY is set to the evidence key of the deployment, a backup that this
+key does not authenticate is refused. Without the key, the command prints the SHA-256 of the manifest for you to compare.
 
   --unauthenticated  Restore the backup even if the evidence key does not authenticate it, for example because an older version
+                     created it.
 
 Backups don't contain attester keys in a hardware token. The command reports for each of these keys whether pkcs11-module,
+pkcs11-token and COUNTERSIGN_PKCS11_PIN give access to it.
 
-With --check, it only compares the files.
+With --check, it only checks the authentication and compares the files.
 
 With --try, it also restores into a temporary folder (in TMPDIR; about twice the size of the backup), starts a service from
 it on loopback, and compares the rows of the tables, the decision log, the proof of its last decision, and a verdict with its
 signature. Then it deletes everything. If the backup has no secrets, those of --data-dir or of the settings are used. The
 trial sends no webhooks, fetches no lists, ships nothing, and signs no heads with the log key of the deployment. It exits
+with 1 if anything differs.
 with 1 if anything differs.
 `
 

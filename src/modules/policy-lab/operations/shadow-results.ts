@@ -76,11 +76,14 @@ export const SHADOW_REPORT = named(
 /** Groups the newest decisions for which the shadow revision has a different verdict or rule. */
 const reportChanges = async ({ decisions }: Services, filter: DecisionFilter) => {
   const tally = createReplayTally()
-  const read = (after: DecisionPosition | null) => decisions.ask({ operation: 'search', filter, after, limit: PAGE })
+  const read = (after: DecisionPosition | null, limit: number) =>
+    decisions.ask({ operation: 'search', filter, after, limit })
   let after: DecisionPosition | null = null
   let found = 0
+  let exact = true
   do {
-    const page = await read(after)
+    const page = await read(after, Math.min(PAGE, REPORTED_DECISIONS - found))
+    exact = page.complete
     for (const { record } of page.decisions) {
       const { shadow } = record
       if (shadow === undefined || shadow.compliant === null) continue
@@ -92,6 +95,8 @@ const reportChanges = async ({ decisions }: Services, filter: DecisionFilter) =>
   const { changes } = tally.summary()
   const verdictOf = (compliant: boolean) => (compliant ? ('compliant' as const) : ('denied' as const))
   return {
+    /** False if a search stopped at its time limit. */
+    exact,
     other_verdict: changes.reduce((sum, { from, to, count }) => sum + (from.compliant === to.compliant ? 0 : count), 0),
     changes: changes.map(({ from, to, count, examples }) => ({
       verdict: verdictOf(from.compliant),
@@ -165,5 +170,6 @@ export const readShadowReport = async (...given: Parameters<typeof readShadowRes
   const [services, , { organizationId, shadowRevisionId: revisionId, decides }, since] = given
   const results = await readShadowResults(...given)
   if (revisionId === null || decides === 'sessions') return { ...results, other_verdict: 0, changes: [] }
-  return { ...results, ...(await reportChanges(services, filterOf(organizationId, revisionId, 'different', since))) }
+  const report = await reportChanges(services, filterOf(organizationId, revisionId, 'different', since))
+  return { ...results, ...report, exact: results.exact && report.exact }
 }

@@ -35,6 +35,8 @@ witnesses must contain this witness. With --log, the witness polls the files tha
   --once               Poll once, then exit with the result.
 
 With --log, exits with 1 if a head is older than the last cosigned head or belongs to another history, also after a restart.
+Heads of two histories are stored in the folder as evidence. Afterwards, the witness cosigns only heads that extend the last
+cosigned head.
 `
 
 const LIMIT_MS = 15_000
