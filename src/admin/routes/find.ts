@@ -27,8 +27,8 @@ export const FIND_ROUTES = [
       const data: { name: string; shared: boolean }[] = []
       await listUploads.read(organization.id, async () => {
         for (const list of [...(await store.lists.list(organization.id)), ...(await store.lists.list(null))]) {
-          const entry = await store.lists.findEntry(list, key)
-          if (entry !== null) data.push({ name: list.name, shared: list.organizationId === null })
+          if ((await store.lists.findListed(list, [key])).size > 0)
+            data.push({ name: list.name, shared: list.organizationId === null })
           await nextTurn()
         }
       })

@@ -1,4 +1,5 @@
-import { exportList, finishUpload, LIST_MEDIA_TYPES, requireList, type StagedUpload, uploadList } from '../lists.ts'
+import { exportList, finishUpload, LIST_MEDIA_TYPES, type StagedUpload, uploadList } from '../list-files.ts'
+import { requireList } from '../lists.ts'
 import { declareRoutes } from '../route.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
 import { needsForUpload, seeUpload } from '../second-person/see-list.ts'

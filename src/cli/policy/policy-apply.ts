@@ -50,28 +50,30 @@ const saveRevision = async (admin: AdminClient, organization: string, known: str
 type Change = 'created' | 'saved' | 'activated' | 'none'
 
 interface Target {
-  /** Policy with the document's name; null if there is none. */
-  readonly known: string | null
+  /** Null for the policy with the document's name. */
+  readonly policy: string | null
+  readonly name: string
   readonly source: string
   /** Whether to activate the revision. */
   readonly activates: boolean
 }
 
-/** Returns the change that applying the document makes, and the newest revision with the document. */
-const planChange = async (context: PolicyContext, { known, source, activates }: Target) => {
-  if (known === null) return { change: 'created' as const, saved: null }
+/** Returns the change that applying the document makes, its policy, and the newest revision with the document. */
+const planChange = async (context: PolicyContext, { policy, name, source, activates }: Target) => {
+  const known = policy ?? policyNamed(await readPolicies(context), name)
+  if (known === null) return { known, change: 'created' as const, saved: null }
   const saved = await savedRevision(context, known, source)
   const change: Change = saved === null ? 'saved' : !activates || saved.active ? 'none' : 'activated'
-  return { change, saved }
+  return { known, change, saved }
 }
 
 /** Saves the document unless it is saved, and activates it unless it is active, in one transaction. */
 const applyDocument = async (context: PolicyContext, target: Target) => {
   const { organization } = context
-  const { known, source, activates } = target
-  const { change, saved } = await planChange(context, target)
+  const { source, activates } = target
   const warnings: readonly PolicyIssue[] = []
   return context.admin.together(async (admin) => {
+    const { known, change, saved } = await planChange({ ...context, admin }, target)
     const { policy, revision } =
       known === null || saved === null
         ? await saveRevision(admin, organization, known, source)
@@ -122,8 +124,13 @@ export const apply = async (given: CommandContext): Promise<number> => {
   const source = readText(given.command.words[0] ?? '')
   const context = await inOrganization(given)
   const { name } = finish(readPolicyDocument(source)).document
-  const known = context.command.text('policy') ?? policyNamed(await readPolicies(context), name)
-  const applied = await applyDocument(context, { known, source, activates: !context.command.flag('draft') })
+  const named = context.command.text('policy') ?? null
+  const applied = await applyDocument(context, {
+    policy: named,
+    name,
+    source,
+    activates: !context.command.flag('draft'),
+  })
   const { policy, revision } = applied
   const { projects, text } = await useText(context, applied, source)
   print(
@@ -193,13 +200,16 @@ export const sync = async (given: CommandContext): Promise<number> => {
   const dryRun = context.command.flag('dry-run')
   const policies = await readPolicies(context)
   const activates = !context.command.flag('draft')
-  // Names are matched before the first change.
-  const targets = documents.map((document) => ({ ...document, activates, known: policyNamed(policies, document.name) }))
+  // Ambiguous names are refused before the first change.
+  for (const { name } of documents) policyNamed(policies, name)
+  const planned = async (target: Target) => {
+    const { known, change } = await planChange(context, target)
+    return { policy: known, change }
+  }
   const changes = []
-  for (const { file, name, ...target } of targets) {
-    const { policy, change } = dryRun
-      ? { policy: target.known, ...(await planChange(context, target)) }
-      : await applyDocument(context, target)
+  for (const { file, name, source } of documents) {
+    const target = { policy: null, name, source, activates }
+    const { policy, change } = dryRun ? await planned(target) : await applyDocument(context, target)
     changes.push({ file, name, policy, change })
   }
   const unmanaged = await unmanagedPolicies(context, policies, documents)

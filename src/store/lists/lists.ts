@@ -171,6 +171,14 @@ export const createListTable = (scope: TableScope) => {
     return found
   }
 
+  /** Returns the listed keys, as hex digits. Reads no notes. */
+  const findListed = async (list: AddressList, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> => {
+    const edits = await findEdits(scope.statements, list.id, keys)
+    const others = keys.filter((key) => !edits.has(hexOfKey(key)))
+    const present = [...edits].filter(([, edit]) => edit.present).map(([hex]) => hex)
+    return new Set([...present, ...(await findKeys(scope.statements, list.baseId, others))])
+  }
+
   return {
     /**
      * Creates an empty, manual list.
@@ -296,6 +304,7 @@ export const createListTable = (scope: TableScope) => {
       }),
 
     findEntries,
+    findListed,
 
     findEntry: async (list: AddressList, key: Uint8Array): Promise<ListEntry | null> =>
       (await findEntries(list, [key])).get(hexOfKey(key)) ?? null,

@@ -9,6 +9,7 @@ import { ActionButton } from '../ui/actions.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Badge, Card, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
+import { missingLists } from './missing-lists.ts'
 import { type Check, isGood } from './use-check.ts'
 
 const KIND_TONES = { allow: 'good', deny: 'bad', require: 'info', review: 'warn' } as const
@@ -16,10 +17,6 @@ const KIND_TONES = { allow: 'good', deny: 'bad', require: 'info', review: 'warn'
 interface Place {
   readonly onPlace: (line: number, column: number) => void
 }
-
-/** Returns the names of missing lists: a list must exist before a policy may name it. */
-const missingLists = (issues: readonly PolicyIssue[]): ReadonlySet<string> =>
-  new Set(issues.flatMap(({ message }) => /^unknown list "([a-z0-9_]+)"/.exec(message)?.[1] ?? []))
 
 interface IssuesProps extends Place {
   readonly issues: readonly PolicyIssue[]

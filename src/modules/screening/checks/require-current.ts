@@ -1,6 +1,6 @@
 // Refuses an automatic completion whose comparison used earlier lists or settings, or omitted a linked wallet that is
 // listed. Reads the lists in the decision's transaction, because the lists in memory may be outdated.
-import { addressKey, hexOfKey } from '../../../domain/address-key.ts'
+import { addressKey } from '../../../domain/address-key.ts'
 import { isUncompared, NAME_CHECK } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
 import { ChecksPendingError, LinkedSessionsError } from '../../../domain/session-errors.ts'
@@ -43,8 +43,7 @@ const requireLinkedCompared = async (
   for (const list of lists) {
     const others = [...addresses].filter((address) => found.get(list.name)?.has(address) !== true)
     const keys = others.map(addressKey)
-    const entries = await tables.lists.findEntries(list, keys)
-    if (keys.some((key) => entries.has(hexOfKey(key)))) {
+    if ((await tables.lists.findListed(list, keys)).size > 0) {
       throw new LinkedSessionsError(`a linked wallet without a hit is on the list ${list.name}`)
     }
   }

@@ -21,38 +21,29 @@ export interface LeafCover {
   problem(): string | null
 }
 
-/** Uses one bit per leaf. @param size number of leaves of the head */
+/** @param size number of leaves of the head */
 export const createLeafCover = (size: number): LeafCover => {
-  const bits = new Uint8Array(Math.ceil(size / 8))
-  // No shift of the leaf: it may exceed 32 bits.
-  const byteOf = (leaf: number): number => Math.floor(leaf / 8)
-  const has = (leaf: number): boolean => (((bits[byteOf(leaf)] as number) >> (leaf % 8)) & 1) === 1
-  let repeated: number | null = null
+  const ranges: (readonly [first: number, end: number])[] = []
   let isMalformed = false
   return {
     add: (spans) => {
       for (const { firstLeaf, leaves } of spans) {
         // A negative count would balance missing lines.
         const isValid = Number.isSafeInteger(firstLeaf) && firstLeaf >= 0 && Number.isSafeInteger(leaves) && leaves > 0
-        if (!isValid) {
-          isMalformed = true
-          continue
-        }
-        const end = Math.min(firstLeaf + leaves, size)
-        for (let leaf = firstLeaf; leaf < end; leaf++) {
-          if (has(leaf)) repeated ??= leaf
-          bits[byteOf(leaf)] = (bits[byteOf(leaf)] as number) | (1 << (leaf % 8))
-        }
+        if (!isValid) isMalformed = true
+        else if (firstLeaf < size) ranges.push([firstLeaf, Math.min(firstLeaf + leaves, size)])
       }
     },
     problem: () => {
       if (isMalformed) return 'the tables of the tree contain an invalid range of leaves: they were changed'
-      let first = 0
-      while (first < size && has(first)) first += 1
-      let end = first
-      while (end < size && !has(end)) end += 1
-      if (first < size) {
-        return `leaves ${first} to ${end - 1} of the tree belong to no line: rows were removed from its tables`
+      let covered = 0
+      let repeated: number | null = null
+      for (const [first, end] of [...ranges, [size, size] as const].sort(([left], [right]) => left - right)) {
+        if (first > covered) {
+          return `leaves ${covered} to ${first - 1} of the tree belong to no line: rows were removed from its tables`
+        }
+        if (first < covered) repeated ??= first
+        covered = Math.max(covered, end)
       }
       return repeated === null ? null : `leaf ${repeated} of the tree belongs to several lines: its tables were changed`
     },

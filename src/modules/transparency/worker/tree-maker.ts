@@ -48,6 +48,8 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   const { onStep = () => undefined } = options
   let intake: LineIntake | null = null
   let isChecked = false
+  /** Kept, because rows that were changed do not become right again. */
+  let brokenCover: string | null = null
   let keptSize = -1
   let shippedSize = -1
   let shippedAtMs = Number.NEGATIVE_INFINITY
@@ -96,8 +98,8 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     const shipped = await withTimeout(readShipped(), SHIPPED_HEAD_MS, () => undefined).catch(() => undefined)
     if (shipped === undefined && refused !== null) throw refused
     if (shipped) await requireHeld(shipped, 'the shipped head')
-    const problem = await coverProblem(tree.reader, (await tree.reader.head())?.size ?? 0)
-    if (problem !== null) throw new TreeRolledBackError(problem)
+    brokenCover ??= await coverProblem(tree.reader, (await tree.reader.head())?.size ?? 0)
+    if (brokenCover !== null) throw new TreeRolledBackError(brokenCover)
     refused = null
     isChecked = true
   }
