@@ -107,8 +107,9 @@ export interface IdentityCore {
 /** Parts of the core for a module's part of the identity API. */
 export interface SessionCore extends ModuleCore, IdentityCore {
   /**
-   * Call in the transaction of an automatic completion, before it. Throws ChecksPendingError if the compared data has
-   * changed since the session's checks, and LinkedSessionsError if linked data was not compared.
+   * Call in the transaction of an automatic completion, after the change of status, which locks the links between
+   * sessions. Throws ChecksPendingError if the compared data has changed since the session's checks, and
+   * LinkedSessionsError if linked data was not compared.
    */
   readonly requireCurrent: (tables: Tables, session: Session) => Promise<void>
 }

@@ -153,13 +153,14 @@ export const OVERVIEW_ROUTES = [
   route('readVerificationNumbers', 'GET', '/organizations/{organization}/verification-numbers', {
     access: VIEWER,
     command: false,
-    summary: 'Count sessions by progress, and the work of each reviewer, over 30 days',
+    summary: 'Count sessions by progress, and for reviewers the work of each reviewer, over 30 days',
     answer: VERIFICATION_NUMBERS,
-    handle: async ({ services: { store, clock }, organization: { id } }) => {
+    handle: async ({ services: { store, clock }, organization: { id }, actor }) => {
       const sinceSeconds = clock.unixSeconds() - FUNNEL_SECONDS
       const [funnel, reviewers] = await Promise.all([
         store.sessionCounts.funnel(id, sinceSeconds),
-        store.sessionCounts.byReviewer(id, sinceSeconds),
+        // Like decisions of sessions, for reviewers only.
+        mayIn(actor, id, 'reviewer') ? store.sessionCounts.byReviewer(id, sinceSeconds) : [],
       ])
       return { since: isoTime(sinceSeconds), funnel, reviewers: reviewers.map((each) => ({ ...each })) }
     },

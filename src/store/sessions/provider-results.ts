@@ -30,7 +30,7 @@ export const createProviderResultTable = (scope: TableScope) => ({
 
 type Message = Parameters<Tables['providerResults']['spend']>[0]
 
-/** Throws ChecksPendingError if the session's compared data has changed. */
+/** Throws ChecksPendingError if the compared data has changed, and LinkedSessionsError if linked data was not compared. */
 export type RequireCurrent = (tables: Tables, session: Session) => Promise<void>
 
 /** A repeated message changes nothing. A message about a session that is no longer submitted is rejected. */
@@ -57,7 +57,7 @@ export const spendAndDecide = (
     isRepeated: () => isRepeated,
     /**
      * @throws TransitionRefusedError if an operator has already decided or returned the session; ChecksPendingError if
-     * its checks are repeated first; LinkedChecksPendingError
+     * its checks are repeated first; LinkedChecksPendingError, LinkedSessionsError
      */
     changeStatus: async (change: StatusChange): Promise<SessionState | null> => {
       try {

@@ -97,14 +97,16 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     const decided = await queryLong<{ actor: string; count: number }>(
       `SELECT e.actor AS actor, COUNT(DISTINCT e.session_id) AS count FROM ${NEWEST} AS recent
        JOIN session_events e ON e.organization_id = recent.organization_id AND e.session_id = recent.id
-       WHERE recent.environment = 'live' AND e.kind = 'status' AND e.status IN ('completed', 'rejected', 'retry') AND e.actor LIKE 'operator:%'
+       WHERE recent.environment = 'live' AND e.kind = 'status' AND e.status IN ('completed', 'rejected', 'retry')
+         AND e.actor LIKE 'operator:%'
        GROUP BY e.actor`,
       [organizationId, sinceSeconds],
     )
     const waiting = await queryLong<{ reviewer: string | null; count: number }>(
       `SELECT users.email AS reviewer, COUNT(*) AS count
-       FROM (SELECT organization_id, id FROM sessions WHERE organization_id = ? AND status = 'submitted' AND environment = 'live'
-         ORDER BY id LIMIT ?) AS waiting
+       FROM (SELECT * FROM (SELECT organization_id, id, environment FROM sessions
+         WHERE organization_id = ? AND status = 'submitted' ORDER BY id LIMIT ?) AS oldest
+         WHERE environment = 'live') AS waiting
        LEFT JOIN session_assignments a ON a.organization_id = waiting.organization_id AND a.session_id = waiting.id
        LEFT JOIN users ON users.id = a.user_id GROUP BY users.email`,
       [organizationId, WAITING_MAX],

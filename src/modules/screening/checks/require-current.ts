@@ -1,7 +1,7 @@
 // Refuses an automatic completion whose comparison used earlier lists or settings, or omitted a linked wallet that is
 // listed. Reads the lists in the decision's transaction, because the lists in memory may be outdated.
 import { addressKey } from '../../../domain/address-key.ts'
-import { isUncompared, NAME_CHECK } from '../../../domain/screening-hit.ts'
+import { NAME_CHECK } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
 import { ChecksPendingError, LinkedSessionsError } from '../../../domain/session-errors.ts'
 import { parseWalletAddress } from '../../../domain/wallet.ts'
@@ -59,8 +59,6 @@ export const createRequireCurrent =
   async (tables: ComparedTables, session: Session): Promise<void> => {
     const { organizationId, id } = session
     const made = await tables.sessionChecks.list(organizationId, id)
-    // Repeating a failed comparison may fail again, so a person decides.
-    if (isUncompared(made)) return
     const settings = await tables.screeningSettings.read(organizationId)
     const versions = versionsOf(await tables.screeningLists.list())
     const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
