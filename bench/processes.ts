@@ -127,7 +127,7 @@ export interface SignalWatch {
 const END_GRACE_MS = 5_000
 
 /**
- * On the first Ctrl-C or SIGTERM, stops the processes, so that the program ends with what it has. Exits if the program
+ * On the first Ctrl-C or SIGTERM, stops the processes, so that the program prints the results so far. Exits if the program
  * has not ended after five seconds, and at once on the second signal.
  */
 export const stopOnSignals = (processes: Processes): SignalWatch => {

@@ -4,7 +4,7 @@ import { LONG_PARTS, USUAL_PARTS } from './options.ts'
 export const USAGE = `bun run bench [options]
 
   --quick            fewer and shorter rounds: a first impression, not a result to quote
-  --ratios           the table of ratios alone: quick rounds of what it needs, about nine minutes on two cores
+  --ratios           the table of ratios alone: quick rounds of the necessary parts, about nine minutes on two cores
   --only a,b         some parts only: ${USUAL_PARTS.join(', ')};
                      long parts run only when they are named: ${LONG_PARTS.join(', ')};
                      all is everything; peers downloads Cerbos, Cedar and GoRules Zen from npm into a temporary folder

@@ -3,7 +3,7 @@ import { escapeText, STYLE, text } from './line-chart.ts'
 
 export interface BarChart {
   readonly title: string
-  /** What was measured, where and when. */
+  /** Machine, program and time of the measurement. */
   readonly subtitle: string
   readonly bars: readonly { readonly label: string; readonly value: number; readonly isOwn?: boolean }[]
 }

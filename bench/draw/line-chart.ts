@@ -15,7 +15,7 @@ export interface Panel {
 
 export interface Chart {
   readonly title: string
-  /** What was measured, where and when. */
+  /** Machine, program and time of the measurement. */
   readonly subtitle: string
   readonly xLabel: string
   /** Ticks of x at whole numbers only. */

@@ -34,7 +34,7 @@ export const mergeReports = (plan: LoadPlan, reports: readonly LoadReport[]): Lo
     generatorDelayMs: merge(({ generatorDelayMs }) => generatorDelayMs),
     drainedMs: Math.max(...reports.map(({ drainedMs }) => drainedMs)),
     serverCpu: first.serverCpu,
-    // Of the busiest generator, because each can use one core.
+    // Share of the busiest generator, because each can use one core.
     generatorCpuMicroseconds: Math.max(...reports.map((report) => report.generatorCpuMicroseconds)),
     answers: {
       seen: sum(reports.map(({ answers }) => answers.seen)),

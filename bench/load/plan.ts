@@ -29,7 +29,7 @@ export interface BodyPlan {
   readonly idempotencyKeys?: boolean
 }
 
-/** What an answer must be. `status` is for servers that attest nothing: a 200 whose body contains the text. */
+/** Expected answer. `status` is for servers that do not attest: a 200 whose body contains the text. */
 export type AnswerPlan =
   | { readonly kind: 'status'; readonly contains?: string }
   | {

@@ -1,4 +1,4 @@
-// Measures the service beside peers in the same rounds: Cerbos for decisions over HTTP, Elysia handlers that sign, the
+// Measures the service and its peers in the same rounds: Cerbos for decisions over HTTP, Elysia handlers that sign, the
 // bare server as the floor, Cedar and GoRules Zen for rules alone. wrk and h2load check the bench's own generator.
 import { join } from 'node:path'
 import { writeDrawing } from '../draw/write-drawing.ts'

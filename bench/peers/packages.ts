@@ -1,4 +1,4 @@
-// Downloads the packages of the peers from npm on request. They are no dependencies of the project: they are installed in
+// Downloads the packages of the peers from npm on request. They are not dependencies of the project, and are installed in
 // a temporary folder, which is removed at the end of the run.
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -56,7 +56,7 @@ const issueKeys = async (store: Store, organizationId: string, count: number): P
 export const addPolicy = (service: RunningService): Promise<string> =>
   withStore(service, async (store, organizationId) => (await savePolicies(store, organizationId, 0, 1))[0] ?? '')
 
-/** What to create. Many organizations share the rows, because each has limits. */
+/** Rows to create. Many organizations share them, because each has limits. */
 export interface FillPlan {
   readonly organizations: number
   readonly policiesEach: number
