@@ -44,6 +44,7 @@ const measurePlan = async (processes: Processes, ratePerSecond: number, p99Ms: n
     progress.finished()
   }
   progress.end()
+  for (const finding of collector.findings()) progress.note(`plan: ${finding}`)
   return describePlan(loadPoints(collector.measurements()), ratePerSecond, p99Ms)
 }
 

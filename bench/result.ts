@@ -1,4 +1,4 @@
-// A result: what was measured, where, and whether the goals were reached. compare.ts reads its JSON form, to which
+// A result: measurements, machine, and whether the goals were reached. compare.ts reads its JSON form, to which
 // later parts of the bench may add measurements; the names are stable.
 import type { Commit, Machine, Runtime } from './machine.ts'
 import { median } from './stages/harness.ts'

@@ -30,7 +30,9 @@ export const dividePlan = (plan: LoadPlan, generators: number): LoadPlan[] => {
     shape: {
       ...shape,
       connections,
-      ...(shape.mode === 'open' ? { ratePerSecond: shape.ratePerSecond / generators } : {}),
+      ...(shape.mode === 'open'
+        ? { ratePerSecond: shape.ratePerSecond / generators, queueLimit: Math.ceil(shape.queueLimit / generators) }
+        : {}),
     },
     bodies: { ...plan.bodies, seed: `${plan.bodies.seed} ${index}` },
     observePid: index === 0 ? plan.observePid : null,

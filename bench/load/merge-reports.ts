@@ -1,4 +1,4 @@
-// Merges the reports of generators that ran one plan together.
+// Merges the reports of generators that ran one plan together. A uuid that two generators received is not detected.
 import { mergeSummaries } from './histogram.ts'
 import type { LatencySummary, LoadPlan, LoadReport } from './plan.ts'
 

@@ -77,7 +77,7 @@ const makeSessions = async ({ url, liveKey }: Stand): Promise<readonly string[]>
   return ids
 }
 
-/** Sends each request once, so that the service has in memory what it has after running for a while. */
+/** Sends each request once, to fill the caches of the service before the measurement. */
 const askOnce = async ({ url }: Stand, requests: readonly RequestPlan[]): Promise<void> => {
   let next = 0
   const caller = async (): Promise<void> => {

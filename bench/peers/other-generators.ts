@@ -65,7 +65,9 @@ export const runOtherGenerator = async (
 ): Promise<number> => {
   const child = Bun.spawn(commandOf(generator, target, run, processes.temporaryFolder()), {
     stdout: 'pipe',
-    stderr: 'ignore',
+    stderr: 'pipe',
   })
-  return readRate(generator, await new Response(child.stdout).text())
+  const [output, problem] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${generator} failed: ${problem.slice(0, 300)}`)
+  return readRate(generator, output)
 }

@@ -37,7 +37,7 @@ type EVMAttestedCall struct {
 	Wei *big.Int
 }
 
-// requestedHash never takes another project from the answer than the one that was asked for.
+// requestedHash returns the requested project, if the request names one; otherwise the answer's.
 func requestedHash(asked AttestationRequest, got *AttestationAnswer) string {
 	if asked.VerificationHash != "" {
 		return asked.VerificationHash

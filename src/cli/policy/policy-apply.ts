@@ -58,13 +58,12 @@ interface Target {
   readonly activates: boolean
 }
 
-/** Returns the change that applying the document makes, its policy, and the newest revision with the document. */
-const planChange = async (context: PolicyContext, { policy, name, source, activates }: Target) => {
-  const known = policy ?? policyNamed(await readPolicies(context), name)
-  if (known === null) return { known, change: 'created' as const, saved: null }
+/** Returns the change that applying the document makes, and the newest revision with the document. */
+const planChange = async (context: PolicyContext, known: string | null, { source, activates }: Target) => {
+  if (known === null) return { change: 'created' as const, saved: null }
   const saved = await savedRevision(context, known, source)
   const change: Change = saved === null ? 'saved' : !activates || saved.active ? 'none' : 'activated'
-  return { known, change, saved }
+  return { change, saved }
 }
 
 /** Saves the document unless it is saved, and activates it unless it is active, in one transaction. */
@@ -73,7 +72,9 @@ const applyDocument = async (context: PolicyContext, target: Target) => {
   const { source, activates } = target
   const warnings: readonly PolicyIssue[] = []
   return context.admin.together(async (admin) => {
-    const { known, change, saved } = await planChange({ ...context, admin }, target)
+    const inside = { ...context, admin }
+    const known = target.policy ?? policyNamed(await readPolicies(inside), target.name)
+    const { change, saved } = await planChange(inside, known, target)
     const { policy, revision } =
       known === null || saved === null
         ? await saveRevision(admin, organization, known, source)
@@ -200,16 +201,15 @@ export const sync = async (given: CommandContext): Promise<number> => {
   const dryRun = context.command.flag('dry-run')
   const policies = await readPolicies(context)
   const activates = !context.command.flag('draft')
-  // Ambiguous names are refused before the first change.
-  for (const { name } of documents) policyNamed(policies, name)
-  const planned = async (target: Target) => {
-    const { known, change } = await planChange(context, target)
-    return { policy: known, change }
-  }
+  // Refuse ambiguous names before the first change.
+  const known = new Map(documents.map(({ name }) => [name, policyNamed(policies, name)]))
   const changes = []
   for (const { file, name, source } of documents) {
     const target = { policy: null, name, source, activates }
-    const { policy, change } = dryRun ? await planned(target) : await applyDocument(context, target)
+    const found = known.get(name) ?? null
+    const { policy, change } = dryRun
+      ? { policy: found, ...(await planChange(context, found, target)) }
+      : await applyDocument(context, target)
     changes.push({ file, name, policy, change })
   }
   const unmanaged = await unmanagedPolicies(context, policies, documents)
