@@ -1,4 +1,5 @@
 import { FieldInvalidError } from '../domain/errors.ts'
+import type { Clock } from '../lib/time.ts'
 
 // A time requires its zone. A date alone means the start of that day in UTC.
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
@@ -11,3 +12,11 @@ export const timeOf = (name: string, text: string): number => {
   }
   return milliseconds
 }
+
+/**
+ * Returns the exclusive end of a period in Unix milliseconds. The default includes the current second, because the clock
+ * counts whole seconds.
+ * @throws FieldInvalidError
+ */
+export const endOf = (name: string, text: string | undefined, clock: Clock): number =>
+  text === undefined ? (clock.unixSeconds() + 1) * 1_000 : timeOf(name, text)

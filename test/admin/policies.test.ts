@@ -386,7 +386,10 @@ describe('a replay', () => {
     await ask({ source: SOURCE, since: '2026-01-01T00:00:00' }, 400)
     const input = { organizationId: alpha.id, policyId: policy.id, source: OF_OLDER_VERSION, quorum: 1 }
     await ask({ revision_id: (await harness.store.policies.saveRevision(input))?.id }, 202)
-    await ask({ source: SOURCE }, 202)
+    const toNow = await ask({ source: SOURCE }, 202)
+    // Covers the current second.
+    const untilMs = (harness.clock.unixSeconds() + 1) * 1_000
+    expect((await harness.store.tasks.find(alpha.id, toNow.id))?.input).toMatchObject({ untilMs })
     await ask({ source: SOURCE }, 409)
   })
 })

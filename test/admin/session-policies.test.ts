@@ -1,5 +1,6 @@
 // Policies that decide sessions, through the admin API: what each may be used for, who may let one decide, and what it says.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { isoTime } from '../../src/lib/time.ts'
 import { contentHashOf } from '../../src/policy/revision.ts'
 import { PROGRAM } from '../../src/program/labels.ts'
 import { openOver } from '../cli/admin-client-over.ts'
@@ -30,10 +31,12 @@ const make = async (source: string) => {
 /** As the command line tries a document, at once. */
 const tried = async (source: string): Promise<void> => {
   const { admin, close } = await openOver(harness)()
-  await admin.call('POST /organizations/{organization}/session-policy/trial-here', {
+  const { until } = await admin.call('POST /organizations/{organization}/session-policy/trial-here', {
     params: { organization: alpha.id },
     body: { source, since: '2020-01-01T00:00:00Z' },
   })
+  // Covers the current second.
+  expect(until).toBe(isoTime(harness.clock.unixSeconds() + 1))
   await close()
 }
 

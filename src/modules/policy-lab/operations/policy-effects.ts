@@ -11,7 +11,7 @@ import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.
 import { FIND_REVISION, POLICY, showPolicy } from '../../../admin/routes/policies.ts'
 import { showTask, TASK } from '../../../admin/routes/tasks.ts'
 import { closed, nullable, Type } from '../../../admin/schema.ts'
-import { timeOf } from '../../../admin/time.ts'
+import { endOf, timeOf } from '../../../admin/time.ts'
 import { compileRevision, contentHashOf } from '../../../policy/revision.ts'
 import type { Policy } from '../../../store/organizations/policies.ts'
 import type { Tables } from '../../../store/store.ts'
@@ -89,7 +89,7 @@ export const POLICY_EFFECT_ROUTES = [
         revisionId: body.revision_id ?? null,
         policyId: params.policy,
         sinceMs: body.since === undefined ? nowMs - replayedDays * DAY_MS : timeOf('since', body.since),
-        untilMs: body.until === undefined ? nowMs : timeOf('until', body.until),
+        untilMs: endOf('until', body.until, services.clock),
       }
       const task = await write(async (tables, note) => {
         await requirePolicy(tables, organization.id, params.policy)

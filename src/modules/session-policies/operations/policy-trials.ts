@@ -7,7 +7,7 @@ import { REPLAY_KIND } from '../../../admin/policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
 import { BASE, requireSession } from '../../../admin/sessions.ts'
-import { timeOf } from '../../../admin/time.ts'
+import { endOf, timeOf } from '../../../admin/time.ts'
 import { compilePolicy } from '../../../policy/cel/compile.ts'
 import { contentHashOf } from '../../../policy/revision.ts'
 import { replaySessions, type SessionReplay } from '../../../policy/tools/session-replay.ts'
@@ -86,7 +86,7 @@ export const SESSION_POLICY_TRIAL_COMMANDS = [
     handle: async ({ services, organization, actor, body, write }) => {
       const { source } = body
       const sinceMs = timeOf('since', body.since)
-      const untilMs = body.until === undefined ? services.clock.unixSeconds() * 1_000 : timeOf('until', body.until)
+      const untilMs = endOf('until', body.until, services.clock)
       const policy = compilePolicy(source)
       const sessions = await services.identity.knowledge.decidedByPeople(organization.id, {
         sinceSeconds: Math.floor(sinceMs / 1_000),
