@@ -234,17 +234,15 @@ test('an open hit is left to a person, also where it comes while the policy deci
   await decider()(session)
   expect(await decisions(session)).toMatchObject([{ decided: { outcome: 'review', problem: 'a hit is not cleared' } }])
   const late = await handIn('1981-01-01')
-  const knowledge = createSessionKnowledge(world)
-  const decide = decider({
-    knowledge: {
-      factsOf: async (...input) => {
-        const facts = await knowledge.factsOf(...input)
-        await openHit(world.store, organizationId, late.id)
-        return facts
-      },
-    },
-  })
-  await decide(late)
+  const before = await createSessionKnowledge(world).factsOf(late, world.clock.unixSeconds())
+  await openHit(world.store, organizationId, late.id)
+  const knowledge = { factsOf: async () => before }
+  const requireCurrent = async () => {
+    throw new ChecksPendingError()
+  }
+  // An outdated comparison is repeated first.
+  await expect(decider({ knowledge, requireCurrent })(late)).rejects.toThrow(ChecksPendingError)
+  await decider({ knowledge })(late)
   expect((await now(late))?.status).toBe('submitted')
   expect(await decisions(late)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown' } }])
   expect((await decisions(late))[0]?.decided?.problem).toContain('is open')

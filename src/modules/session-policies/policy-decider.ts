@@ -139,9 +139,12 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const changes = changesOver((change) =>
       store.transaction(async (tables) => {
         await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
+        if (outcome === 'completed') {
+          // An outdated comparison is repeated, even if it has found a hit.
+          await tables.sessions.lock(organizationId, sessionId)
+          await requireCurrent(tables, session)
+        }
         const state = await tables.sessions.changeStatus(change)
-        // After the change of status, which locks the links between sessions.
-        if (outcome === 'completed') await requireCurrent(tables, session)
         await tables.audit.append({
           organizationId,
           actor,

@@ -47,10 +47,8 @@ export const spendAndDecide = (
       if (isRepeated || before === null) return before
       const { status } = before.session
       if (status !== 'submitted') throw new TransitionRefusedError(status, change.to)
-      const after = await tables.sessions.changeStatus(change)
-      // After the change of status, which locks the links between sessions.
       if (change.to === 'completed') await requireCurrent(tables, before.session)
-      return after
+      return tables.sessions.changeStatus(change)
     })
   return {
     /** The message was already received. */

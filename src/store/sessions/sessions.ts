@@ -10,6 +10,7 @@ import type { CheckType, Session, SessionState, SessionStatus } from '../../doma
 import type { TableScope } from '../copy/table-scope.ts'
 import type { SqlParameter } from '../database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from '../paging.ts'
+import { lockDeployment } from '../row-locks.ts'
 import { findLinkedSessions, type LinkedSessions } from './linked-sessions.ts'
 import { announceSession } from './session-changes.ts'
 import { writeConsent } from './session-consent.ts'
@@ -49,8 +50,15 @@ export const createSessionTable = (scope: TableScope) => ({
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
 
-  /** @throws LinkedSessionsError if there are too many */
-  findLinked: (session: Session): Promise<LinkedSessions> => findLinkedSessions(scope.statements, session),
+  /**
+   * Call in a transaction that holds the session's lock. The links don't change until it ends.
+   * @throws LinkedSessionsError if there are too many
+   */
+  findLinked: (session: Session): Promise<LinkedSessions> =>
+    scope.write(async (transaction) => {
+      await lockDeployment(transaction)
+      return findLinkedSessions(transaction, session)
+    }),
 
   findMissing: (session: Session): Promise<readonly SessionPart[]> => findMissingParts(scope.statements, session),
 
