@@ -37,6 +37,12 @@ export const isSessionTransition = (from: SessionStatus, to: SessionStatus): boo
 /** Returns whether the person may still connect wallets and submit evidence. */
 export const isSessionOpen = (status: SessionStatus): boolean => status === 'pending' || status === 'retry'
 
+/**
+ * Statuses in which a session's checks are repeated when lists or settings change. The person of a session that was sent
+ * back may never submit it again.
+ */
+export const COMPARED_STATUSES: readonly SessionStatus[] = ['submitted', 'completed', 'retry']
+
 /** Returns whether no status follows: neither the person nor an operator can change it. */
 export const isSessionFinal = (status: SessionStatus): boolean => SESSION_TRANSITIONS[status].length === 0
 

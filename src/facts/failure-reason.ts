@@ -1,6 +1,5 @@
 // Reason why a source could not be read. Contains only constant text, because a library's message may quote the URL,
 // and RPC URLs may contain keys.
-// the URL, and RPC URLs may contain keys.
 import { causesOf } from '../lib/named-error.ts'
 import { FetchFailedError } from './guarded-fetch.ts'
 import { RpcFailedError } from './json-rpc.ts'

@@ -57,7 +57,6 @@ const isDuplicate = (outcomes: Outcomes): boolean | null => {
   if (found.includes('look')) return true
   // Uncertain if a document's number was unreadable, because its duplicates could not be searched. Without a document,
   // there is nothing to search.
-  // there is nothing to search.
   const isUnsure =
     found.some((outcome) => outcome !== undefined && outcome !== 'passed') ||
     (outcomes.has('document.zone') && !outcomes.has('document.number')) ||

@@ -4,7 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { addressKey } from '../../src/domain/address-key.ts'
 import { newUuid } from '../../src/domain/identifier.ts'
-import { ChecksPendingError, HitOpenError, LinkedSessionsError } from '../../src/domain/session-errors.ts'
+import {
+  ChecksPendingError,
+  HitOpenError,
+  LinkedChecksPendingError,
+  LinkedSessionsError,
+} from '../../src/domain/session-errors.ts'
+import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
 import { createNameChecks } from '../../src/modules/screening/checks/name-checks.ts'
 import { createRequireCurrent } from '../../src/modules/screening/checks/require-current.ts'
@@ -22,6 +28,7 @@ const HEADER = 'id,kind,name\n'
 
 let identity: Awaited<ReturnType<typeof openIdentity>>
 let names: string[] = []
+let memo = 'fraud'
 /** Address lists in memory, which follow the store only when read. */
 let memory: Parameters<typeof createWalletChecks>[0]['lists'] = () => []
 
@@ -56,51 +63,65 @@ const readMemory = async (): Promise<void> => {
   memory = () => rows
 }
 
+const fail = (error: unknown): never => {
+  throw error
+}
+
+const partsNow = () => {
+  const { store } = identity
+  const settings = store.screeningSettings.readAll
+  return [
+    createNameChecks({
+      settings,
+      listsInUse: async () => ({ versions: versionsOf(await store.screeningLists.list()), enabled: ['own'] }),
+      screenerFor: async () => {
+        const entries = names.map((name, at) => ({
+          id: `${at}`,
+          kind: 'person' as const,
+          names: [name],
+          birthDates: [],
+          countries: [],
+          wallets: [],
+        }))
+        const screening = openScreening(buildScreening([{ list: 'own', entries }]))
+        return {
+          screen: async (subjects, threshold) => subjects.map((subject) => screening.screen(subject, threshold)),
+        }
+      },
+      evidence: {
+        screenedFieldsOf: async () => async () => ({ fullName: NAME }),
+        screenedZonesOf: async () => async () => [],
+      },
+      onError: fail,
+    }),
+    createWalletChecks({
+      settings,
+      walletsOf: store.sessionWallets.ofSessionsOverTime,
+      lists: () => memory(),
+      memoOf: async () => memo,
+    }),
+  ]
+}
+
 const runChecks = (): Promise<number> => {
   const { store, storeChecks, clock } = identity
-  const settings = store.screeningSettings.readAll
   return createCheckRunner({
     store: store.sessionChecks,
     storeChecks,
     findSession: store.sessions.find,
     clock,
-    parts: [
-      createNameChecks({
-        settings,
-        listsInUse: async () => ({ versions: versionsOf(await store.screeningLists.list()), enabled: ['own'] }),
-        screenerFor: async () => {
-          const entries = names.map((name, at) => ({
-            id: `${at}`,
-            kind: 'person' as const,
-            names: [name],
-            birthDates: [],
-            countries: [],
-            wallets: [],
-          }))
-          const screening = openScreening(buildScreening([{ list: 'own', entries }]))
-          return {
-            screen: async (subjects, threshold) => subjects.map((subject) => screening.screen(subject, threshold)),
-          }
-        },
-        evidence: {
-          screenedFieldsOf: async () => async () => ({ fullName: NAME }),
-          screenedZonesOf: async () => async () => [],
-        },
-        onError: (error) => {
-          throw error
-        },
-      }),
-      createWalletChecks({
-        settings,
-        walletsOf: store.sessionWallets.ofSessionsOverTime,
-        lists: () => memory(),
-        memoOf: async () => 'fraud',
-      }),
-    ],
-    onError: (error) => {
-      throw error
-    },
+    parts: partsNow(),
+    onError: fail,
   })()
+}
+
+const checkAgain = async (): Promise<void> => {
+  const { store, storeChecks } = identity
+  const { outdated, queued } = store.sessionChecks
+  const organizations = store.organizations.list
+  for (const part of partsNow()) {
+    await createCheckAgain(part, { organizations, outdated, queued, store: storeChecks, onError: fail })(() => true)
+  }
 }
 
 const WALLET = evmWallet(7)
@@ -115,7 +136,7 @@ let count = 0
 const deny = async (wallet: WalletAddress): Promise<void> => {
   const { lists } = identity.store
   if ((await lists.find(organizationId, 'deny')) === null) await lists.create({ owner: organizationId, name: 'deny' })
-  const edit = { key: addressKey(wallet), present: true, memo: 'fraud', author: 'test', addedAtSeconds: 1 }
+  const edit = { key: addressKey(wallet), present: true, memo, author: 'test', addedAtSeconds: 1 }
   await lists.edit(organizationId, 'deny', [edit])
   await readMemory()
 }
@@ -131,6 +152,14 @@ const disconnect = async (wallet: WalletAddress): Promise<void> => {
   const state = await identity.store.sessions.find(organizationId, sessionId)
   const walletId = state?.wallets.find(({ address }) => address === wallet)?.id ?? ''
   await identity.store.sessionWallets.remove({ organizationId, sessionId, walletId, actor: 'person' })
+}
+
+const clearHits = async (id: string): Promise<void> => {
+  const { hits, decideHit } = identity.store.screeningChecks
+  const decision = { state: 'cleared', by: 'ada', reason: 'A reason.' } as const
+  for (const hit of await hits(organizationId, id)) {
+    await decideHit({ organizationId, sessionId: id, hitId: hit.id }, decision)
+  }
 }
 
 const submit = async (): Promise<void> => {
@@ -155,6 +184,7 @@ beforeEach(async () => {
     organizationId,
     sealedSecret: new Uint8Array(32),
   })
+  memo = 'fraud'
   await importNames(['Ivan Primerov'])
   await readMemory()
   sessionId = await connect(WALLET)
@@ -195,8 +225,7 @@ describe('an external decider', () => {
     await expect(decide()).rejects.toThrow(HitOpenError)
     const [hit] = await identity.store.screeningChecks.hits(organizationId, sessionId)
     expect(hit?.why.map(({ detail }) => detail)).toContain('the wallet is not connected to the session')
-    const decision = { state: 'cleared', by: 'ada', reason: 'A reason.' } as const
-    await identity.store.screeningChecks.decideHit({ organizationId, sessionId, hitId: hit?.id ?? '' }, decision)
+    await clearHits(sessionId)
     expect(await decide()).toBe('completed')
   })
 
@@ -225,6 +254,56 @@ describe('an external decider', () => {
     await expect(decide()).rejects.toThrow(ChecksPendingError)
     await expect(decide()).rejects.toThrow(ChecksPendingError)
     await runChecks()
+    expect(await decide()).toBe('completed')
+  })
+
+  test.each([
+    ['sent back', 'retry'],
+    ['completed', 'completed'],
+  ] as const)(
+    'a clearance in a session that was %s does not cover a later listing of its wallet',
+    async (_, status) => {
+      await deny(DENIED)
+      const earlier = await connect(DENIED, WALLET)
+      const { session } = await identity.move(organizationId, earlier, 'submitted')
+      await runChecks()
+      await clearHits(earlier)
+      await identity.move(organizationId, session.id, status)
+      memo = 'fraud, court order'
+      await deny(DENIED)
+      await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
+      await runChecks()
+      await expect(decide()).rejects.toThrow(LinkedChecksPendingError)
+      await checkAgain()
+      await expect(decide()).rejects.toThrow('a hit of another session')
+    },
+  )
+
+  test('a clearance in a rejected session does not cover a later listing of its wallet', async () => {
+    await deny(DENIED)
+    const earlier = await connect(DENIED, OTHER)
+    await identity.move(organizationId, earlier, 'submitted')
+    await runChecks()
+    await clearHits(earlier)
+    await identity.move(organizationId, earlier, 'rejected')
+    sessionId = await connect(OTHER)
+    await submit()
+    await identity.move(organizationId, sessionId, 'completed')
+    sessionId = await connect(OTHER)
+    await submit()
+    await expect(decide()).rejects.toThrow('on the list deny')
+  })
+
+  test('waits until a linked session that was sent back is compared with the present lists', async () => {
+    const earlier = await connect(OTHER, WALLET)
+    await identity.move(organizationId, earlier, 'submitted')
+    await runChecks()
+    await identity.move(organizationId, earlier, 'retry')
+    await importNames(['Ivan Primerov', 'Pjotr Obraztsov'])
+    await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
+    await runChecks()
+    await expect(decide()).rejects.toThrow(LinkedChecksPendingError)
+    await checkAgain()
     expect(await decide()).toBe('completed')
   })
 })

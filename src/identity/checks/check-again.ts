@@ -1,6 +1,6 @@
-// Repeats checks after the compared data has changed: for sessions that await a decision and for verified sessions, one
-// organization at a time. The runner checks sessions that are submitted in the meantime.
-import type { Session, SessionStatus } from '../../domain/session.ts'
+// Repeats checks after the compared data has changed: for submitted, verified and returned sessions, one organization at
+// a time. The runner checks sessions that are submitted in the meantime.
+import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import {
   type Comparison,
   ComparisonChangedError,
@@ -42,7 +42,6 @@ interface MadeAgain {
   readonly opened: number
 }
 
-const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
 const BATCH = 50
 
 export const createCheckAgain = (
@@ -85,7 +84,7 @@ export const createCheckAgain = (
     goesOn: () => boolean,
   ): Promise<MadeAgain & { readonly isSettled: boolean }> => {
     let [sessions, opened, seen] = [0, 0, 0]
-    for (const status of STATUSES) {
+    for (const status of COMPARED_STATUSES) {
       for (let after = ''; ; ) {
         if (!goesOn()) return { sessions, opened, isSettled: false }
         const found = await outdated(organizationId, status, { part: name, version }, after, BATCH)
@@ -93,7 +92,6 @@ export const createCheckAgain = (
         if (last === undefined) break
         // Until the runner has completed a session, data that it reads, such as a document's zone, comes from an
         // earlier submission.
-        // submission.
         const waiting = await queued(
           organizationId,
           found.map(({ id }) => id),

@@ -45,7 +45,6 @@ export const createSealedNote = <Content>(input: {
         } catch (error) {
           // If it is unknown whether the record was stored, keep the file: the sweep deletes it if no record references
           // it.
-          // it.
           if (!(error instanceof OrganizationKeyExchangedError)) throw error
           await vault.discard([record.storageName])
           if (attempt === SEAL_ATTEMPTS) throw error

@@ -54,7 +54,6 @@ const MARKS = 2 ** 19
 
 // A record's words: hash, length, caller, read time (two words), level and widths, marks of persons and other wallets,
 // key, standings.
-// key, standings.
 const HASH = 0
 const LENGTH = 1
 const CALLER = 2
@@ -106,7 +105,6 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   let keyHash = 0
 
   // Random numbers per byte (tabulation hashing): callers choose addresses, but cannot choose collisions.
-  // collisions.
   const numbers = crypto.getRandomValues(new Uint32Array(KEY_BYTES_MAX * 256))
   const seed = numbers[0]!
 

@@ -112,7 +112,6 @@ export const createProviderEndpoints = (
       })
       // A sender that missed the first response sends again, and gets the same response, because the message was
       // accepted.
-      // accepted.
       const state = decided ?? (await requireSession(call))
       const answer = { ...buildStatus(state), applied: decided !== null }
       return jsonResponse(JSON.stringify(answer), call.requestId)

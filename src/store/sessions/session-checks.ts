@@ -2,7 +2,7 @@
 // it, so that none is missed. It is marked when its checks are stored, and leaves the queue when all follow-up work is
 // done.
 import { type BoundHit, isUncompared } from '../../domain/screening-hit.ts'
-import type { Session, SessionStatus } from '../../domain/session.ts'
+import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { ChecksPendingError, UncomparedError } from '../../domain/session-errors.ts'
 import { shuffled } from '../../lib/shuffled.ts'
 import { among, columnsOf, flag, hidden, integer, json, sql, text } from '../columns.ts'
@@ -155,7 +155,6 @@ const writeChecks = async (
   const written: OutcomeRow[] = []
   // Write the hits first, which locks the session in the same order as a decision about it. Open hits of an omitted
   // check stay, because only a setting omits a check.
-  // is no longer made stay, because only a setting omits a check.
   for (const { sessionId, checks } of made) {
     for (const check of checks) {
       const { hits, name, outcome, settings = '', subjectBases = [] } = check
@@ -200,6 +199,19 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   /** Sorted by name. */
   list: (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
     CHECKS.list(scope, { organizationId, sessionId }, ['name']),
+
+  /** Checks of the sessions that are compared again when lists change, as session id, name and version. */
+  versionsOf: (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ): Promise<readonly { readonly session_id: string; readonly name: string; readonly version: string }[]> =>
+    scope.statements.query(
+      `SELECT c.session_id, c.name, c.version FROM session_checks c
+       JOIN sessions s ON s.organization_id = c.organization_id AND s.id = c.session_id
+       WHERE c.organization_id = ? AND c.session_id IN (${placeholdersFor(sessionIds)})
+         AND s.status IN (${placeholdersFor(COMPARED_STATUSES)})`,
+      [organizationId, ...sessionIds, ...COMPARED_STATUSES],
+    ),
 
   isPending: (organizationId: string, sessionId: string): Promise<boolean> =>
     isPending(scope.statements, organizationId, sessionId),

@@ -82,7 +82,6 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   const rejected = await findLastRejection(transaction, input, walletAddress)
   // A later rejection takes precedence: the completed session no longer verifies anything, and the person must try
   // again.
-  // again.
   if (rejected === null || isDecidedAfter(row, rejected)) return toSession(row)
   const open = await find(NO_LEVEL)
   return open === undefined ? null : toSession(open)

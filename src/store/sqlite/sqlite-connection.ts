@@ -109,7 +109,6 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run('PRAGMA fullfsync = ON')
     // The file is not mapped into memory: mapped pages are released at the first read after each commit. With hundreds
     // of megabytes, that blocked the thread for up to a second on a busy virtual machine.
-    // megabytes, that blocked the thread for up to a second on a busy virtual machine.
     if (readOnly) database.run('PRAGMA query_only = ON')
     else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)
   } catch (error) {

@@ -1,6 +1,5 @@
 // Copies a SQLite database in use to another file, as of one moment. Source:
 // https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause.
-// https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { MOVED_TO, movedError } from '../copy/moved.ts'

@@ -79,7 +79,6 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
       // As in PostgreSQL: after a failed statement, nothing of the transaction is kept, even if the work caught the
       // error. Further statements are rejected: SQLite may have rolled back already, and would commit them immediately.
-      // error. Further statements are rejected: SQLite may have rolled back already, and would commit them immediately.
       if (failure !== undefined) throw failure
       try {
         return statement()

@@ -2,7 +2,7 @@
 // process that exits afterwards. Stores nothing.
 import { fixedError } from '../../../domain/errors.ts'
 import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
-import type { Session, SessionStatus } from '../../../domain/session.ts'
+import { COMPARED_STATUSES, type Session } from '../../../domain/session.ts'
 import type { EvidenceService } from '../../../identity/evidence-types.ts'
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { Store } from '../../../store/store.ts'
@@ -25,7 +25,6 @@ interface NearNamesDependencies {
 
 /** Per status. Decrypting the fields of sessions takes most of the time. */
 const SESSIONS_MAX = 500
-const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
 const BATCH = 50
 
 class ComparisonBusyError extends fixedError('OVERLOADED', 'another comparison is running; try again in a moment', {
@@ -42,7 +41,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
   const newest = async (organizationId: string) => {
     const sessions: Session[] = []
     let exact = true
-    for (const status of STATUSES) {
+    for (const status of COMPARED_STATUSES) {
       const page = await store.sessions.page({ organizationId, status }, { after: null, limit: SESSIONS_MAX })
       sessions.push(...page.items)
       if (page.next !== null) exact = false

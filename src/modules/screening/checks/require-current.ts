@@ -3,7 +3,7 @@
 import { addressKey } from '../../../domain/address-key.ts'
 import { NAME_CHECK } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
-import { ChecksPendingError, LinkedSessionsError } from '../../../domain/session-errors.ts'
+import { ChecksPendingError, LinkedChecksPendingError, LinkedSessionsError } from '../../../domain/session-errors.ts'
 import { parseWalletAddress } from '../../../domain/wallet.ts'
 import { NOTHING } from '../../../identity/checks/checks.ts'
 import type { AddressList } from '../../../store/lists/lists.ts'
@@ -17,24 +17,33 @@ type ComparedTables = Pick<
   'lists' | 'screeningChecks' | 'screeningLists' | 'screeningSettings' | 'sessionChecks' | 'sessions'
 >
 
+/** Versions of the present lists and settings, by check. */
+type PresentVersions = ReadonlyMap<string, string>
+
 /**
- * Linked addresses are compared with their own sessions. An address without a hit was compared before it was listed, by
- * another organization, or never, because its session was not submitted.
- * @throws LinkedSessionsError
+ * The names and addresses of linked sessions are compared with these sessions, whose hits a person decides. A listed
+ * address without such a hit belongs to another organization's session, or to a session that is not compared when lists
+ * change.
+ * @throws LinkedSessionsError, LinkedChecksPendingError
  */
 const requireLinkedCompared = async (
   tables: ComparedTables,
   session: Session,
+  present: PresentVersions,
   lists: readonly AddressList[],
   hasScreeners: boolean,
 ): Promise<void> => {
-  if (lists.length === 0 && !hasScreeners) return
   const { organizationId, id } = session
   const { addresses, unsubmitted, sessionIds } = await tables.sessions.findLinked(session)
   if (hasScreeners && unsubmitted.size > 0) {
     throw new LinkedSessionsError('a linked wallet of a session that was not submitted is not screened')
   }
-  const hits = await tables.screeningChecks.statesOf(organizationId, [id, ...sessionIds])
+  const checks = await tables.sessionChecks.versionsOf(organizationId, [id, ...sessionIds])
+  if (checks.some(({ name, version }) => present.get(name) !== undefined && present.get(name) !== version)) {
+    throw new LinkedChecksPendingError()
+  }
+  const compared = new Set(checks.flatMap((check) => (check.name === WALLET_CHECK ? [check.session_id] : [])))
+  const hits = await tables.screeningChecks.statesOf(organizationId, [...compared])
   const found = new Map(lists.map(({ name }) => [name, new Set<string>()]))
   for (const { list, entry } of hits) {
     const wallet = parseWalletAddress(entry)
@@ -52,7 +61,7 @@ const requireLinkedCompared = async (
 /**
  * Checks an automatic completion in its transaction.
  * @param screeners names of the configured screeners
- * @returns a function that throws ChecksPendingError or LinkedSessionsError
+ * @returns a function that throws ChecksPendingError, LinkedChecksPendingError or LinkedSessionsError
  */
 export const createRequireCurrent =
   (screeners: readonly string[]) =>
@@ -62,14 +71,14 @@ export const createRequireCurrent =
     const settings = await tables.screeningSettings.read(organizationId)
     const versions = versionsOf(await tables.screeningLists.list())
     const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
-    const present = {
-      [NAME_CHECK]: Object.keys(versions).length === 0 ? NOTHING : nameVersion(versions, settings),
-      [WALLET_CHECK]: walletVersion(lists, organizationId, settings),
-    }
-    for (const [check, version] of Object.entries(present)) {
+    const present: PresentVersions = new Map([
+      [NAME_CHECK, Object.keys(versions).length === 0 ? NOTHING : nameVersion(versions, settings)],
+      [WALLET_CHECK, walletVersion(lists, organizationId, settings)],
+    ])
+    for (const [check, version] of present) {
       const stored = made.find(({ name }) => name === check)?.version ?? NOTHING
       if (stored !== version) throw new ChecksPendingError()
     }
     const hasScreeners = (settings.screeners ?? screeners).length > 0
-    await requireLinkedCompared(tables, session, listsInUse(lists, organizationId, settings), hasScreeners)
+    await requireLinkedCompared(tables, session, present, listsInUse(lists, organizationId, settings), hasScreeners)
   }
