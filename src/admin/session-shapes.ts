@@ -104,7 +104,8 @@ export const SESSION_DETAIL = named(
         public_comment: nullable(Type.String()),
         private_comment: nullable(Type.String()),
         overridden: Type.Array(Type.String(), {
-          description: 'Parts that were missing when the session was completed with an override',
+          description:
+            'Parts that were missing when the session was completed with an override; `confirmed-hit` if a hit was confirmed',
         }),
         at: time(),
       }),

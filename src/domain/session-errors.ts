@@ -51,7 +51,7 @@ export class HitOpenError extends fixedError(
 /** The session of a listed person or wallet is never completed automatically. */
 export class HitConfirmedError extends fixedError(
   'SESSION_CONFLICT',
-  'a list or screener hit is confirmed: an operator must decide the session',
+  'a list or screener hit is confirmed: only an operator’s override completes the session',
 ) {}
 
 /** The session of a rejected person is never completed automatically. */

@@ -121,7 +121,7 @@ export interface SessionEvent {
   readonly publicComment: string | null
   /** For operators. */
   readonly privateComment: string | null
-  /** Required parts that were missing when a person's override completed the session. Empty for any other change. */
+  /** Missing parts, and `confirmed-hit`, that a person's override disregarded. Empty for any other change. */
   readonly overridden: readonly string[]
   readonly createdAtSeconds: number
 }

@@ -76,7 +76,7 @@ describe('a decision', () => {
     expect(items[0]).toMatchObject({
       action: 'session.decide',
       subject: id,
-      detail: { status: ['submitted', 'completed'], completed_without: 'wallets, fullName, birthDate, country' },
+      detail: { status: ['submitted', 'completed'], overridden: 'wallets, fullName, birthDate, country' },
     })
   })
 

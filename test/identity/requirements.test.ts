@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { missingParts, requiredParts } from '../../src/domain/requirements.ts'
 import type { Session, StatusChange } from '../../src/domain/session.ts'
 import { CHECKS_VALID_SECONDS } from '../../src/store/sessions/session-requirements.ts'
+import { openHit } from '../admin/support/open-hit.ts'
 import { describeStores } from '../store/dialects.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { openEvidence } from './evidence/support.ts'
@@ -108,6 +109,15 @@ describeStores((openStore) => {
     const whole = await submitted()
     await change(whole, 'completed', { override: 'person' })
     expect((await eventsOf(whole)).at(-1)?.overridden).toEqual([])
+    // A reviewer who has not seen that a colleague confirmed the hit does not complete the session.
+    const listed = await submitted()
+    const { id: hitId } = await openHit(world.store, organizationId, listed.id)
+    const confirmation = { state: 'confirmed', by: 'ada', reason: 'The same person.' } as const
+    await world.store.screeningChecks.decideHit({ organizationId, sessionId: listed.id, hitId }, confirmation)
+    await expect(change(listed, 'completed')).rejects.toThrow('only an operator’s override completes the session')
+    await expect(change(listed, 'completed', { override: 'person', actor: 'policy:p:1' })).rejects.toThrow('confirmed')
+    await change(listed, 'completed', { override: 'person' })
+    expect((await eventsOf(listed)).at(-1)?.overridden).toEqual(['confirmed-hit'])
   })
 
   test('completes no live session by the sandbox’s override', async () => {

@@ -60,7 +60,7 @@ const showPage = async (
 const OVERRIDE = Type.Optional(
   Type.Boolean({
     description:
-      'With `completed`: complete the session despite `missing` parts. The audit log and the history record the override',
+      'With `completed`: complete the session despite `missing` parts and confirmed hits. The audit log and the history record the override',
   }),
 )
 
@@ -104,7 +104,7 @@ const decide = async ({ tables, note, actor, session, body, revoke, override }: 
     subject: session.id,
     detail: {
       status: [session.status, body.status],
-      ...(overridden.length === 0 ? {} : { completed_without: overridden.join(', ') }),
+      ...(overridden.length === 0 ? {} : { overridden: overridden.join(', ') }),
     },
   })
   return shown

@@ -266,16 +266,19 @@ export const eraseResemblances = async (
 
 /**
  * Call in the transaction that completes a session.
- * @throws HitOpenError; HitConfirmedError unless an operator completes it
+ * @param mayOverride completes the session despite a confirmed hit @returns whether a hit is confirmed
+ * @throws HitOpenError, HitConfirmedError
  */
 export const requireHitsDecided = async (
   transaction: Transaction,
   { organizationId, id: sessionId }: Pick<Session, 'organizationId' | 'id'>,
-  byOperator: boolean,
-): Promise<void> => {
+  mayOverride: boolean,
+): Promise<boolean> => {
   const has = async (state: HitState) => (await HITS.count(transaction, { organizationId, sessionId, state })) > 0
   if (await has('open')) throw new HitOpenError()
-  if (!byOperator && (await has('confirmed'))) throw new HitConfirmedError()
+  const hasConfirmed = await has('confirmed')
+  if (hasConfirmed && !mayOverride) throw new HitConfirmedError()
+  return hasConfirmed
 }
 
 export const createScreeningCheckTable = (scope: TableScope) => ({

@@ -40,6 +40,8 @@ const checkChange = (session: Session, change: StatusChange): void => {
   if (change.to === 'retry' && retryCount >= RETRIES_MAX) throw new RetriesExhaustedError()
 }
 
+const CONFIRMED_HIT = 'confirmed-hit'
+
 /** Statuses that decide whether the session's wallets are verified. */
 const DECISIONS: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
 const TOLD: ReadonlySet<SessionStatus> = new Set(['retry', 'rejected'])
@@ -97,7 +99,7 @@ const writeStatus = async (
 /**
  * Checks that nothing prevents the completion. The sandbox forces outcomes of sessions without checks, but open hits
  * and pending checks also prevent their completion. An operator can complete sessions that automatic deciders cannot.
- * @returns the missing required parts that are overridden
+ * @returns the overridden obstacles: missing required parts, and CONFIRMED_HIT
  */
 const checkCompletion = async (
   transaction: Transaction,
@@ -112,9 +114,10 @@ const checkCompletion = async (
   if (!isForced) await requireCurrentChecks(transaction, session, nowSeconds)
   await requireChecksMade(transaction, session)
   const byOperator = isForced || isOperatorActor(actor)
-  await requireHitsDecided(transaction, session, byOperator)
+  const mayOverride = byOperator && override !== undefined
+  const hasConfirmed = await requireHitsDecided(transaction, session, mayOverride)
   if (!byOperator) await requireNothingAgainst(transaction, session)
-  return missing
+  return hasConfirmed ? [...missing, CONFIRMED_HIT] : missing
 }
 
 /**

@@ -58,7 +58,8 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
   const verdict = chosen === 'completed' && !mayApprove ? null : chosen
   const [unexplained, setUnexplained] = useState(false)
   const [overrides, setOverrides] = useState(false)
-  const needsOverride = verdict === 'completed' && session.missing.length > 0
+  const isConfirmed = session.hits.confirmed > 0
+  const needsOverride = verdict === 'completed' && (session.missing.length > 0 || isConfirmed)
   const { publicComment, privateComment, ticked } = draft
   const form = useRef<HTMLFormElement>(null)
 
@@ -197,10 +198,18 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
             (verdict !== 'completed' || session.wallets.length > 0) && <p class="soft">{WORDS[verdict].text}</p>
           )}
           {needsOverride && (
-            <Notice tone="warn" title={`Missing: ${inOrder(session.missing).map(partWord).join(', ')}`}>
+            <Notice
+              tone="warn"
+              title={[
+                ...(isConfirmed ? ['A hit is confirmed'] : []),
+                ...(session.missing.length > 0
+                  ? [`Missing: ${inOrder(session.missing).map(partWord).join(', ')}`]
+                  : []),
+              ].join('. ')}
+            >
               {session.wallets.length === 0 && <p>No wallet is connected, so approval verifies no wallet.</p>}
               <CheckField
-                label="Approve despite missing evidence"
+                label="Approve anyway"
                 hint="Recorded in the history and the audit log."
                 checked={overrides}
                 onChecked={setOverrides}

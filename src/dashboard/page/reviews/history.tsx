@@ -27,9 +27,7 @@ const Comments = ({ event }: { readonly event: Gathered }) => {
           <span class="faint">Message to the person</span> {event.public_comment}
         </p>
       )}
-      {event.overridden.length > 0 && (
-        <p class="faint">Completed without: {event.overridden.map(partWord).join(', ')}</p>
-      )}
+      {event.overridden.length > 0 && <p class="faint">Overridden: {event.overridden.map(partWord).join(', ')}</p>}
       {event.private_comment !== null && (
         <p class="comment comment-private">
           <span class="faint">Internal note</span> {event.private_comment}

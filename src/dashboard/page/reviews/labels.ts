@@ -42,6 +42,7 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   portrait: 'Portrait',
   'proof-of-address': 'Proof of address',
   'registration-document': 'Registration document',
+  'confirmed-hit': 'Confirmed hit',
 }
 
 export const inOrder = (parts: Iterable<string>): readonly string[] => {
