@@ -12,7 +12,7 @@ import {
 import type { TableScope } from './copy/table-scope.ts'
 import type { SqlParameter, SqlValue, Statements, Transaction } from './database.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
-import { columnNameOf, remembered } from './row-fields.ts'
+import { chunkRows, columnNameOf, remembered } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
 /** Scope of a write: its own transaction, or an open one. */
@@ -30,9 +30,6 @@ type Order<Columns extends Shape> =
       /** Text columns that can be large, for pages of limited size. */
       readonly large?: readonly StoredField<Columns>[]
     }
-
-/** Keeps the number of parameters far below both databases' limits. */
-const ROWS_AT_ONCE = 100
 
 const inTransaction = <Result>(target: Target, work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
   'write' in target ? target.write(work) : work(target)
@@ -201,8 +198,8 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
      * @param rows all with values for the same fields
      */
     putAll: async (target: Target, key: readonly StoredField<Columns>[], rows: readonly NewRow<Columns>[]) => {
-      for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-        const part = rows.slice(at, at + ROWS_AT_ONCE).map((row) => insertion(row as Values<Columns>))
+      for (const chunk of chunkRows(rows)) {
+        const part = chunk.map((row) => insertion(row as Values<Columns>))
         const into = part[0]?.into ?? ''
         const set = into.split(', ').filter((column) => !key.some((field) => nameOf(field) === column))
         const values = `, (${into.replace(/\w+/g, '?')})`.repeat(part.length - 1)

@@ -1,9 +1,10 @@
 // Counts recent sign-in attempts across all processes and nodes with the generic cell rate algorithm (ITU-T I.371). A
 // counter is the time at which it is empty again; each attempt moves that time forward.
 import { NamedError } from '../../lib/named-error.ts'
-import type { TableScope } from '../copy/table-scope.ts'
+import { integer, sql } from '../columns.ts'
+import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
-import { sweepRows } from '../sweep.ts'
+import { defineTable } from '../table.ts'
 
 export interface CounterTake {
   /** The caller keeps the number of distinct counters small. */
@@ -21,6 +22,8 @@ type TakeResult =
 
 /** A power loss may lose the latest attempts. */
 const DURABILITY = { survives: 'process-crash' } as const
+
+const COUNTERS = defineTable('sign_in_counters', { slot: integer, clearAtSeconds: integer })
 
 class CounterFullError extends NamedError {
   readonly slot: number
@@ -49,11 +52,8 @@ const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: 
     [slot, nowSeconds + secondsEach, secondsEach, nowSeconds, nowSeconds, impossible, highest, highest, impossible],
   )
   if (counted === 1) return
-  const [row] = await transaction.query<{ clear_at_seconds: number }>(
-    'SELECT clear_at_seconds FROM sign_in_counters WHERE slot = ?',
-    [slot],
-  )
-  throw new CounterFullError(slot, Math.max(1, (row?.clear_at_seconds ?? 0) - highest))
+  const counter = await COUNTERS.find(transaction, { slot })
+  throw new CounterFullError(slot, Math.max(1, (counter?.clearAtSeconds ?? 0) - highest))
 }
 
 export const createSignInCounterTable = (scope: TableScope) => ({
@@ -76,23 +76,15 @@ export const createSignInCounterTable = (scope: TableScope) => ({
   giveBack: (takes: readonly CounterTake[], forgiven: readonly number[] = []): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { slot, secondsEach } of takes.toSorted((one, other) => one.slot - other.slot)) {
-        if (forgiven.includes(slot)) {
-          await transaction.execute('DELETE FROM sign_in_counters WHERE slot = ?', [slot])
-        } else {
-          await transaction.execute(
-            'UPDATE sign_in_counters SET clear_at_seconds = clear_at_seconds - ? WHERE slot = ?',
-            [secondsEach, slot],
-          )
-        }
+        const reduced = { clearAtSeconds: sql`clear_at_seconds - ${secondsEach}` }
+        if (forgiven.includes(slot)) await COUNTERS.removeAll(transaction, { slot })
+        else await COUNTERS.updateAll(transaction, { slot }, reduced)
       }
     }, DURABILITY),
 
   /** Deletes a batch of empty counters. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
-    scope.write(
-      (transaction) => sweepRows(transaction, 'sign_in_counters', 'slot', 'clear_at_seconds <= ?', scope.nowSeconds()),
-      DURABILITY,
-    ),
+    COUNTERS.sweep(survivingCrashes(scope), ['slot'], sql`clear_at_seconds <= ${scope.nowSeconds()}`),
 })
 
 export type SignInCounterTable = ReturnType<typeof createSignInCounterTable>

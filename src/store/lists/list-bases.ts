@@ -89,11 +89,12 @@ export const createListBaseTable = (scope: TableScope) => ({
         if (keys.length === 0) continue
         const notes = chunk.storedNotes ?? packNotes(chunk.notes)
         await CHUNKS.insert(transaction, { baseId, keyWidth: width, firstKey: keys.slice(0, width), keys, notes })
-        const column = width === EVM_KEY_WIDTH ? 'evm_count' : 'solana_count'
-        await transaction.execute(`UPDATE list_bases SET ${column} = ${column} + ? WHERE id = ?`, [
-          keys.length / width,
-          baseId,
-        ])
+        const added = keys.length / width
+        const counts =
+          width === EVM_KEY_WIDTH
+            ? { evmCount: sql`evm_count + ${added}` }
+            : { solanaCount: sql`solana_count + ${added}` }
+        await BASES.updateAll(transaction, { id: baseId }, counts)
       }
     }, STAGING),
 
@@ -110,12 +111,8 @@ export const createListBaseTable = (scope: TableScope) => ({
       if (list === undefined) return 'unknown'
       if (ifVersion !== null && list.version !== ifVersion) return 'changed-meanwhile'
       // The sweep retires a base before it deletes the first chunk.
-      const staged = await transaction.execute(
-        'UPDATE list_bases SET retired_at_seconds = NULL WHERE id = ? AND retired_at_seconds IS NULL',
-        [baseId],
-      )
-      const base = await BASES.find(transaction, { id: baseId })
-      if (staged === 0 || base === null) return 'changed-meanwhile'
+      const base = await BASES.lock(transaction, { id: baseId, retiredAtSeconds: null }, 'retiredAtSeconds')
+      if (base === null) return 'changed-meanwhile'
       await requireRoomForEntries(
         transaction,
         list.organization_id,
@@ -145,11 +142,8 @@ export const createListBaseTable = (scope: TableScope) => ({
         // The source was removed, changed, or leased by another reader.
         if (!(await confirmSource(transaction, { listId, token }, found))) return 'changed-meanwhile'
       }
-      await transaction.execute(
-        `UPDATE list_bases SET retired_at_seconds = ?
-         WHERE retired_at_seconds IS NULL AND id = (SELECT base_id FROM lists WHERE id = ?)`,
-        [now, listId],
-      )
+      const previous = { id: sql`= (SELECT base_id FROM lists WHERE id = ${listId})`, retiredAtSeconds: null }
+      await BASES.updateAll(transaction, previous, { retiredAtSeconds: now })
       await transaction.execute('DELETE FROM list_edits WHERE list_id = ?', [listId])
       await transaction.execute(
         `UPDATE lists SET base_id = ?, version = version + 1, updated_at_seconds = ?,
@@ -183,15 +177,14 @@ export const createListBaseTable = (scope: TableScope) => ({
     width: KeyWidth,
     afterKey: Uint8Array | null,
     limit: number,
-  ): Promise<readonly Uint8Array[]> =>
-    (
-      await scope.statements.query<{ keys: Uint8Array }>(
-        `SELECT keys FROM list_chunks WHERE base_id = ? AND key_width = ? AND first_key > ?
-         ORDER BY first_key LIMIT ?`,
-        // No key is empty, so the empty key precedes the first.
-        [baseId, width, afterKey ?? new Uint8Array(0), limit],
-      )
-    ).map((row) => row.keys),
+  ): Promise<readonly Uint8Array[]> => {
+    const rows = await scope.statements.query<{ keys: Uint8Array }>(
+      'SELECT keys FROM list_chunks WHERE base_id = ? AND key_width = ? AND first_key > ? ORDER BY first_key LIMIT ?',
+      // No key is empty, so the empty key precedes the first.
+      [baseId, width, afterKey ?? new Uint8Array(0), limit],
+    )
+    return rows.map((row) => row.keys)
+  },
 
   /** Like `readKeys`, with notes. */
   readChunks: async (
@@ -218,16 +211,11 @@ export const createListBaseTable = (scope: TableScope) => ({
       const [found] = await transaction.query<{ id: string }>(`${UNUSED} LIMIT 1`, limits)
       if (found === undefined) return 0
       // An activation also locks the base.
-      await transaction.execute('UPDATE list_bases SET retired_at_seconds = retired_at_seconds WHERE id = ?', [
-        found.id,
-      ])
+      await BASES.lock(transaction, { id: found.id }, 'retiredAtSeconds')
       const [base] = await transaction.query<{ id: string }>(`${UNUSED} AND id = ?`, [...limits, found.id])
       // The base is in use again. The others are swept next time.
       if (base === undefined) return 0
-      await transaction.execute(
-        'UPDATE list_bases SET retired_at_seconds = 0 WHERE id = ? AND retired_at_seconds IS NULL',
-        [base.id],
-      )
+      await BASES.updateAll(transaction, { id: base.id, retiredAtSeconds: null }, { retiredAtSeconds: 0 })
       for (const width of KEY_WIDTHS) {
         const deleted = await transaction.execute(
           `DELETE FROM list_chunks WHERE base_id = ? AND key_width = ? AND first_key IN (
@@ -236,6 +224,6 @@ export const createListBaseTable = (scope: TableScope) => ({
         )
         if (deleted > 0) return deleted
       }
-      return transaction.execute('DELETE FROM list_bases WHERE id = ?', [base.id])
+      return BASES.removeAll(transaction, { id: base.id })
     }, STAGING),
 })

@@ -4,7 +4,7 @@ import { FieldInvalidError } from '../../domain/errors.ts'
 import { randomBase62 } from '../../domain/identifier.ts'
 import { DUTY_LIST_NAMES, isListName, type Reach, sharedListName } from '../../domain/list.ts'
 import { recordChange } from '../changes.ts'
-import { columnsOf, computed, hidden, integer, json, nullable, sql, text } from '../columns.ts'
+import { bytes, columnsOf, computed, hidden, integer, json, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
@@ -56,6 +56,8 @@ const VERSIONS = defineTable('screening_versions', {
   nameCount: integer,
   createdAtSeconds: integer,
 })
+
+const CHUNKS = defineTable('screening_chunks', { versionId: text, number: integer, content: bytes })
 
 const ofVersion = (column: string): string =>
   `(SELECT ${column} FROM screening_versions WHERE screening_versions.id = screening_lists.version_id)`
@@ -218,11 +220,8 @@ export const createScreeningListTable = (scope: TableScope) => ({
         const row = { id, listName: name, sha256, entryCount, nameCount, createdAtSeconds: now }
         await VERSIONS.insert(transaction, row)
         for (let at = 0; at < version.bytes.length; at += CHUNK_BYTES) {
-          await transaction.execute('INSERT INTO screening_chunks (version_id, number, content) VALUES (?, ?, ?)', [
-            id,
-            at / CHUNK_BYTES,
-            version.bytes.slice(at, at + CHUNK_BYTES),
-          ])
+          const content = version.bytes.slice(at, at + CHUNK_BYTES)
+          await CHUNKS.insert(transaction, { versionId: id, number: at / CHUNK_BYTES, content })
         }
       }
       const { validators, nextDueAtSeconds } = read
@@ -265,10 +264,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
   },
 
   readVersion: async (versionId: string): Promise<Uint8Array | null> => {
-    const rows = await scope.statements.query<{ content: Uint8Array }>(
-      'SELECT content FROM screening_chunks WHERE version_id = ? ORDER BY number',
-      [versionId],
-    )
+    const rows = await CHUNKS.list(scope, { versionId }, ['number'])
     return rows.length === 0 ? null : new Uint8Array(Buffer.concat(rows.map(({ content }) => content)))
   },
 })

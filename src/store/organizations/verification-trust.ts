@@ -1,8 +1,10 @@
 // Organizations whose verifications an organization trusts in addition to its own: all, some or none. Applied by the
 // statement that reads standings (wallet-standings.ts), so that one rule applies to every answer.
 import { recordChange } from '../changes.ts'
+import { integer, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
+import { defineTable } from '../table.ts'
 import type { Organization } from './organizations.ts'
 
 export type TrustedOrganization = Pick<Organization, 'id' | 'slug' | 'name'>
@@ -12,12 +14,13 @@ export type TrustedOrganizations = readonly TrustedOrganization[] | null
 
 export const TRUSTED_MAX = 100
 
+const TRUSTED = defineTable('trusted_organizations', { organizationId: text, trustedId: text })
+const TRUSTS = defineTable('organizations', { id: text, trusts: typed<'all' | 'listed'>(), version: integer })
+
 export const createVerificationTrustTable = (scope: TableScope) => {
   const read = async (organizationId: string, statements: Statements): Promise<TrustedOrganizations> => {
-    const [row] = await statements.query<{ trusts: string }>('SELECT trusts FROM organizations WHERE id = ?', [
-      organizationId,
-    ])
-    if (row?.trusts !== 'listed') return null
+    const organization = await TRUSTS.find(statements, { id: organizationId })
+    if (organization?.trusts !== 'listed') return null
     return statements.query<TrustedOrganization>(
       `SELECT organizations.id, organizations.slug, organizations.name FROM trusted_organizations
        JOIN organizations ON organizations.id = trusted_organizations.trusted_id
@@ -36,17 +39,10 @@ export const createVerificationTrustTable = (scope: TableScope) => {
      */
     set: (organizationId: string, trusted: readonly string[] | null): Promise<TrustedOrganizations> =>
       scope.write(async (transaction) => {
-        await transaction.execute('UPDATE organizations SET trusts = ?, version = version + 1 WHERE id = ?', [
-          trusted === null ? 'all' : 'listed',
-          organizationId,
-        ])
-        await transaction.execute('DELETE FROM trusted_organizations WHERE organization_id = ?', [organizationId])
-        for (const id of new Set(trusted ?? [])) {
-          await transaction.execute('INSERT INTO trusted_organizations (organization_id, trusted_id) VALUES (?, ?)', [
-            organizationId,
-            id,
-          ])
-        }
+        const values = { trusts: trusted === null ? 'all' : 'listed', version: sql`version + 1` } as const
+        await TRUSTS.updateAll(transaction, { id: organizationId }, values)
+        await TRUSTED.removeAll(transaction, { organizationId })
+        for (const trustedId of new Set(trusted ?? [])) await TRUSTED.insert(transaction, { organizationId, trustedId })
         await recordChange(
           transaction,
           { topic: 'organization', subjectId: organizationId, organizationId },

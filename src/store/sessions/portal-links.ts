@@ -11,13 +11,14 @@ import {
   walletOn,
 } from '../../domain/wallet.ts'
 import { columnsOf, integer, sql, typed } from '../columns.ts'
-import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
+import { survivingCrashes, type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
-import { keepNewest, SWEEP_BATCH, sweepRows } from '../sweep.ts'
+import { keepNewest, SWEEP_BATCH } from '../sweep.ts'
 import { defineTable } from '../table.ts'
-import { isBrowser, releaseBrowsers, requireBrowser, UNUSED_SECONDS } from './portal-browsers.ts'
+import { BROWSERS, isBrowser, releaseBrowsers, requireBrowser, UNUSED_SECONDS } from './portal-browsers.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
-import { endHandovers, endOthers, hasWallets, isInUse, wasProven } from './session-takeover.ts'
+import { endHandovers, endOthers, HANDOVERS, hasWallets, isInUse, wasProven } from './session-takeover.ts'
+import { TOKENS } from './session-tokens.ts'
 
 /**
  * Maximum unused handover links per session, and unanswered challenges per link. Beyond it, the oldest become invalid.
@@ -58,13 +59,10 @@ export const createPortalLinkTable = (scope: TableScope) => ({
    * for its browser.
    */
   find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
-    const { query } = unidentifiedReads(scope)
-    const [bound] = await query<LinkRow>(
-      'SELECT organization_id, session_id, cookie_hash FROM portal_browsers WHERE link_hash = ?',
-      [linkHash],
-    )
-    if (bound !== undefined) return fieldsOf(bound)
-    const [fresh] = await query<LinkRow>(
+    const reads = unidentifiedReads(scope)
+    const bound = await BROWSERS.everywhere.find(reads, { linkHash })
+    if (bound !== null) return bound
+    const [fresh] = await reads.query<LinkRow>(
       `SELECT organization_id, session_id, NULL AS cookie_hash FROM session_tokens WHERE hash = ?
        UNION ALL
        SELECT organization_id, session_id, NULL FROM portal_handovers WHERE hash = ? AND expires_at_seconds > ?`,
@@ -89,18 +87,14 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       const { organizationId, sessionId } = link
       // Newer links and a move to another browser, which invalidate this link, also lock the session.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
-      const passedOn = await transaction.execute(
-        'DELETE FROM portal_handovers WHERE hash = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
-        [linkHash, organizationId, sessionId, nowSeconds],
-      )
-      const [token] = await transaction.query<{ requires_proof: number }>(
-        'SELECT requires_proof FROM session_tokens WHERE hash = ? AND organization_id = ? AND session_id = ?',
-        [linkHash, organizationId, sessionId],
-      )
+      const which = { organizationId, sessionId, hash: linkHash }
+      const expiresAtSeconds = sql`> ${nowSeconds}`
+      const passedOn = await HANDOVERS.removeAll(transaction, { ...which, expiresAtSeconds })
       if (passedOn === 0) {
-        if (token === undefined) return false
+        const token = await TOKENS.find(transaction, which)
+        if (token === null) return false
         if (await isInUse(transaction, link)) {
-          if (token.requires_proof === 1) return false
+          if (token.requiresProof) return false
           const isOwn = own !== null && (await isBrowser(transaction, { sessionId, cookieHash: own }, nowSeconds))
           if (!isOwn) {
             if (locked === null || !isSessionOpen(locked.status) || (await hasWallets(transaction, link))) return false
@@ -109,12 +103,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
           }
         }
       }
-      const bound = await transaction.execute(
-        `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
-         VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO NOTHING`,
-        [cookieHash, linkHash, organizationId, sessionId, nowSeconds],
-      )
-      return bound === 1
+      const browser = { organizationId, sessionId, cookieHash, linkHash }
+      return BROWSERS.insertNew(transaction, { ...browser, boundAtSeconds: nowSeconds })
     }, DURABILITY),
 
   /**
@@ -134,19 +124,11 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   /** Restarts the browser's 30 days. Written once a day. Returns true if it was written. */
   touchBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<boolean> => {
     const nowSeconds = scope.nowSeconds()
-    const where = 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > ? AND bound_at_seconds <= ?'
-    const parameters = [cookieHash, sessionId, nowSeconds - UNUSED_SECONDS, nowSeconds - TOUCH_SECONDS] as const
-    const due = await scope.statements.query(`SELECT 1 AS due FROM portal_browsers WHERE ${where}`, parameters)
-    if (due.length === 0) return false
-    const touched = await scope.write(
-      (transaction) =>
-        transaction.execute(`UPDATE portal_browsers SET bound_at_seconds = ? WHERE ${where}`, [
-          nowSeconds,
-          ...parameters,
-        ]),
-      DURABILITY,
-    )
-    return touched === 1
+    const isDue = sql`> ${nowSeconds - UNUSED_SECONDS} AND bound_at_seconds <= ${nowSeconds - TOUCH_SECONDS}`
+    const due = { cookieHash, sessionId, boundAtSeconds: isDue }
+    if ((await BROWSERS.everywhere.find(scope.statements, due)) === null) return false
+    const touched = { boundAtSeconds: nowSeconds }
+    return (await BROWSERS.everywhere.updateAll(survivingCrashes(scope), due, touched)) === 1
   },
 
   /**
@@ -155,8 +137,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
    */
   leaveBrowser: (cookieHash: Uint8Array, link: LinkSession): Promise<boolean> =>
     scope.write(async (transaction) => {
-      const ofBrowser = 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > 0'
-      if ((await releaseBrowsers(transaction, ofBrowser, [cookieHash, link.sessionId])) === 0) return false
+      const ofBrowser = sql`cookie_hash = ${cookieHash} AND session_id = ${link.sessionId} AND bound_at_seconds > 0`
+      if ((await releaseBrowsers(transaction, ofBrowser)) === 0) return false
       await endHandovers(transaction, link)
       return true
     }, DURABILITY),
@@ -167,10 +149,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       const { organizationId, sessionId } = link
       await lockSessionAsItIs(transaction, organizationId, sessionId)
       await requireBrowser(transaction, link, scope.nowSeconds())
-      await transaction.execute(
-        'INSERT INTO portal_handovers (hash, organization_id, session_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
-        [linkHash, organizationId, sessionId, expiresAtSeconds],
-      )
+      await HANDOVERS.insert(transaction, { hash: linkHash, organizationId, sessionId, expiresAtSeconds })
       await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_MAX)
     }, DURABILITY),
 
@@ -193,23 +172,16 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { nonce, linkHash, organizationId, sessionId } = challenge
-      const spent = await transaction.execute(
-        `DELETE FROM portal_challenges WHERE nonce = ? AND link_hash = ? AND organization_id = ? AND session_id = ?
-           AND expires_at_seconds > ?`,
-        [nonce, linkHash, organizationId, sessionId, nowSeconds],
-      )
-      if (spent !== 1) return false
+      const expiresAtSeconds = sql`> ${nowSeconds}`
+      const waiting = { organizationId, sessionId, nonce, linkHash, expiresAtSeconds }
+      if ((await CHALLENGES.removeAll(transaction, waiting)) !== 1) return false
       // A wallet may be connected concurrently, so the lock comes first.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
       // Another person who knew the wallet's address may have opened the session first.
       const reason = (await wasProven(transaction, challenge)) ? null : 'given before the wallet was proven'
       if (!(await endOthers(transaction, challenge, locked, nowSeconds, reason))) return false
-      await transaction.execute(
-        `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
-         VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO UPDATE SET
-           cookie_hash = excluded.cookie_hash, bound_at_seconds = excluded.bound_at_seconds`,
-        [cookieHash, linkHash, organizationId, sessionId, nowSeconds],
-      )
+      const browser = { cookieHash, boundAtSeconds: nowSeconds }
+      await BROWSERS.everywhere.put(transaction, { linkHash }, browser, { organizationId, sessionId })
       return true
     }, DURABILITY),
 
@@ -217,15 +189,14 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
-      const isOver = 'expires_at_seconds <= ?'
-      const handovers = await sweepRows(transaction, 'portal_handovers', 'hash', isOver, nowSeconds)
-      const challenges = await sweepRows(transaction, 'portal_challenges', 'nonce', isOver, nowSeconds)
+      const isOver = sql`expires_at_seconds <= ${nowSeconds}`
+      const handovers = await HANDOVERS.sweep(transaction, ['hash'], isOver)
+      const challenges = await CHALLENGES.sweep(transaction, ['nonce'], isOver)
       const unused = await releaseBrowsers(
         transaction,
-        `cookie_hash IN (
-           SELECT cookie_hash FROM portal_browsers WHERE bound_at_seconds > 0 AND bound_at_seconds <= ?
-           ORDER BY bound_at_seconds LIMIT ?)`,
-        [nowSeconds - UNUSED_SECONDS, SWEEP_BATCH],
+        sql`cookie_hash IN (SELECT cookie_hash FROM portal_browsers
+          WHERE bound_at_seconds > 0 AND bound_at_seconds <= ${nowSeconds - UNUSED_SECONDS}
+          ORDER BY bound_at_seconds LIMIT ${SWEEP_BATCH})`,
       )
       return handovers + challenges + unused
     }, DURABILITY),

@@ -5,7 +5,7 @@ import { type BoundHit, isUncompared } from '../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { ChecksPendingError, UncomparedError } from '../../domain/session-errors.ts'
 import { shuffled } from '../../lib/shuffled.ts'
-import { among, columnsOf, flag, hidden, integer, json, sql, text } from '../columns.ts'
+import { among, columnsOf, flag, hidden, integer, json, type NewRow, sql, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { replaceHits } from '../lists/screening-checks.ts'
@@ -50,6 +50,8 @@ type QueuedSession = Pick<QueuedChecks, 'organizationId' | 'sessionId' | 'sequen
 const CHECKS = defineTable('session_checks', {
   organizationId: hidden(text),
   sessionId: hidden(text),
+  /** Outcome without the hits. */
+  ownOutcome: hidden(text),
   ...columnsOf<Omit<StoredCheck, 'detail'>>()('name outcome version checkedAtSeconds'),
   detail: json<StoredCheck['detail']>(),
 })
@@ -98,40 +100,6 @@ interface SessionChecks {
   readonly checks: readonly NewCheck[]
 }
 
-interface OutcomeRow {
-  readonly sessionId: string
-  readonly check: NewCheck
-  /** Outcome including the hits. */
-  readonly outcome: string
-}
-
-/** If another process stores the same check concurrently, the later check wins. */
-const insertChecks = (
-  transaction: Transaction,
-  organizationId: string,
-  rows: readonly OutcomeRow[],
-  nowSeconds: number,
-): Promise<number> => {
-  if (rows.length === 0) return Promise.resolve(0)
-  return transaction.execute(
-    `INSERT INTO session_checks (organization_id, session_id, name, outcome, own_outcome, detail, version,
-       checked_at_seconds) VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
-     ON CONFLICT (organization_id, session_id, name) DO UPDATE SET outcome = excluded.outcome,
-       own_outcome = excluded.own_outcome, detail = excluded.detail, version = excluded.version,
-       checked_at_seconds = excluded.checked_at_seconds`,
-    rows.flatMap(({ sessionId, outcome, check }) => [
-      organizationId,
-      sessionId,
-      check.name,
-      outcome,
-      check.outcome,
-      JSON.stringify(check.detail),
-      check.version,
-      nowSeconds,
-    ]),
-  )
-}
-
 /**
  * Replaces a part's checks of several sessions, including their hits, in a few statements.
  * @returns the number of new hits by session, omitting sessions without new hits
@@ -152,19 +120,28 @@ const writeChecks = async (
     [organizationId, ...ids],
   )
   const haveHits = new Set(known.map((row) => row.session_id))
-  const written: OutcomeRow[] = []
+  const written: NewRow<(typeof CHECKS)['shape']>[] = []
   // Write the hits first, which locks the session in the same order as a decision about it. Open hits of an omitted
   // check stay, because only a setting omits a check.
   for (const { sessionId, checks } of made) {
     for (const check of checks) {
-      const { hits, name, outcome, settings = '', subjectBases = [] } = check
+      const { name, outcome, detail, version, hits, settings = '', subjectBases = [] } = check
+      const row = {
+        organizationId,
+        sessionId,
+        name,
+        ownOutcome: outcome,
+        detail,
+        version,
+        checkedAtSeconds: nowSeconds,
+      }
       if (hits === undefined || (hits.length === 0 && !haveHits.has(sessionId))) {
-        written.push({ sessionId, check, outcome })
+        written.push({ ...row, outcome })
         continue
       }
       const target = { organizationId, sessionId, check: name }
       const found = await replaceHits(transaction, target, { hits, outcome, settings, subjectBases }, nowSeconds)
-      written.push({ sessionId, check, outcome: found.outcome })
+      written.push({ ...row, outcome: found.outcome })
       if (found.opened > 0) opened.set(sessionId, (opened.get(sessionId) ?? 0) + found.opened)
     }
   }
@@ -173,7 +150,8 @@ const writeChecks = async (
     ...ids,
     ...ofPart(part),
   ])
-  await insertChecks(transaction, organizationId, written, nowSeconds)
+  // If another process stores the same check concurrently, the later check wins.
+  await CHECKS.putAll(transaction, ['organizationId', 'sessionId', 'name'], written)
   for (const sessionId of opened.keys()) {
     await queueCheckMessages(transaction, { organizationId, sessionId }, 'screening.hit', nowSeconds)
   }

@@ -1,5 +1,4 @@
 // Registers a session: creates a new session, or reuses the caller's session for the wallet (decisions §5, "Reuse").
-// "Reuse".
 import type { Level } from '../../domain/level.ts'
 import type { Registered, Registration } from '../../domain/session.ts'
 import { isSessionOpen, type Session, type SessionEventKind } from '../../domain/session.ts'

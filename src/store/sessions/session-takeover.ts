@@ -4,10 +4,19 @@
 import type { Session } from '../../domain/session.ts'
 import { isSessionOpen } from '../../domain/session.ts'
 import type { LinkSession } from '../../domain/wallet.ts'
+import { bytes, integer, sql, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { eraseSessionEvidence } from '../evidence/evidence-erasure.ts'
 import { KEPT_OF_SESSION } from '../evidence/evidence-rows.ts'
+import { defineTable } from '../table.ts'
 import { releaseBrowsers } from './portal-browsers.ts'
+
+export const HANDOVERS = defineTable('portal_handovers', {
+  hash: bytes,
+  organizationId: text,
+  sessionId: text,
+  expiresAtSeconds: integer,
+})
 
 const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
   UNION ALL SELECT 1 FROM session_evidence WHERE organization_id = ? AND session_id = ?
@@ -45,7 +54,7 @@ export const wasProven = async (
 }
 
 export const endHandovers = (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<number> =>
-  transaction.execute(`DELETE FROM portal_handovers WHERE ${OF_SESSION}`, [organizationId, sessionId])
+  HANDOVERS.removeAll(transaction, { organizationId, sessionId })
 
 /** Evidence of a session that was ever completed or rejected. It explains the decision. */
 const DECIDED_EVIDENCE = `SELECT 1 FROM session_evidence WHERE ${KEPT_OF_SESSION}
@@ -72,7 +81,8 @@ export const endOthers = async (
   const session = [organizationId, sessionId]
   const erased = erasure !== null && locked !== null && isSessionOpen(locked.status) ? locked : null
   if (erased !== null && (await transaction.query(DECIDED_EVIDENCE, session)).length > 0) return false
-  await releaseBrowsers(transaction, `${OF_SESSION} AND link_hash <> ?`, [...session, linkHash])
+  const others = sql`organization_id = ${organizationId} AND session_id = ${sessionId} AND link_hash <> ${linkHash}`
+  await releaseBrowsers(transaction, others)
   await endHandovers(transaction, link)
   if (erasure !== null) await transaction.execute(`DELETE FROM portal_agreements WHERE ${OF_SESSION}`, session)
   // The sweep deletes the files, which are unreadable without their keys.

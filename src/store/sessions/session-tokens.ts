@@ -1,9 +1,20 @@
 // Links of a session. Only hashes are stored, so no link can be shown twice: each registration, even of a reused
 // session, creates a new link. The newest links are all valid.
 import type { SessionState } from '../../domain/session.ts'
+import { bytes, flag, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
+import { defineTable } from '../table.ts'
 import { readState } from './session-rows.ts'
+
+export const TOKENS = defineTable('session_tokens', {
+  hash: bytes,
+  organizationId: text,
+  sessionId: text,
+  ordinal: integer,
+  createdAtSeconds: integer,
+  requiresProof: flag,
+})
 
 /** Enough for every place where a customer may have put a link. */
 export const TOKENS_PER_SESSION_MAX = 10
@@ -24,15 +35,10 @@ export interface NewToken {
 
 export const addFirstToken = (
   transaction: Transaction,
-  session: TokenSession,
-  { hash, requiresProof }: NewToken,
-  nowSeconds: number,
-): Promise<number> =>
-  transaction.execute(
-    `INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds, requires_proof)
-     VALUES (?, ?, ?, 1, ?, ?)`,
-    [hash, session.organizationId, session.id, nowSeconds, requiresProof ? 1 : 0],
-  )
+  { organizationId, id: sessionId }: TokenSession,
+  token: NewToken,
+  createdAtSeconds: number,
+) => TOKENS.insert(transaction, { ...token, organizationId, sessionId, ordinal: 1, createdAtSeconds })
 
 const ADD = `INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds, requires_proof)
   SELECT ?, ?, ?, COALESCE(MAX(ordinal), 0) + 1, ?, ? FROM session_tokens WHERE organization_id = ? AND session_id = ?
@@ -56,19 +62,14 @@ export const addToken = async (
   ])
   const ordinal = added?.ordinal ?? 0
   if (ordinal <= TOKENS_PER_SESSION_MAX) return
-  await transaction.execute(
-    'DELETE FROM session_tokens WHERE organization_id = ? AND session_id = ? AND ordinal <= ?',
-    [organizationId, id, ordinal - TOKENS_PER_SESSION_MAX],
-  )
+  const oldest = sql`<= ${ordinal - TOKENS_PER_SESSION_MAX}`
+  await TOKENS.removeAll(transaction, { organizationId, sessionId: id, ordinal: oldest })
 }
 
 export const createTokenReader = (scope: TableScope) => ({
   /** Looks up only the link's hash, because the visitor is unknown. */
   findByToken: async (hash: Uint8Array): Promise<SessionState | null> => {
-    const [row] = await scope.statements.query<{ organization_id: string; session_id: string }>(
-      'SELECT organization_id, session_id FROM session_tokens WHERE hash = ?',
-      [hash],
-    )
-    return row === undefined ? null : readState(scope.statements, row.organization_id, row.session_id)
+    const token = await TOKENS.everywhere.find(scope.statements, { hash })
+    return token === null ? null : readState(scope.statements, token.organizationId, token.sessionId)
   },
 })
