@@ -34,17 +34,6 @@ export interface PageQuery {
   readonly large?: { readonly table: string; readonly bytes: string }
 }
 
-export const addFilter = (
-  where: string[],
-  parameters: SqlParameter[],
-  column: string,
-  value: SqlParameter | undefined,
-): void => {
-  if (value === undefined) return
-  where.push(`${column} = ?`)
-  parameters.push(value)
-}
-
 /** Returns the number of rows that fit in a page, from their sizes. */
 const rowsThatFit = (sizes: readonly { readonly bytes: number }[]): number => {
   let total = 0

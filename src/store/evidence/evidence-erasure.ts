@@ -6,6 +6,7 @@ import type { Transaction } from '../database.ts'
 import { eraseResemblances } from '../lists/screening-checks.ts'
 import { noteChange, type SessionNote } from '../sessions/session-changes.ts'
 import { eraseOrigin } from '../sessions/session-origins.ts'
+import { SESSIONS } from '../sessions/session-rows.ts'
 import { announceSharing } from '../sessions/session-sharing.ts'
 import { eraseTraces } from '../sessions/session-traces.ts'
 import { eraseEvidence } from './evidence-rows.ts'
@@ -27,11 +28,8 @@ export const eraseSessionEvidence = async (
   await eraseOrigin(transaction, organizationId, sessionId)
   await eraseResemblances(transaction, organizationId, sessionId)
   if (rows.length === 0) return rows
-  await transaction.execute('UPDATE sessions SET evidence_erased_at_seconds = ? WHERE organization_id = ? AND id = ?', [
-    nowSeconds,
-    organizationId,
-    sessionId,
-  ])
+  const erased = { evidenceErasedAtSeconds: nowSeconds }
+  await SESSIONS.updateAll(transaction, { organizationId, id: sessionId }, erased)
   await noteChange(transaction, session, { kind: 'evidence-erased', actor, privateComment }, nowSeconds)
   await announceSharing(transaction, organizationId, sessionId, nowSeconds)
   return rows

@@ -12,7 +12,7 @@ import type { Transaction } from '../database.ts'
 import { requireBrowser } from '../sessions/portal-browsers.ts'
 import { acceptParts } from '../sessions/portal-progress.ts'
 import { announceSession, noteChange, requireFewChanges, type SessionNote } from '../sessions/session-changes.ts'
-import { lockSession, lockSessionAsItIs, readState } from '../sessions/session-rows.ts'
+import { lockSession, lockSessionAsItIs, readState, SESSIONS } from '../sessions/session-rows.ts'
 import { defineTable } from '../table.ts'
 import { eraseSessionEvidence } from './evidence-erasure.ts'
 import { isExpired } from './evidence-retention.ts'
@@ -54,10 +54,7 @@ const announceChange = async (
 
 /** Evidence was submitted again, so the session can be decided again. */
 const clearErasure = (transaction: Transaction, { organizationId, sessionId }: EvidenceTarget): Promise<number> =>
-  transaction.execute('UPDATE sessions SET evidence_erased_at_seconds = NULL WHERE organization_id = ? AND id = ?', [
-    organizationId,
-    sessionId,
-  ])
+  SESSIONS.updateAll(transaction, { organizationId, id: sessionId }, { evidenceErasedAtSeconds: null })
 
 /**
  * Call in the transaction that completes a session.
@@ -65,13 +62,10 @@ const clearErasure = (transaction: Transaction, { organizationId, sessionId }: E
  */
 export const requireEvidenceKept = async (
   transaction: Transaction,
-  session: Pick<Session, 'organizationId' | 'id'>,
+  { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
 ): Promise<void> => {
-  const [row] = await transaction.query<{ erased: number | null }>(
-    'SELECT evidence_erased_at_seconds AS erased FROM sessions WHERE organization_id = ? AND id = ?',
-    [session.organizationId, session.id],
-  )
-  if (row !== undefined && row.erased !== null) throw new EvidenceErasedError()
+  const erased = { organizationId, id, evidenceErasedAtSeconds: sql`IS NOT NULL` }
+  if ((await SESSIONS.find(transaction, erased)) !== null) throw new EvidenceErasedError()
 }
 
 /** Unless documented otherwise, functions return null if the organization has no such session. */

@@ -9,6 +9,7 @@ import { type Column, columnsOf, hidden, splitNames, text, typed } from '../colu
 import type { Transaction } from '../database.ts'
 import { defineTable } from '../table.ts'
 import { queueMessages } from '../webhooks/webhook-queue.ts'
+import { SESSIONS } from './session-rows.ts'
 
 /** Subject of a change with topic `session`. */
 export interface SessionSubject {
@@ -158,13 +159,9 @@ export const noteChange = async (
   note: SessionNote,
   nowSeconds: number,
 ): Promise<Session> => {
+  const { organizationId, id, status } = session
   const sequence = session.sequence + 1
-  await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
-    sequence,
-    session.organizationId,
-    session.id,
-  ])
-  const { status } = session
+  await SESSIONS.updateAll(transaction, { organizationId, id }, { sequence })
   await addEvent(transaction, session, { ...note, sequence, status, publicComment: null, createdAtSeconds: nowSeconds })
   return { ...session, sequence }
 }

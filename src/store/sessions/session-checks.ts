@@ -5,13 +5,13 @@ import { type BoundHit, isUncompared } from '../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { ChecksPendingError, UncomparedError } from '../../domain/session-errors.ts'
 import { shuffled } from '../../lib/shuffled.ts'
-import { among, columnsOf, flag, hidden, integer, json, type NewRow, sql, text } from '../columns.ts'
+import { among, columnsOf, type Expression, flag, hidden, integer, json, type NewRow, sql, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { replaceHits } from '../lists/screening-checks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { queueCheckMessages } from '../webhooks/webhook-queue.ts'
-import { lockSessionAsItIs, placeholdersFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { lockSessionAsItIs, placeholdersFor, SESSIONS } from './session-rows.ts'
 import { announceSharing, whileSharing } from './session-sharing.ts'
 
 interface NewCheck {
@@ -158,10 +158,11 @@ const writeChecks = async (
   return opened
 }
 
-const CHECKS_OF_PART = `SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
-  AND c.session_id = sessions.id AND (c.name = ? OR c.name LIKE ?)`
-const LACKS_VERSION = `NOT EXISTS (${CHECKS_OF_PART} AND c.version = ?)`
-const HAS_CHECKS = `EXISTS (${CHECKS_OF_PART})`
+const checksOf = (part: string): Expression => {
+  const [name, prefix] = ofPart(part)
+  return sql`SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
+    AND c.session_id = sessions.id AND (c.name = ${name} OR c.name LIKE ${prefix})`
+}
 
 /** Reads one row of the index per organization with queued sessions, regardless of their number. */
 const ORGANIZATIONS_WITH_DUE = `WITH RECURSIVE queued (organization_id) AS (
@@ -258,15 +259,12 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }> =>
     scope.write(async (transaction) => {
       if (made.length === 0) return { opened: new Map<string, number>(), skipped: 0 }
-      const rows = await transaction.query<{ id: string; sequence: number }>(
-        `UPDATE sessions SET updated_at_seconds = updated_at_seconds
-         WHERE organization_id = ? AND id IN (${placeholdersFor(made)}) RETURNING id, sequence`,
-        [organizationId, ...made.map(({ sessionId }) => sessionId)],
-      )
-      const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]))
+      const ids = made.map(({ sessionId }) => sessionId)
+      const unchanged = { updatedAtSeconds: sql`updated_at_seconds` }
+      const locked = await SESSIONS.updateRows(transaction, { organizationId, id: among(ids) }, unchanged)
+      const sequences = new Map(locked.map(({ id, sequence }) => [id, sequence]))
       const same = made.filter(({ sessionId, sequence }) => sequences.get(sessionId) === sequence)
       const nowSeconds = scope.nowSeconds()
-      const ids = made.map(({ sessionId }) => sessionId)
       const opened = await whileSharing(transaction, organizationId, ids, nowSeconds, () =>
         writeChecks(transaction, organizationId, part, same, nowSeconds),
       )
@@ -283,14 +281,15 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     made: { readonly part: string; readonly version: string },
     afterId: string,
     limit: number,
-  ): Promise<readonly Session[]> =>
-    (
-      await scope.statements.query<SessionRow>(
-        `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ? AND id > ?
-           AND ${made.version === '' ? HAS_CHECKS : LACKS_VERSION} ORDER BY id LIMIT ?`,
-        [organizationId, status, afterId, ...ofPart(made.part), ...(made.version === '' ? [] : [made.version]), limit],
-      )
-    ).map(toSession),
+  ): Promise<readonly Session[]> => {
+    const checks = checksOf(made.part)
+    return SESSIONS.list(
+      scope.statements,
+      { organizationId, status, id: sql`> ${afterId}` },
+      { by: ['id'], limit },
+      made.version === '' ? sql`EXISTS (${checks})` : sql`NOT EXISTS (${checks} AND c.version = ${made.version})`,
+    )
+  },
 
   /** Marks a session whose checks are all stored, unless it was submitted again, and queues the webhook messages. */
   markMade: ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> =>

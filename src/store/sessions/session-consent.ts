@@ -6,6 +6,7 @@ import type { Transaction } from '../database.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { addToRejections } from './rejections.ts'
 import { noteChange } from './session-changes.ts'
+import { SESSIONS } from './session-rows.ts'
 
 export const AGREEMENTS = defineTable('portal_agreements', {
   organizationId: hidden(text),
@@ -32,10 +33,9 @@ export const writeConsent = async (
 ): Promise<Session> => {
   if (shares === (session.consentedAtSeconds !== null)) return session
   const consentedAtSeconds = shares ? nowSeconds : null
-  await transaction.execute(
-    'UPDATE sessions SET consent_version = ?, consented_at_seconds = ? WHERE organization_id = ? AND id = ?',
-    [shares ? version : null, consentedAtSeconds, session.organizationId, session.id],
-  )
+  const { organizationId, id } = session
+  const consentVersion = shares ? version : null
+  await SESSIONS.updateAll(transaction, { organizationId, id }, { consentVersion, consentedAtSeconds })
   const consenting = { ...session, consentedAtSeconds }
   await addToRejections(transaction, consenting)
   const note = { kind: shares ? 'consented' : 'consent-withdrawn', actor, privateComment: version } as const

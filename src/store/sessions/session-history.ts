@@ -4,7 +4,7 @@ import type { Session, SessionEvent, SessionState, SessionStatus } from '../../d
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
 import { EVENTS } from './session-changes.ts'
-import { readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { readState, SESSIONS } from './session-rows.ts'
 
 const readEvents = (statements: Statements, organizationId: string, sessionId: string) =>
   EVENTS.list(statements, { organizationId, sessionId }, ['sequence'])
@@ -99,19 +99,19 @@ export const createSessionHistory = (scope: TableScope) => ({
   ): Promise<readonly DecidedByPeople[]> => {
     const found: DecidedByPeople[] = []
     for (const status of ['completed', 'rejected'] as const) {
-      const rows = await scope.statements.query<SessionRow & { readonly decided_at: number }>(
+      const rows = await scope.statements.query<Session & { readonly decided_at: number }>(
         `SELECT newest.*, e.created_at_seconds AS decided_at
-         FROM (SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ?
+         FROM (SELECT ${SESSIONS.columns} FROM sessions WHERE organization_id = ? AND status = ?
            ORDER BY id DESC LIMIT ?) AS newest
-         JOIN session_events e ON e.organization_id = newest.organization_id AND e.session_id = newest.id
+         JOIN session_events e ON e.organization_id = newest."organizationId" AND e.session_id = newest.id
            AND e.sequence = (SELECT MAX(last.sequence) FROM session_events last
-             WHERE last.organization_id = newest.organization_id AND last.session_id = newest.id AND last.kind = 'status')
+             WHERE last.organization_id = newest."organizationId" AND last.session_id = newest.id AND last.kind = 'status')
          WHERE e.created_at_seconds >= ? AND e.created_at_seconds < ?
            AND (e.actor LIKE 'operator:%' OR e.actor = 'provider:webhook')
          ORDER BY newest.id DESC`,
         [organizationId, status, limit, time.sinceSeconds, time.untilSeconds],
       )
-      found.push(...rows.map((row) => ({ session: toSession(row), decidedAtSeconds: row.decided_at })))
+      found.push(...rows.map(({ decided_at: decidedAtSeconds, ...session }) => ({ session, decidedAtSeconds })))
     }
     return found
   },

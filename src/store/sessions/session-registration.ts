@@ -7,7 +7,7 @@ import type { Transaction } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
 import { findLastRejection } from './rejections.ts'
 import { addEvent, announceSession } from './session-changes.ts'
-import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { lockSessionAsItIs, SESSIONS } from './session-rows.ts'
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
 import { requireFewSessions } from './session-wallets.ts'
 
@@ -20,16 +20,16 @@ const DURABILITY = { survives: 'process-crash' } as const
  * first, because they need no further steps. UNION ALL instead of UNION: to merge the halves, SQLite would read every
  * session of the organization.
  */
-export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
-    SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
+export const REUSABLE = `SELECT * FROM (
+    SELECT ${SESSIONS.columns}, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
       AND status IN ('pending', 'retry')
     UNION ALL
-    SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
+    SELECT ${SESSIONS.columns}, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND status = 'completed' AND level >= ?
       AND id IN (SELECT session_id FROM session_wallets WHERE address = ? AND environment = ? AND organization_id = ?)
   ) AS candidates
-  ORDER BY (completed_at_seconds IS NULL), CASE WHEN completed_at_seconds IS NOT NULL THEN decided END DESC, id DESC
+  ORDER BY ("completedAtSeconds" IS NULL), CASE WHEN "completedAtSeconds" IS NOT NULL THEN decided END DESC, id DESC
   LIMIT 1`
 
 interface DecisionRow {
@@ -44,10 +44,6 @@ const isDecidedAfter = (row: DecisionRow, other: DecisionRow): boolean =>
 /** Higher than every level, so that no completed session matches. */
 const NO_LEVEL = 99
 
-const INSERT = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
-    locked_address, origin_url, retry_count, sequence, created_at_seconds, updated_at_seconds)
-  VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, 0, 1, ?, ?) ON CONFLICT DO NOTHING`
-
 const readLevel = async (transaction: Transaction, organizationId: string): Promise<Level> => {
   const [row] = await transaction.query<{ level: Level }>('SELECT level FROM organizations WHERE id = ?', [
     organizationId,
@@ -59,8 +55,8 @@ const readLevel = async (transaction: Transaction, organizationId: string): Prom
 const findReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
   const { organizationId, environment, checkType, walletAddress } = input
   if (walletAddress === null) return null
-  const find = async (atLevel: number): Promise<(SessionRow & DecisionRow) | undefined> => {
-    const [row] = await transaction.query<SessionRow & DecisionRow>(REUSABLE, [
+  const find = async (atLevel: number) => {
+    const [row] = await transaction.query<Session & DecisionRow>(REUSABLE, [
       organizationId,
       environment,
       checkType,
@@ -73,17 +69,19 @@ const findReusable = async (transaction: Transaction, input: Registration, level
       environment,
       organizationId,
     ])
-    return row
+    if (row === undefined) return null
+    const { decided, ...session } = row
+    return { session, decided }
   }
-  const row = await find(level)
-  if (row === undefined) return null
-  if (row.status !== 'completed') return toSession(row)
+  const found = await find(level)
+  if (found === null) return null
+  const { session, decided } = found
+  if (session.status !== 'completed') return session
   const rejected = await findLastRejection(transaction, input, walletAddress)
   // A later rejection takes precedence: the completed session no longer verifies anything, and the person must try
   // again.
-  if (rejected === null || isDecidedAfter(row, rejected)) return toSession(row)
-  const open = await find(NO_LEVEL)
-  return open === undefined ? null : toSession(open)
+  if (rejected === null || isDecidedAfter({ id: session.id, decided }, rejected)) return session
+  return (await find(NO_LEVEL))?.session ?? null
 }
 
 /** A link for a named wallet requires a proof, because anyone can name a wallet. */
@@ -99,19 +97,6 @@ const create = async (
   nowSeconds: number,
 ): Promise<Session | null> => {
   const { organizationId, sessionId, environment, checkType, provider, walletAddress, originUrl } = input
-  const inserted = await transaction.execute(INSERT, [
-    organizationId,
-    sessionId,
-    environment,
-    checkType,
-    level,
-    provider,
-    walletAddress,
-    originUrl,
-    nowSeconds,
-    nowSeconds,
-  ])
-  if (inserted === 0) return null
   const session: Session = {
     id: sessionId,
     organizationId,
@@ -131,6 +116,7 @@ const create = async (
     createdAtSeconds: nowSeconds,
     completedAtSeconds: null,
   }
+  if (!(await SESSIONS.insertNew(transaction, { ...session, updatedAtSeconds: nowSeconds }))) return null
   if (walletAddress !== null) await requireFewSessions(transaction, session, walletAddress)
   await addFirstToken(transaction, session, tokenOf(input), nowSeconds)
   await addEvent(transaction, session, {
@@ -173,12 +159,14 @@ const renew = async (
   nowSeconds: number,
 ): Promise<Session> => {
   let session = locked
-  const note = async (kind: SessionEventKind, changes: Partial<Session>): Promise<void> => {
-    session = { ...session, ...changes, sequence: session.sequence + 1 }
-    await transaction.execute(
-      'UPDATE sessions SET origin_url = ?, level = ?, sequence = ? WHERE organization_id = ? AND id = ?',
-      [session.originUrl, session.level, session.sequence, session.organizationId, session.id],
-    )
+  const note = async (
+    kind: SessionEventKind,
+    changes: Partial<Pick<Session, 'originUrl' | 'level'>>,
+  ): Promise<void> => {
+    const { organizationId, id, sequence } = session
+    const values = { ...changes, sequence: sequence + 1 }
+    session = { ...session, ...values }
+    await SESSIONS.updateAll(transaction, { organizationId, id }, values)
     await addEvent(transaction, session, {
       sequence: session.sequence,
       kind,

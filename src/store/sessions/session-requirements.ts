@@ -6,6 +6,7 @@ import { ChangesUnsubmittedError, ChecksPendingError } from '../../domain/sessio
 import { splitNames } from '../columns.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { FIELDS_KIND, KEPT_OF_SESSION } from '../evidence/evidence-rows.ts'
+import { SESSIONS } from './session-rows.ts'
 
 type Target = Pick<Session, 'organizationId' | 'id'>
 
@@ -96,9 +97,8 @@ export const markQueued = async (
   nowSeconds: number,
 ): Promise<boolean> => {
   if ((await readChecksState(transaction, session, nowSeconds)) !== 'outdated') return false
-  await transaction.execute(
-    'UPDATE sessions SET checks_queued_sequence = ?, checks_queued_at_seconds = ? WHERE organization_id = ? AND id = ?',
-    [session.sequence, nowSeconds, session.organizationId, session.id],
-  )
+  const { organizationId, id, sequence } = session
+  const queued = { checksQueuedSequence: sequence, checksQueuedAtSeconds: nowSeconds }
+  await SESSIONS.updateAll(transaction, { organizationId, id }, queued)
   return true
 }

@@ -2,10 +2,9 @@
 import type { WalletAddress } from '../../domain/address.ts'
 import type { Session, SessionState } from '../../domain/session.ts'
 import type { SessionWallet } from '../../domain/wallet.ts'
-import type { SqlParameter, Statements, Transaction } from '../database.ts'
-import { pickFields, type RowOf } from '../row-fields.ts'
-
-export type SessionRow = RowOf<Session>
+import { columnsOf, hidden, integer, nullable, text } from '../columns.ts'
+import type { Statements, Transaction } from '../database.ts'
+import { defineTable } from '../table.ts'
 
 interface WalletRow {
   readonly wallet_id: string | null
@@ -16,47 +15,36 @@ interface WalletRow {
   readonly wallet_sequence: number
 }
 
-type StateRow = SessionRow & WalletRow
+type StateRow = Session & WalletRow
 
-const COLUMN_NAMES = [
-  'organization_id',
-  'id',
-  'environment',
-  'check_type',
-  'status',
-  'level',
-  'provider',
-  'locked_address',
-  'origin_url',
-  'person_id',
-  'user_id',
-  'consented_at_seconds',
-  'public_comment',
-  'retry_count',
-  'sequence',
-  'created_at_seconds',
-  'completed_at_seconds',
-] as const satisfies readonly (keyof SessionRow)[]
+export const SESSIONS = defineTable('sessions', {
+  ...columnsOf<Session>()(
+    'organizationId id environment checkType status level provider lockedAddress originUrl personId userId',
+    'consentedAtSeconds publicComment retryCount sequence createdAtSeconds completedAtSeconds',
+  ),
+  updatedAtSeconds: hidden(integer),
+  consentVersion: hidden(nullable(text)),
+  checksQueuedSequence: hidden(nullable(integer)),
+  checksQueuedAtSeconds: hidden(nullable(integer)),
+  evidenceErasedAtSeconds: hidden(nullable(integer)),
+})
 
 /** For `IN (…)`. */
 export const placeholdersFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
-
-/** For statements over `sessions` alone. */
-export const SESSION_COLUMNS = COLUMN_NAMES.join(', ')
-
-/** Always qualified, so that a join is never ambiguous. */
-const QUALIFIED_COLUMNS = COLUMN_NAMES.map((name) => `sessions.${name}`).join(', ')
 
 const WALLET_COLUMNS = `session_wallets.id AS wallet_id, session_wallets.chain AS wallet_chain,
     session_wallets.address AS wallet_address, session_wallets.address_text AS wallet_text,
     session_wallets.connected_at_seconds AS wallet_connected, session_wallets.connected_sequence AS wallet_sequence`
 
-const STATE = `SELECT ${QUALIFIED_COLUMNS}, ${WALLET_COLUMNS}
+const STATE = `SELECT ${SESSIONS.columns}, ${WALLET_COLUMNS}
   FROM sessions LEFT JOIN session_wallets ON session_wallets.organization_id = sessions.organization_id
     AND session_wallets.session_id = sessions.id
   WHERE sessions.organization_id = ? AND sessions.id = ? ORDER BY session_wallets.connected_sequence`
 
-export const toSession = (row: SessionRow): Session => pickFields(row, COLUMN_NAMES)
+const toSession = (row: StateRow): Session => {
+  const { wallet_id, wallet_chain, wallet_address, wallet_text, wallet_connected, wallet_sequence, ...session } = row
+  return session
+}
 
 const toWallet = (row: WalletRow): SessionWallet[] =>
   row.wallet_id === null
@@ -103,18 +91,11 @@ export const readWallets = async (
  * Like lockSession, for changes by neither the person nor the decider: does not change the time of the last step, from
  * which the retention of unsubmitted evidence counts.
  */
-export const lockSessionAsItIs = async (
-  transaction: Statements,
+export const lockSessionAsItIs = (
+  transaction: Transaction,
   organizationId: string,
-  sessionId: string,
-): Promise<Session | null> => {
-  const [row] = await transaction.query<SessionRow>(
-    `UPDATE sessions SET updated_at_seconds = updated_at_seconds WHERE organization_id = ? AND id = ?
-     RETURNING ${SESSION_COLUMNS}`,
-    [organizationId, sessionId],
-  )
-  return row === undefined ? null : toSession(row)
-}
+  id: string,
+): Promise<Session | null> => SESSIONS.lock(transaction, { organizationId, id }, 'updatedAtSeconds')
 
 /**
  * Like lockSession, including the session's wallets. Two statements, because over SQLite, one statement that writes and
@@ -126,11 +107,7 @@ export const lockState = async (
   sessionId: string,
   nowSeconds: number,
 ): Promise<SessionState | null> => {
-  await transaction.execute('UPDATE sessions SET updated_at_seconds = ? WHERE organization_id = ? AND id = ?', [
-    nowSeconds,
-    organizationId,
-    sessionId,
-  ])
+  await SESSIONS.updateAll(transaction, { organizationId, id: sessionId }, { updatedAtSeconds: nowSeconds })
   return readState(transaction, organizationId, sessionId)
 }
 
@@ -139,16 +116,9 @@ export const lockState = async (
  * PostgreSQL. Later checks and counts therefore hold until the commit. Records the current time as the time of the last
  * step.
  */
-export const lockSession = async (
-  transaction: Statements,
+export const lockSession = (
+  transaction: Transaction,
   organizationId: string,
-  sessionId: string,
-  nowSeconds: number,
-): Promise<Session | null> => {
-  const parameters: SqlParameter[] = [nowSeconds, organizationId, sessionId]
-  const [row] = await transaction.query<SessionRow>(
-    `UPDATE sessions SET updated_at_seconds = ? WHERE organization_id = ? AND id = ? RETURNING ${SESSION_COLUMNS}`,
-    parameters,
-  )
-  return row === undefined ? null : toSession(row)
-}
+  id: string,
+  updatedAtSeconds: number,
+): Promise<Session | null> => SESSIONS.update(transaction, { organizationId, id }, { updatedAtSeconds })

@@ -29,7 +29,7 @@ import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { queueChecks, requireChecksMade } from './session-checks.ts'
 import { applyAgreement } from './session-consent.ts'
 import { findMissingParts, markQueued, requireCurrentChecks } from './session-requirements.ts'
-import { lockSessionAsItIs, lockState } from './session-rows.ts'
+import { lockSessionAsItIs, lockState, SESSIONS } from './session-rows.ts'
 import { announceSharing } from './session-sharing.ts'
 
 const checkChange = (session: Session, change: StatusChange): void => {
@@ -59,29 +59,16 @@ const writeStatus = async (
   const isUnknown = session.personId === null
   const rejected = change.to === 'rejected' ? await recordRejection(transaction, session, change.actor) : null
   const identified = isUnknown && completed ? await identifyPerson(transaction, session, nowSeconds) : rejected
-  const changed: Session = {
-    ...session,
-    ...identified,
+  const values = {
     status: change.to,
     sequence: session.sequence + 1,
     completedAtSeconds: completed ? nowSeconds : null,
     publicComment: TOLD.has(change.to) ? publicComment : null,
     retryCount: session.retryCount + (change.to === 'retry' ? 1 : 0),
   }
-  await transaction.execute(
-    `UPDATE sessions SET status = ?, sequence = ?, completed_at_seconds = ?, public_comment = ?, retry_count = ?
-       ${identified === null ? '' : ', person_id = ?, user_id = ?'} WHERE organization_id = ? AND id = ?`,
-    [
-      changed.status,
-      changed.sequence,
-      changed.completedAtSeconds,
-      changed.publicComment,
-      changed.retryCount,
-      ...(identified === null ? [] : [identified.personId, identified.userId]),
-      session.organizationId,
-      session.id,
-    ],
-  )
+  const changed: Session = { ...session, ...identified, ...values }
+  const { organizationId, id } = session
+  await SESSIONS.updateAll(transaction, { organizationId, id }, { ...identified, ...values })
   await addToRejections(transaction, changed)
   await addEvent(transaction, session, {
     sequence: changed.sequence,

@@ -7,9 +7,9 @@ import type { Level } from '../../domain/level.ts'
 import type { SessionPart } from '../../domain/requirements.ts'
 import type { HitState } from '../../domain/screening-hit.ts'
 import type { CheckType, Session, SessionState, SessionStatus } from '../../domain/session.ts'
+import { type Expression, sql } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import type { SqlParameter } from '../database.ts'
-import { addFilter, type Page, type PageRequest, queryPage } from '../paging.ts'
+import type { Page, PageRequest } from '../paging.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { findLinkedSessions, type LinkedSessions } from './linked-sessions.ts'
 import { announceSession } from './session-changes.ts'
@@ -17,7 +17,7 @@ import { writeConsent } from './session-consent.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createRegistration } from './session-registration.ts'
 import { findMissingParts } from './session-requirements.ts'
-import { lockSessionAsItIs, lockState, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { lockSessionAsItIs, lockState, readState, SESSIONS } from './session-rows.ts'
 import { createCheckQueuer, createStatusWriter } from './session-status.ts'
 import { createTokenReader } from './session-tokens.ts'
 
@@ -37,6 +37,35 @@ interface SessionFilter {
   readonly level?: Level
   /** `none`: sessions without hits. */
   readonly hits?: HitState | 'none'
+}
+
+const conditionsOf = (filter: SessionFilter): (Expression | undefined)[] => {
+  const { organizationId, hits, wallet, createdBeforeSeconds, assignedTo } = filter
+  const assigned = sql`SELECT session_id FROM session_assignments WHERE organization_id = ${organizationId}`
+  return [
+    hits === 'none'
+      ? sql`NOT EXISTS (SELECT 1 FROM screening_hits h WHERE h.organization_id = sessions.organization_id
+        AND h.session_id = sessions.id)`
+      : hits &&
+        sql`id IN (SELECT session_id FROM screening_hits WHERE organization_id = ${organizationId} AND state = ${hits})`,
+    // Each part uses an index that starts with the address.
+    wallet &&
+      sql`id IN (
+        SELECT session_id FROM session_wallets
+        WHERE address = ${wallet} AND environment IN ('live', 'test') AND organization_id = ${organizationId}
+        UNION ALL
+        SELECT session_id FROM session_removed_wallets
+        WHERE address = ${wallet} AND environment IN ('live', 'test') AND organization_id = ${organizationId}
+        UNION ALL
+        SELECT id FROM sessions
+        WHERE locked_address = ${wallet} AND environment IN ('live', 'test') AND organization_id = ${organizationId})`,
+    createdBeforeSeconds === undefined ? undefined : sql`created_at_seconds < ${createdBeforeSeconds}`,
+    assignedTo === undefined
+      ? undefined
+      : assignedTo === null
+        ? sql`id NOT IN (${assigned} AND user_id IS NOT NULL)`
+        : sql`id IN (${assigned} AND user_id = ${assignedTo})`,
+  ]
 }
 
 export const createSessionTable = (scope: TableScope) => ({
@@ -71,54 +100,10 @@ export const createSessionTable = (scope: TableScope) => ({
 
   /** Newest first unless `oldestFirst`. */
   page: (filter: SessionFilter, page: PageRequest): Promise<Page<Session>> => {
-    const where = ['organization_id = ?']
-    const parameters: SqlParameter[] = [filter.organizationId]
-    addFilter(where, parameters, 'status', filter.status)
-    addFilter(where, parameters, 'check_type', filter.checkType)
-    addFilter(where, parameters, 'environment', filter.environment)
-    addFilter(where, parameters, 'id', filter.id)
-    addFilter(where, parameters, 'level', filter.level)
-    addFilter(where, parameters, 'user_id', filter.userId)
-    if (filter.hits === 'none') {
-      where.push(`NOT EXISTS (SELECT 1 FROM screening_hits h WHERE h.organization_id = sessions.organization_id
-        AND h.session_id = sessions.id)`)
-    } else if (filter.hits !== undefined) {
-      where.push('id IN (SELECT session_id FROM screening_hits WHERE organization_id = ? AND state = ?)')
-      parameters.push(filter.organizationId, filter.hits)
-    }
-    if (filter.wallet !== undefined) {
-      // Each part uses an index that starts with the address.
-      where.push(`id IN (
-        SELECT session_id FROM session_wallets WHERE address = ? AND environment IN ('live', 'test') AND organization_id = ?
-        UNION ALL
-        SELECT session_id FROM session_removed_wallets
-        WHERE address = ? AND environment IN ('live', 'test') AND organization_id = ?
-        UNION ALL
-        SELECT id FROM sessions WHERE locked_address = ? AND environment IN ('live', 'test') AND organization_id = ?)`)
-      const { wallet, organizationId } = filter
-      parameters.push(wallet, organizationId, wallet, organizationId, wallet, organizationId)
-    }
-    if (filter.createdBeforeSeconds !== undefined) {
-      where.push('created_at_seconds < ?')
-      parameters.push(filter.createdBeforeSeconds)
-    }
-    if (filter.assignedTo !== undefined) {
-      const assigned = `SELECT session_id FROM session_assignments WHERE organization_id = ? AND user_id `
-      where.push(filter.assignedTo === null ? `id NOT IN (${assigned} IS NOT NULL)` : `id IN (${assigned} = ?)`)
-      parameters.push(filter.organizationId, ...(filter.assignedTo === null ? [] : [filter.assignedTo]))
-    }
-    return queryPage<SessionRow, Session>(
-      scope.statements,
-      {
-        select: `SELECT ${SESSION_COLUMNS} FROM sessions`,
-        where,
-        parameters,
-        order: ['id'],
-        descending: filter.oldestFirst !== true,
-      },
-      page,
-      toSession,
-    )
+    const { organizationId, status, checkType, environment, id, level, userId } = filter
+    const order = { by: ['id'], descending: filter.oldestFirst !== true } as const
+    const which = { organizationId, status, checkType, environment, id, level, userId }
+    return SESSIONS.page(scope.statements, which, order, page, ...conditionsOf(filter))
   },
 
   /**
