@@ -1,7 +1,7 @@
-import { isoTime } from '../lib/time.ts'
 import type { MembershipOffer } from '../store/accounts/membership-offers.ts'
 import { ORGANIZATION_ROLES } from '../store/accounts/role.ts'
 import { closed, named, oneOf, Type, time } from './schema.ts'
+import { shown } from './shown.ts'
 
 export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each role includes the rights of the roles listed after it')
 
@@ -42,12 +42,4 @@ export const OFFER = named(
   }),
 )
 
-export const showOffer = (offer: MembershipOffer) => ({
-  id: offer.id,
-  email: offer.email,
-  role: offer.role,
-  asked_by: offer.askedBy,
-  asked_by_name: offer.askedByName,
-  created_at: isoTime(offer.createdAtSeconds),
-  expires_at: isoTime(offer.expiresAtSeconds),
-})
+export const showOffer = (offer: MembershipOffer) => shown(OFFER, offer)

@@ -17,6 +17,7 @@ import type { WalletProof } from '../store/sessions/session-wallets.ts'
 import type { Tables } from '../store/store.ts'
 import { keyIdOf } from './actor.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull } from './schema.ts'
+import { shown } from './shown.ts'
 
 export const STATUS = oneOf(SESSION_STATUSES)
 export const TYPE = oneOf(['individual', 'business'])
@@ -121,26 +122,16 @@ export const showSession = (
   assignment: SessionAssignment | undefined,
   submittedAtSeconds: number | undefined,
   hits: HitCounts | undefined,
-) => ({
-  id: session.id,
-  type: SESSION_TYPES[session.checkType],
-  status: session.status,
-  environment: session.environment,
-  level: levelName(session.level),
-  provider: session.provider,
-  wallet_address: session.lockedAddress,
-  origin_url: session.originUrl,
-  user_id: session.userId,
-  retry_count: session.retryCount,
-  public_comment: session.publicComment,
-  sequence: session.sequence,
-  hits: { ...(hits ?? NO_HITS) },
-  assigned_to: assignment?.userId ?? null,
-  assignment_version: assignment?.version ?? 0,
-  created_at: isoTime(session.createdAtSeconds),
-  submitted_at: timeOrNull(submittedAtSeconds ?? null),
-  completed_at: timeOrNull(session.completedAtSeconds),
-})
+) =>
+  shown(SESSION, session, {
+    type: SESSION_TYPES[session.checkType],
+    level: levelName(session.level),
+    wallet_address: session.lockedAddress,
+    hits: { ...(hits ?? NO_HITS) },
+    assigned_to: assignment?.userId ?? null,
+    assignment_version: assignment?.version ?? 0,
+    submitted_at: timeOrNull(submittedAtSeconds ?? null),
+  })
 
 const showProof = (proof: WalletProof | undefined) =>
   proof === undefined

@@ -5,7 +5,7 @@ type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
   : ''
 
-type FieldOf<Column extends string> = Column extends `${infer Head}_${infer Tail}`
+export type FieldOf<Column extends string> = Column extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<FieldOf<Tail>>}`
   : Column
 
@@ -23,7 +23,7 @@ export const remembered = (spell: (name: string) => string): ((name: string) => 
   }
 }
 
-const fieldNameOf = remembered((column) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
+export const fieldNameOf = remembered((column) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
 export const columnNameOf = remembered((field) => {
   // The name becomes part of a statement, so external input must be rejected.
   if (!/^[a-z][A-Za-z0-9_]*$/.test(field)) throw new TypeError('a field of an item is not a valid column name')

@@ -119,7 +119,7 @@ export type TableFactory<Table> = (scope: TableScope) => Table
 
 /** One object per table family. Each function is atomic. */
 export type Tables = { readonly [Each in Name]: ReturnType<(typeof TABLES)[Each]> } & {
-  /** Returns the tables of an optional module, in the same scope. Created once per scope and factory. */
+  /** Returns tables without a name here, in the same scope. Created once per scope and factory. */
   readonly of: <Table>(create: TableFactory<Table>) => Table
 }
 

@@ -1,5 +1,3 @@
-// The person's own account: name, password and sessions.
-import { isoTime } from '../../lib/time.ts'
 import type { UserSession } from '../../store/accounts/user-sessions.ts'
 import {
   CHALLENGE_ID,
@@ -19,6 +17,7 @@ import { ROLE } from '../member-shapes.ts'
 import { CALLER, declareRoutes, PERSON, Reply } from '../route.ts'
 import { closed, label, named, nullable, oneOf, Type, time } from '../schema.ts'
 import type { Services } from '../services.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Account')
 
@@ -61,15 +60,8 @@ const ACCOUNT = named(
   }),
 )
 
-const showSession = (session: UserSession, current: UserSession) => ({
-  id: session.id,
-  current: session.id === current.id,
-  user_agent: session.userAgent,
-  address: session.address,
-  created_at: isoTime(session.createdAtSeconds),
-  last_seen_at: isoTime(session.lastSeenAtSeconds),
-  expires_at: isoTime(session.expiresAtSeconds),
-})
+const showSession = (session: UserSession, current: UserSession) =>
+  shown(USER_SESSION, session, { current: session.id === current.id })
 
 /** Origin of the page. Passkeys require a host name instead of an IP address. */
 const originOf = ({ url }: Request, { origins }: Services): string =>

@@ -1,6 +1,5 @@
 // Signing keys and their state on the chains. Keys are created on this machine and never leave it.
 import { DependencyUnavailableError, FieldInvalidError } from '../../domain/errors.ts'
-import { isoTime } from '../../lib/time.ts'
 import { isTokenKey, tokenKeyOf } from '../../signing/token-key.ts'
 import { ASK_TOKEN } from '../../signing/token-service.ts'
 import { StoreUnavailableError } from '../../store/errors.ts'
@@ -11,6 +10,7 @@ import { CALLER, DEPLOYMENT, declareRoutes, type Note } from '../route.ts'
 import { closed, named, oneOf, Type, time } from '../schema.ts'
 import { AwaitsApproval } from '../second-person/guard.ts'
 import type { NewAttesterKey, Services } from '../services.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Attesters')
 
@@ -45,15 +45,14 @@ const CHAIN_FINDING = named(
   }),
 )
 
-const showAttester = ({ id, kind, address, keystoreFile, status, createdAtSeconds }: Attester) => ({
-  id,
-  kind,
-  address,
-  token_key: isTokenKey(keystoreFile) ? keystoreFile : null,
-  keystore_file: isTokenKey(keystoreFile) ? null : keystoreFile,
-  status,
-  created_at: isoTime(createdAtSeconds),
-})
+const showAttester = (attester: Attester) => {
+  const { keystoreFile: key } = attester
+  return shown(
+    ATTESTER,
+    attester,
+    isTokenKey(key) ? { token_key: key, keystore_file: null } : { token_key: null, keystore_file: key },
+  )
+}
 
 /**
  * Finds a key in the hardware token and tests it with one signature. @param given Label or PKCS#11 URI

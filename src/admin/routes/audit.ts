@@ -7,6 +7,7 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, Type, time } from '../schema.ts'
 import { AUDIT_HEAD_PROBLEMS, type Services } from '../services.ts'
+import { shown } from '../shown.ts'
 import { timeOf } from '../time.ts'
 
 const route = declareRoutes('Audit')
@@ -68,26 +69,14 @@ const FILTERS = {
   ),
 }
 
-const showEntry = (entry: AuditEntry) => ({
-  sequence: entry.sequence,
-  at: isoTime(entry.atSeconds),
-  organization_id: entry.organizationId,
-  actor: entry.actor,
-  actor_name: entry.actorName,
-  action: entry.action,
-  subject: entry.subject,
-  detail: { ...entry.detail },
-  request_id: entry.requestId,
-  address: entry.address,
-  previous_hash: entry.previousHash,
-  hash: entry.hash,
-})
+const showEntry = (entry: AuditEntry, subject_name: string | null) =>
+  shown(ENTRY, entry, { at: isoTime(entry.atSeconds), detail: { ...entry.detail }, subject_name })
 
 const showEntries = async ({ store }: Services, { items, next }: Page<AuditEntry>) => {
   const nameOf = createSubjectNames(store)
-  const shown = []
-  for (const entry of items) shown.push({ ...showEntry(entry), subject_name: await nameOf(entry) })
-  return pageAnswer({ items: shown, next }, (entry) => entry)
+  const entries = []
+  for (const entry of items) entries.push(showEntry(entry, await nameOf(entry)))
+  return pageAnswer({ items: entries, next }, (entry) => entry)
 }
 
 const FILTER_QUERY = Type.Object(FILTERS)
@@ -122,7 +111,7 @@ const EXPORT_ANSWER = {
   media: ['application/x-ndjson', 'text/csv'],
 } as const
 
-type ShownEntry = ReturnType<typeof showEntry>
+type ExportedEntry = Omit<ReturnType<typeof showEntry>, 'subject_name'>
 const CSV_COLUMNS = [
   'sequence',
   'at',
@@ -136,12 +125,14 @@ const CSV_COLUMNS = [
   'address',
   'previous_hash',
   'hash',
-] as const satisfies readonly (keyof ShownEntry)[]
+] as const satisfies readonly (keyof ExportedEntry)[]
 
-const lineOf = (entry: ShownEntry, format: keyof typeof EXPORT_TYPES): string =>
-  format === 'ndjson'
-    ? `${JSON.stringify(entry)}\n`
-    : csvLine(CSV_COLUMNS.map((column) => (column === 'detail' ? JSON.stringify(entry.detail) : entry[column])))
+const lineOf = (entry: AuditEntry, format: keyof typeof EXPORT_TYPES): string => {
+  const { subject_name: _currentName, ...line } = showEntry(entry, null)
+  return format === 'ndjson'
+    ? `${JSON.stringify(line)}\n`
+    : csvLine(CSV_COLUMNS.map((column) => (column === 'detail' ? JSON.stringify(line.detail) : line[column])))
+}
 
 /** Reads each page after the client has received the previous page. */
 async function* exported(audit: Pick<AuditTable, 'page'>, filter: AuditFilter, format: keyof typeof EXPORT_TYPES) {
@@ -149,7 +140,7 @@ async function* exported(audit: Pick<AuditTable, 'page'>, filter: AuditFilter, f
   let after: PagePosition | null = null
   for (let rows = 0; rows < EXPORT_MAX; rows += EXPORT_ROWS) {
     const page: Page<AuditEntry> = await audit.page(filter, { after, limit: EXPORT_ROWS })
-    yield page.items.map((entry) => lineOf(showEntry(entry), format)).join('')
+    yield page.items.map((entry) => lineOf(entry, format)).join('')
     after = page.next
     if (after === null) return
   }

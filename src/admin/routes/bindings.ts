@@ -2,7 +2,6 @@
 import { parseAddress, type WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
-import { isoTime } from '../../lib/time.ts'
 import type { Binding } from '../../store/organizations/bindings.ts'
 import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
@@ -10,6 +9,7 @@ import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
+import { shown } from '../shown.ts'
 import { FIND_PROJECT, policyText, projectText, requireProject } from './projects.ts'
 
 const route = declareRoutes('Bindings')
@@ -27,14 +27,11 @@ const BINDING = named(
   ['id', 'chain', 'address', 'label', 'project_id'],
 )
 
-const showBinding = (binding: Binding) => ({
-  id: binding.id,
-  project_id: binding.projectId,
-  chain: binding.chainName,
-  address: walletAddressText(binding.address as WalletAddress),
-  label: binding.label,
-  created_at: isoTime(binding.createdAtSeconds),
-})
+const showBinding = (binding: Binding) =>
+  shown(BINDING, binding, {
+    chain: binding.chainName,
+    address: walletAddressText(binding.address as WalletAddress),
+  })
 
 const FIND_BINDING: FieldOverride = { find: { in: 'listBindings', by: ['id', 'address'], narrows: true } }
 

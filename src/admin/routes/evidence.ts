@@ -2,12 +2,12 @@
 import { partOf } from '../../domain/requirements.ts'
 import type { Session } from '../../domain/session.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'
-import { isoTime } from '../../lib/time.ts'
 import { SECURITY_HEADERS } from '../../server/security-headers.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
 import { closed, named, nullable, Type, time } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Sessions')
 
@@ -65,14 +65,7 @@ export const EVIDENCE_ROUTES = [
       const missing = await evidence.missing(evidenceOf(session))
       return {
         fields: [...fields],
-        documents: documents.map(({ id, kind, mediaType, byteLength, fileName, createdAtSeconds }) => ({
-          id,
-          kind,
-          media_type: mediaType,
-          bytes: byteLength,
-          file_name: fileName,
-          created_at: isoTime(createdAtSeconds),
-        })),
+        documents: documents.map((document) => shown(DOCUMENT, document, { bytes: document.byteLength })),
         missing: missing.map(partOf),
       }
     },

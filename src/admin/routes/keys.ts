@@ -7,13 +7,13 @@ import {
   SCOPES_BY_KIND,
 } from '../../domain/api-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { isoTime } from '../../lib/time.ts'
 import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { requireRights, rightsOfKey, scopeBeyond } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
-import { closed, label, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
+import { closed, label, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Keys')
 
@@ -58,23 +58,13 @@ const SECRET = Type.Union([Type.String(), Type.Null()], {
   description: 'The key. It is not stored and is shown only once; null if the request is retried',
 })
 
-const showKey = (key: ApiKeyRecord, nowSeconds: number) => ({
-  id: key.keyId,
-  kind: key.kind,
-  environment: key.environment,
-  scopes: [...key.scopes],
-  name: key.name,
-  status: apiKeyStatus(key, nowSeconds),
-  rate_limit:
-    key.rateLimit === null
-      ? null
-      : { requests_per_second: key.rateLimit.requestsPerSecond, burst: key.rateLimit.burst },
-  created_at: isoTime(key.createdAtSeconds),
-  expires_at: timeOrNull(key.expiresAtSeconds),
-  revoked_at: timeOrNull(key.revokedAtSeconds),
-  last_used_at: timeOrNull(key.lastUsedAtSeconds),
-  replaced_by: key.replacedByKeyId,
-})
+const showKey = (key: ApiKeyRecord, nowSeconds: number) =>
+  shown(KEY, key, {
+    id: key.keyId,
+    status: apiKeyStatus(key, nowSeconds),
+    rate_limit: key.rateLimit && { requests_per_second: key.rateLimit.requestsPerSecond, burst: key.rateLimit.burst },
+    replaced_by: key.replacedByKeyId,
+  })
 
 /** @throws FieldInvalidError unless the time is in the future */
 const expiryOf = (text: string | null | undefined, nowSeconds: number): number | null => {

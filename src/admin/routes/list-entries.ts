@@ -2,7 +2,6 @@ import { addressKey, addressOfKey, parseAnyAddress } from '../../domain/address-
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { type ListEntry, MEMO_LENGTH_MAX } from '../../domain/list.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
-import { isoTime } from '../../lib/time.ts'
 import type { PagePosition } from '../../store/paging.ts'
 import type { Tables } from '../../store/store.ts'
 import { keyIdOf } from '../actor.ts'
@@ -13,6 +12,7 @@ import { editList, requireList } from '../lists.ts'
 import { declareRoutes } from '../route.ts'
 import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
 import { needsForEdit, seeEdit } from '../second-person/see-list.ts'
+import { shown } from '../shown.ts'
 import { editContext, LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
 
 const MEMO = Type.String({
@@ -32,13 +32,11 @@ const ENTRY = named(
   }),
 )
 
-const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry, keyNames: ReadonlyMap<string, string>) => ({
-  address: walletAddressText(addressOfKey(key)),
-  memo,
-  author,
-  key_name: keyNames.get(author) ?? null,
-  added_at: isoTime(addedAtSeconds),
-})
+const showEntry = (entry: ListEntry, keyNames: ReadonlyMap<string, string>) =>
+  shown(ENTRY, entry, {
+    address: walletAddressText(addressOfKey(entry.key)),
+    key_name: keyNames.get(entry.author) ?? null,
+  })
 
 /** Names of keys among the authors. Keys of any organization may have changed a shared list (`owner` null). */
 const keyNamesOf = async (

@@ -1,13 +1,13 @@
 // Common parts of list routes: the owner in the path, and the API form of a list.
 import { AUTHOR_LENGTH_MAX, LIST_KEEPERS } from '../../domain/list.ts'
-import { isoTime } from '../../lib/time.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
 import type { Organization } from '../../store/organizations/organizations.ts'
 import { type Actor, authorName } from '../actor.ts'
 import type { Write } from '../lists.ts'
 import { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, oneOf, Type, time, timeOrNull } from '../schema.ts'
+import { closed, named, oneOf, Type, time } from '../schema.ts'
 import type { Services } from '../services.ts'
+import { shown } from '../shown.ts'
 
 /** An organization's lists and the deployment's shared lists have the same routes. */
 export interface ListOwner<Prefix extends string> {
@@ -54,17 +54,8 @@ export const LIST = named(
   ['name', 'shared', 'entries', 'updated_at', 'kept_by', 'confirmed_at'],
 )
 
-export const showList = (list: AddressList) => ({
-  name: list.name,
-  description: list.description,
-  shared: list.organizationId === null,
-  entries: list.entryCount,
-  version: list.version,
-  kept_by: list.keptBy,
-  confirmed_at: timeOrNull(list.confirmedAtSeconds),
-  created_at: isoTime(list.createdAtSeconds),
-  updated_at: isoTime(list.updatedAtSeconds),
-})
+export const showList = (list: AddressList) =>
+  shown(LIST, list, { shared: list.organizationId === null, entries: list.entryCount })
 
 interface ListCall {
   readonly services: Services

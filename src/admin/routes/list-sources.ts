@@ -1,15 +1,13 @@
-// Sources of lists: a URL that is fetched regularly and replaces the list's content. Only the command line can set a
-// local file as source.
-import { isoTime } from '../../lib/time.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requireList, requireNotScreening } from '../lists.ts'
 import { declareRoutes, type Note } from '../route.ts'
-import { closed, named, nullable, oneOf, type Static, type TObject, Type, time, timeOrNull } from '../schema.ts'
+import { closed, named, nullable, oneOf, type Static, type TObject, Type, time } from '../schema.ts'
 import { locationText } from '../second-person/location-text.ts'
 import { seeSource } from '../second-person/see-list.ts'
+import { shown } from '../shown.ts'
 import { type ListOwner, OWN_LISTS, SHARED_LISTS } from './list-shapes.ts'
 
 const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], '`sdn-advanced`: the US Treasury’s sdn_advanced.xml')
@@ -43,20 +41,12 @@ const DAY_SECONDS = 86_400
 
 const isUrl = (location: string): boolean => /^https?:/i.test(location)
 
-const showSource = (source: ListSource) => ({
-  location: isUrl(source.location) ? source.location : null,
-  format: source.format,
-  reach: source.reach,
-  skips_bad_lines: source.skipsBadLines,
-  every_seconds: source.intervalSeconds,
-  due_at: isoTime(source.dueAtSeconds),
-  attempted_at: timeOrNull(source.attemptedAtSeconds),
-  failure: source.failure,
-  confirmed_at: timeOrNull(source.confirmedAtSeconds),
-  file_sha256: source.fileSha256,
-  file_bytes: source.fileBytes,
-  skipped: source.skippedCount,
-})
+const showSource = (source: ListSource) =>
+  shown(SOURCE, source, {
+    location: isUrl(source.location) ? source.location : null,
+    every_seconds: source.intervalSeconds,
+    skipped: source.skippedCount,
+  })
 
 const requireSource = async (
   tables: { readonly listSources: { find(listId: string): Promise<ListSource | null> } },

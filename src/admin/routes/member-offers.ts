@@ -13,6 +13,7 @@ import { hasRightsNow, requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, PERSON, SecretReply, VIEWER } from '../route.ts'
 import { closed, named, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { holderOf, makerOf, recordCreator, recordHolder } from '../second-person/approvers.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Members')
 const own = declareRoutes('Account')
@@ -134,15 +135,7 @@ export const MEMBER_OFFER_ROUTES = [
     summary: 'List the caller’s membership offers, newest first',
     answer: closed({ data: Type.Array(OWN_OFFER) }),
     handle: async ({ services, actor }) => ({
-      data: (await services.store.membershipOffers.listOf(actor.user.id)).map((offer) => ({
-        id: offer.id,
-        organization_id: offer.organizationId,
-        organization_name: offer.organizationName,
-        role: offer.role,
-        asked_by_name: offer.askedByName,
-        created_at: isoTime(offer.createdAtSeconds),
-        expires_at: isoTime(offer.expiresAtSeconds),
-      })),
+      data: (await services.store.membershipOffers.listOf(actor.user.id)).map((offer) => shown(OWN_OFFER, offer)),
     }),
   }),
   own('acceptOffer', 'POST', '/me/offers/{offer}/accept', {

@@ -1,6 +1,3 @@
-// Members of an organization. The service sends no email, so the response contains the invitation link, for the caller
-// to forward. A person with an account gets an offer instead.
-import { isoTime } from '../../lib/time.ts'
 import type { Member } from '../../store/accounts/memberships.ts'
 import type { Tables } from '../../store/store.ts'
 import { invite, mayInvite, offerMembership, requireAccount } from '../accounts/invitations.ts'
@@ -12,6 +9,7 @@ import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { makerOf, recordCreator } from '../second-person/approvers.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Members')
 
@@ -28,15 +26,7 @@ const MEMBER = named(
   }),
 )
 
-const showMember = (member: Member) => ({
-  user_id: member.userId,
-  email: member.email,
-  name: member.name,
-  role: member.role,
-  invited: !member.hasPassword,
-  disabled: member.disabled,
-  created_at: isoTime(member.createdAtSeconds),
-})
+const showMember = (member: Member) => shown(MEMBER, member, { invited: !member.hasPassword })
 
 const requireMember = async (tables: Tables, organizationId: string, userId: string): Promise<Member> => {
   const member = await tables.memberships.find(organizationId, userId)

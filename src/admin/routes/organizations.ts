@@ -1,6 +1,5 @@
 import { DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
 import { LEVELS, type LevelName, levelName, parseLevel } from '../../domain/level.ts'
-import { isoTime } from '../../lib/time.ts'
 import type { Organization } from '../../store/organizations/organizations.ts'
 import type { Tables } from '../../store/store.ts'
 import { visibleOrganizations } from '../actor.ts'
@@ -10,6 +9,7 @@ import { CALLER, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIE
 import { closed, label, named, oneOf, PAGE_QUERY, pageOf, partial, Type, time } from '../schema.ts'
 import { beginRule } from '../second-person/approvers.ts'
 import { change } from '../second-person/declaration.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Organizations')
 
@@ -46,13 +46,8 @@ const SETTINGS = named(
   }),
 )
 
-const showOrganization = ({ id, slug, name, level, createdAtSeconds }: Organization) => ({
-  id,
-  slug,
-  name,
-  level: levelName(level),
-  created_at: isoTime(createdAtSeconds),
-})
+const showOrganization = (organization: Organization) =>
+  shown(ORGANIZATION, organization, { level: levelName(organization.level) })
 
 const reread = async (tables: Tables, id: string) => {
   const organization = await tables.organizations.find(id)

@@ -1,5 +1,3 @@
-// Policies and their revisions. src/policy compiles and checks documents.
-import { isoTime } from '../../lib/time.ts'
 import { diffPolicies } from '../../policy/document/diff.ts'
 import { draftSteps, revisionSteps } from '../../policy/revision.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
@@ -15,6 +13,7 @@ import { seeActivation, seeEffects } from '../policies/see-activation.ts'
 import { SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
 import { declareRoutes, type Note, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Policies')
 
@@ -59,27 +58,13 @@ const REVISION = named('Revision', closed(REVISION_FIELDS), [
 const SAVED_REVISION = named('SavedRevision', closed({ ...REVISION_FIELDS, warnings: WARNINGS }))
 const REVISION_WITH_SOURCE = named('RevisionWithSource', closed({ ...REVISION_FIELDS, source: Type.String() }))
 
-export const showPolicy = (policy: Policy) => ({
-  id: policy.id,
-  name: policy.name,
-  decides: policy.decides,
-  active_revision_id: policy.activeRevisionId,
-  shadow_revision_id: policy.shadowRevisionId,
-  revisions: policy.revisionCount,
-  version: policy.version,
-  created_at: isoTime(policy.createdAtSeconds),
-})
+export const showPolicy = (policy: Policy) => shown(POLICY, policy, { revisions: policy.revisionCount })
 
-const showRevision = (revision: RevisionHead, policy: Policy) => ({
-  id: revision.id,
-  policy_id: revision.policyId,
-  number: revision.number,
-  content_hash: revision.contentHash,
-  quorum: revision.quorum,
-  active: policy.activeRevisionId === revision.id,
-  shadow: policy.shadowRevisionId === revision.id,
-  created_at: isoTime(revision.createdAtSeconds),
-})
+const showRevision = (revision: RevisionHead, policy: Policy) =>
+  shown(REVISION, revision, {
+    active: policy.activeRevisionId === revision.id,
+    shadow: policy.shadowRevisionId === revision.id,
+  })
 
 const showRevisionWithSource = (revision: StoredRevision, policy: Policy) => ({
   ...showRevision(revision, policy),

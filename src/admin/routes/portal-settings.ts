@@ -10,6 +10,7 @@ import { EMAIL } from '../member-shapes.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, partial, Type } from '../schema.ts'
 import { changedFields } from '../second-person/declaration.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Organizations')
 
@@ -62,15 +63,8 @@ const changedRetention = (
   abandonedDays: body.abandoned_days ?? before.abandonedDays,
 })
 
-const showBrand = async (tables: Pick<Tables, 'sessions'>, organizationId: string, brand: Brand) => ({
-  color: brand.color,
-  logo_version: brand.logoVersion,
-  privacy_url: brand.privacyUrl,
-  support_email: brand.supportEmail,
-  words_en: brand.wordsEn,
-  words_de: brand.wordsDe,
-  usual_wait_seconds: await tables.sessions.findUsualWait(organizationId, 'live'),
-})
+const showBrand = async (tables: Pick<Tables, 'sessions'>, organizationId: string, brand: Brand) =>
+  shown(BRAND, brand, { usual_wait_seconds: await tables.sessions.findUsualWait(organizationId, 'live') })
 
 /** @throws FieldInvalidError */
 const linkOf = (text: string | null): string | null => {
@@ -81,11 +75,7 @@ const linkOf = (text: string | null): string | null => {
   return url
 }
 
-const showRetention = ({ completedDays, rejectedDays, abandonedDays }: Retention) => ({
-  completed_days: completedDays,
-  rejected_days: rejectedDays,
-  abandoned_days: abandonedDays,
-})
+const showRetention = (retention: Retention) => shown(RETENTION, retention)
 
 const decodeLogo = (text: string): Logo => {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))

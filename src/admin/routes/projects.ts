@@ -2,7 +2,6 @@
 
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
-import { isoTime } from '../../lib/time.ts'
 import { revisionSteps } from '../../policy/revision.ts'
 import { PROGRAM } from '../../program/labels.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
@@ -15,6 +14,7 @@ import { requirePolicy, requirePolicyOf } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time } from '../schema.ts'
 import { change } from '../second-person/declaration.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Projects')
 
@@ -48,16 +48,7 @@ const inactivePolicy = ({ name, policy_id: policy, policy_active: active }: Read
     ? `requests for ${name} are refused, because ${policy} has no active revision: run ${PROGRAM} policy activate ${policy} --revision N`
     : null
 
-const showProject = (project: Project) => ({
-  id: project.id,
-  name: project.name,
-  verification_hash: project.verificationHash,
-  policy_id: project.policyId,
-  policy_active: project.policyActive,
-  lifetime_seconds: project.lifetimeSeconds,
-  version: project.version,
-  created_at: isoTime(project.createdAtSeconds),
-})
+const showProject = (project: Project) => shown(PROJECT, project)
 
 /** The attestation API checks everything except the length. */
 const CALL_TEXT = Type.String({ maxLength: 200 })

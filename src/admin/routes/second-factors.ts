@@ -10,7 +10,8 @@ import { newRecoveryCodes } from '../accounts/token.ts'
 import { matchTotp, TOTP_SECRET_BYTES, toBase32, totpUri } from '../accounts/totp.ts'
 import { ConflictError, CredentialWrongError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, PERSON, SecretReply } from '../route.ts'
-import { closed, label, named, nullable, Type, time, timeOrNull } from '../schema.ts'
+import { closed, label, named, nullable, Type, time } from '../schema.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Account')
 
@@ -113,12 +114,7 @@ export const SECOND_FACTOR_ROUTES = [
     summary: 'List the caller’s passkeys',
     answer: closed({ data: Type.Array(PASSKEY) }),
     handle: async ({ services, actor }) => ({
-      data: (await services.store.passkeys.listOf(actor.user.id)).map((passkey) => ({
-        id: passkey.id,
-        name: passkey.name,
-        created_at: isoTime(passkey.createdAtSeconds),
-        last_used_at: timeOrNull(passkey.lastUsedAtSeconds),
-      })),
+      data: (await services.store.passkeys.listOf(actor.user.id)).map((passkey) => shown(PASSKEY, passkey)),
     }),
   }),
   route('passkeyOptions', 'POST', '/me/passkeys/options', {

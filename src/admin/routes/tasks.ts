@@ -1,13 +1,13 @@
 // Long-running tasks. Paths, operation ids, audit actions and ids call them jobs.
 import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
-import { isoTime } from '../../lib/time.ts'
 import type { ListedTask } from '../../store/tasks.ts'
 import { type Actor, mayIn } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import type { Services } from '../services.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Jobs')
 
@@ -40,18 +40,12 @@ const resultFor = (task: ListedTask, actor: Actor): TaskResult | null => {
 }
 
 /** The runner's progress may be newer than the stored progress. */
-export const showTask = (task: ListedTask, { tasks }: Pick<Services, 'tasks'>, actor: Actor) => ({
-  id: task.id,
-  kind: task.kind,
-  state: task.state,
-  progress: tasks.progressOf(task.id) ?? { done: task.progressDone, total: task.progressTotal },
-  result: resultFor(task, actor),
-  failure: task.failure,
-  created_by: task.actor,
-  created_at: isoTime(task.createdAtSeconds),
-  started_at: timeOrNull(task.startedAtSeconds),
-  finished_at: timeOrNull(task.finishedAtSeconds),
-})
+export const showTask = (task: ListedTask, { tasks }: Pick<Services, 'tasks'>, actor: Actor) =>
+  shown(TASK, task, {
+    progress: tasks.progressOf(task.id) ?? { done: task.progressDone, total: task.progressTotal },
+    result: resultFor(task, actor),
+    created_by: task.actor,
+  })
 
 const required = <Any extends ListedTask>(task: Any | null): Any => {
   if (task === null) throw new SubjectUnknownError('job')

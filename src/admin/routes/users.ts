@@ -10,9 +10,10 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError } from '../errors.ts'
 import { EMAIL, LINK } from '../member-shapes.ts'
 import { DEPLOYMENT_PERSON, DEPLOYMENT_PERSON_OR_COMMAND, declareRoutes, SecretReply } from '../route.ts'
-import { closed, label, named, nullable, PAGE_QUERY, pageOf, partial, Type, time, timeOrNull } from '../schema.ts'
+import { closed, label, named, nullable, PAGE_QUERY, pageOf, partial, Type, time } from '../schema.ts'
 import { makerOf, recordCreator, recordUnapprovedAdmin } from '../second-person/approvers.ts'
 import { change } from '../second-person/declaration.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Accounts')
 
@@ -30,16 +31,7 @@ const USER = named(
   }),
 )
 
-const showUser = (user: User) => ({
-  id: user.id,
-  email: user.email,
-  name: user.name,
-  deployment_admin: user.deploymentAdmin,
-  has_password: user.hasPassword,
-  has_totp: user.hasTotp,
-  created_at: isoTime(user.createdAtSeconds),
-  disabled_at: timeOrNull(user.disabledAtSeconds),
-})
+const showUser = (user: User) => shown(USER, user)
 
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no')
 const yesNoOr = (value: boolean | undefined): string | undefined => (value === undefined ? undefined : yesNo(value))

@@ -1,12 +1,12 @@
 import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
-import { isoTime } from '../../lib/time.ts'
 import { formatWebhookSecret, newWebhookSecret } from '../../server/webhook-signature.ts'
 import type { Tables } from '../../store/store.ts'
 import type { WebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { closed, named, oneOf, Type, time, timeOrNull } from '../schema.ts'
 import type { Services } from '../services.ts'
+import { shown } from '../shown.ts'
 
 export const DAY_SECONDS = 86_400
 
@@ -39,17 +39,13 @@ export const ENDPOINT = named(
   ['id', 'purpose', 'service', 'environment', 'created_at', 'old_secret_until', 'url'],
 )
 
-export const showEndpoint = (endpoint: WebhookEndpoint) => ({
-  id: endpoint.id,
-  url: endpoint.url,
-  environment: endpoint.environment,
-  purpose: endpoint.purpose,
-  created_at: isoTime(endpoint.createdAtSeconds),
-  old_secret_until: timeOrNull(endpoint.previousUntilSeconds),
-  service: VERIFICATION_SERVICES.find((known) => known === endpoint.service) ?? null,
-  service_path:
-    endpoint.service === null ? null : IDENTITY_PATHS.providerEvent.path.replace('{endpointId}', () => endpoint.id),
-})
+export const showEndpoint = (endpoint: WebhookEndpoint) =>
+  shown(ENDPOINT, endpoint, {
+    old_secret_until: timeOrNull(endpoint.previousUntilSeconds),
+    service: VERIFICATION_SERVICES.find((known) => known === endpoint.service) ?? null,
+    service_path:
+      endpoint.service === null ? null : IDENTITY_PATHS.providerEvent.path.replace('{endpointId}', () => endpoint.id),
+  })
 
 interface KeptSecret {
   readonly id: string

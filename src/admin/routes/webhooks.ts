@@ -9,8 +9,9 @@ import { MESSAGES_AT_ONCE, WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '.
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { locationText } from '../second-person/location-text.ts'
+import { shown } from '../shown.ts'
 import {
   DAY_SECONDS,
   ENDPOINT,
@@ -50,20 +51,10 @@ const SECRET = Type.Union([Type.String(), Type.Null()], {
 
 const URL_MAX = 2_048
 
-const showMessage = (message: WebhookMessage) => ({
-  id: message.id,
-  endpoint_id: message.endpointId,
-  session_id: message.sessionId,
-  sequence: message.sequence,
-  type: message.type,
-  state: message.state,
-  attempts: message.attempts,
-  last_status: message.lastStatus,
-  last_failure: message.lastFailure,
-  created_at: isoTime(message.createdAtSeconds),
-  next_attempt_at: message.state === 'waiting' ? isoTime(message.nextAttemptAtSeconds) : null,
-  settled_at: timeOrNull(message.settledAtSeconds),
-})
+const showMessage = (message: WebhookMessage) =>
+  shown(MESSAGE, message, {
+    next_attempt_at: message.state === 'waiting' ? isoTime(message.nextAttemptAtSeconds) : null,
+  })
 
 export const WEBHOOK_ROUTES = [
   route('listWebhookEndpoints', 'GET', '/organizations/{organization}/webhooks', {

@@ -6,6 +6,7 @@ import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } f
 import { changedFields } from '../../../admin/second-person/declaration.ts'
 import { locationText } from '../../../admin/second-person/location-text.ts'
 import { BASE, operator, requireSession } from '../../../admin/sessions.ts'
+import { shown } from '../../../admin/shown.ts'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { sharedListName } from '../../../domain/list.ts'
 import { HIT_STATES } from '../../../domain/screening-hit.ts'
@@ -142,22 +143,8 @@ const CHECK = named(
   }),
 )
 
-const showHit = (hit: StoredHit | EndedHit): Static<typeof HIT> => ({
-  id: hit.id,
-  check: hit.check,
-  list: hit.list,
-  entry: hit.entry,
-  version: hit.versionId,
-  name: hit.name,
-  subject: hit.subject,
-  score: hit.score,
-  why: hit.why.map((part) => ({ ...part })),
-  state: hit.state,
-  found_at: isoTime(hit.foundAtSeconds),
-  decided_at: timeOrNull(hit.decidedAtSeconds),
-  decided_by: hit.decidedBy,
-  reason: hit.reason,
-})
+const showHit = (hit: StoredHit | EndedHit) =>
+  shown(HIT, hit, { version: hit.versionId, why: hit.why.map((part) => ({ ...part })) })
 
 interface NamesDetail {
   readonly threshold?: number

@@ -4,6 +4,7 @@
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
 import { closed, named, oneOf, partial, type Static, Type } from '../../../admin/schema.ts'
 import { changedFields } from '../../../admin/second-person/declaration.ts'
+import { shown } from '../../../admin/shown.ts'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../../../domain/list.ts'
 import {
@@ -53,15 +54,11 @@ const SETTINGS = named(
   }),
 )
 
-const showSettings = (settings: ScreeningSettings): Static<typeof SETTINGS> => ({
-  threshold: settings.threshold ?? DEFAULT_THRESHOLD,
-  is_default: settings.threshold === null,
-  on_new_hit: settings.onNewHit,
-  address_lists: settings.addressLists === null ? null : [...settings.addressLists],
-  screeners: settings.screeners === null ? null : [...settings.screeners],
-  screener_score: settings.screenerScore,
-  screeners_again: settings.screenersAgain,
-})
+const showSettings = (settings: ScreeningSettings) =>
+  shown(SETTINGS, settings, {
+    threshold: settings.threshold ?? DEFAULT_THRESHOLD,
+    is_default: settings.threshold === null,
+  })
 
 const requireKnown = (field: string, names: readonly string[] | null | undefined, known: ReadonlySet<string>): void => {
   const unknown = names?.find((name) => !known.has(name))
