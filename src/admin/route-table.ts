@@ -34,6 +34,7 @@ import { TALLY_ROUTES } from './routes/tallies.ts'
 import { TASK_ROUTES } from './routes/tasks.ts'
 import { USER_ROUTES } from './routes/users.ts'
 import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
+import { WEBHOOK_MESSAGE_ROUTES } from './routes/webhook-messages.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
 /** Without approval decisions, which need this table. */
@@ -61,6 +62,7 @@ const ROUTES = [
   ...EVIDENCE_ROUTES,
   ...SESSION_CHECK_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...WEBHOOK_MESSAGE_ROUTES,
   ...NUMBER_ROUTES,
   ...TALLY_ROUTES,
   ...DECISION_ROUTES,

@@ -4,6 +4,7 @@ import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
 import type { CheckType } from '../domain/session.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import { type FindService, serviceKey } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
@@ -115,11 +116,8 @@ export interface Services {
   readonly webhooks: {
     /** Networks in which receivers may be. */
     readonly reach: Reach
-    readonly sealSecret: (
-      organizationId: string,
-      endpointId: string,
-      secret: Uint8Array,
-    ) => Promise<{ readonly sealed: Uint8Array; readonly sealedUnder: Uint8Array }>
+    /** Encrypt the secrets of endpoints. */
+    readonly keys: () => Promise<Pick<OrganizationKeys, 'seal' | 'open'>>
   }
   /** Checks the configured chains and registries through their RPC URLs, which may take seconds. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>

@@ -74,7 +74,7 @@ interface AdminDependencies {
   readonly notifyChanges: Services['notifyChanges']
   readonly processes: ProcessControl
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
-  readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
+  readonly organizationKeys: Pick<OrganizationKeys, 'seal' | 'open'>
   readonly factCollector: FactCollector
   /** Null if this process doesn't serve attestations. */
   readonly attest: Services['attest'] | null

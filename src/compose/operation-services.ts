@@ -25,7 +25,7 @@ interface OperationServicesDependencies {
   readonly clock: Clock
   /** Called when a key is created. @throws RoleNotServedError if this process creates no keys */
   readonly passphrase: () => Promise<Passphrase>
-  readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
+  readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal' | 'open'>>
   readonly collectFacts: Services['policyFacts']['collect']
 }
 
@@ -73,11 +73,7 @@ export const createOperationServices = ({
     policyWork: createFairWork({ clock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     listUploads: createListUploads(),
     reachableUrl,
-    webhooks: {
-      reach: config.webhookReach,
-      sealSecret: async (organizationId, endpointId, secret) =>
-        (await organizationKeys()).seal(organizationId, 'webhook secret', endpointId, secret),
-    },
+    webhooks: { reach: config.webhookReach, keys: organizationKeys },
     // Loaded on first use, because most commands need no chain client.
     inspectChains: async () => {
       const { inspectChains } = await import('../setup/chain-inspection.ts')

@@ -3,7 +3,7 @@
 
 import type { Lead, LeaderTask } from '../cluster/leader.ts'
 import type { Reach } from '../domain/list.ts'
-import { createGuardedLookup, parseReachableUrl } from '../facts/reachable.ts'
+import { createUrlGuard } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { createSessionChanges } from '../identity/sessions/changes.ts'
@@ -79,9 +79,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
     clock,
     random: Math.random,
     endpoints: store.webhookEndpoints,
-    post: createOutboundPost({
-      guard: { parseUrl: (text) => parseReachableUrl(text, reach), lookup: createGuardedLookup(reach) },
-    }),
+    post: createOutboundPost({ guard: createUrlGuard(reach) }),
     onError: (error) => log.warn('a webhook message could not be created; will retry', { error }),
   })
 

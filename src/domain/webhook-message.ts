@@ -18,6 +18,8 @@ export interface WebhookEndpoint {
   readonly previousSealedSecret: Uint8Array | null
   readonly previousUntilSeconds: number | null
   readonly createdAtSeconds: number
+  /** Since then, messages wait. Null unless paused. */
+  readonly pausedAtSeconds: number | null
   /** The verification service whose own webhooks also decide. Null for none. */
   readonly service: string | null
   /** The service's signing secret, sealed like `sealedSecret`. Null without a service. */
@@ -26,14 +28,16 @@ export interface WebhookEndpoint {
   readonly previousServiceUntilSeconds: number | null
 }
 
-/** The member `type` of a message. */
-export type WebhookMessageType =
-  | 'session.created'
-  | 'session.status_changed'
-  | 'session.wallets_changed'
-  | 'session.decision_requested'
-  | 'session.checked'
-  | 'screening.hit'
+/** The member `type` of a message. Endpoints for decisions receive only the last. */
+export const WEBHOOK_TYPES = [
+  'session.created',
+  'session.status_changed',
+  'session.wallets_changed',
+  'session.checked',
+  'screening.hit',
+  'session.decision_requested',
+] as const
+export type WebhookMessageType = (typeof WEBHOOK_TYPES)[number]
 
 /** A hit as shown in messages: without the person's name and the listed name. */
 export interface ToldHit {

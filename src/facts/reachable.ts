@@ -116,3 +116,9 @@ export const createGuardedLookup =
     }
     resolve(hostname).then(check, (error) => callback(error, []))
   }
+
+/** Checks of an outbound request: its URL, and each address of its host. */
+export const createUrlGuard = (reach: Reach) => ({
+  parseUrl: (text: string): URL => parseReachableUrl(text, reach),
+  lookup: createGuardedLookup(reach),
+})

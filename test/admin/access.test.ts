@@ -219,7 +219,7 @@ describe('the table of routes', () => {
       operations(({ access, method }) => method === 'GET' && access.kind === 'organization' && access.role === role)
     expect([reading('reviewer').join(' '), reading('organization-admin').join(' ')]).toEqual([
       'listEvidence listPolicyDecisions listSessions openDocument readDocumentChecks readListChecks readSession',
-      'exportAudit listAudit listWebhookEndpoints listWebhookMessages readListSource',
+      'exportAudit listAudit listWebhookEndpoints listWebhookMessages readListSource readWebhookMessage',
     ])
   })
 

@@ -111,6 +111,7 @@ const BODIES: Readonly<Record<string, object>> = {
   revokeSession: { status: 'rejected', sequence: 2, private_comment: 'x' },
   decideListHit: { state: 'cleared', reason: 'somebody else' },
   decideApproval: { approve: false },
+  changeWebhookEndpoint: { paused: true },
   setWebhookService: { service: 'veriff', secret: 'countersign-test-secret' },
 }
 

@@ -19,7 +19,7 @@ let root: string
 let organizationId: string
 
 /** Questions that need a body, and steps that have changed nothing yet. */
-const NOT_NOTED = /\/(check|policies\/simulate|test|options)$|^\/me\/(totp|confirm)$/
+const NOT_NOTED = /\/(check|policies\/(simulate|test)|options)$|^\/me\/(totp|confirm)$/
 
 /** To take the audit log out is an entry in it. */
 const CHANGES = (method: string, path: string): boolean => method !== 'GET' || path.includes('/audit/export')
@@ -329,6 +329,11 @@ describe('a tour of the admin API', () => {
     expect(secret).toStartWith('whsec_')
     expect(await call<object>(200, 'GET', base)).toMatchObject({ data: [{ id: endpoint.id, purpose: 'events' }] })
     await call(200, 'POST', `${base}/${endpoint.id}/rotate`, { body: { overlap_seconds: 60 } })
+    const one = `${base}/${endpoint.id}`
+    expect(await call<object>(200, 'PATCH', one, { body: { paused: true } })).toMatchObject({ id: endpoint.id })
+    expect(await call<object>(200, 'PATCH', one, { body: { paused: false } })).toMatchObject({ paused_since: null })
+    // The address is not on this machine, which the harness requires.
+    expect(await call<object>(200, 'POST', `${one}/test`, { body: {} })).toMatchObject({ delivered: false })
     const id = await harness.session(organizationId, ['rejected'])
     const [message] = await harness.store.webhookMessages.claim(1, 60)
     if (message === undefined) throw new Error('nobody is told')
@@ -342,6 +347,9 @@ describe('a tour of the admin API', () => {
       attempts: 0,
     })
     await call(409, 'POST', `${messages}/${message.id}/resend`, { body: {} })
+    const shown = await call<{ message: object; body: string }>(200, 'GET', `${messages}/${message.id}`)
+    expect(shown.message).toMatchObject({ id: message.id, state: 'waiting' })
+    expect(JSON.parse(shown.body)).toMatchObject({ type: message.type, data: { sessionId: id } })
     expect(await call<object>(200, 'POST', `${messages}/resend-dead`, { body: {} })).toEqual({ messages: 0 })
     const service = { service: 'sumsub', secret: 'countersign-test-secret' }
     await call(409, 'PUT', `${base}/${endpoint.id}/service`, { body: service })

@@ -119,6 +119,7 @@ describeDatabases((dialect) => {
           'latency-and-labels',
           'shared-wallets',
           'check-turns',
+          'paused-webhooks',
         ]),
       )
       for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)

@@ -1,4 +1,5 @@
 import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
+import type { SealedSecret } from '../../identity/evidence/organization-keys.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { formatWebhookSecret, newWebhookSecret } from '../../server/webhook-signature.ts'
 import type { Tables } from '../../store/store.ts'
@@ -29,6 +30,7 @@ export const ENDPOINT = named(
     old_secret_until: Type.Union([time(), Type.Null()], {
       description: 'Time until which messages are also signed with the old secret',
     }),
+    paused_since: Type.Union([time(), Type.Null()], { description: 'Null unless the endpoint is paused' }),
     service: Type.Union([SERVICE, Type.Null()], {
       description: 'Verification service whose webhooks decide sessions',
     }),
@@ -36,12 +38,13 @@ export const ENDPOINT = named(
       description: 'Path on the API listener for the service’s webhooks',
     }),
   }),
-  ['id', 'purpose', 'service', 'environment', 'created_at', 'old_secret_until', 'url'],
+  ['id', 'purpose', 'service', 'environment', 'created_at', 'old_secret_until', 'paused_since', 'url'],
 )
 
 export const showEndpoint = (endpoint: WebhookEndpoint) =>
   shown(ENDPOINT, endpoint, {
     old_secret_until: timeOrNull(endpoint.previousUntilSeconds),
+    paused_since: timeOrNull(endpoint.pausedAtSeconds),
     service: VERIFICATION_SERVICES.find((known) => known === endpoint.service) ?? null,
     service_path:
       endpoint.service === null ? null : IDENTITY_PATHS.providerEvent.path.replace('{endpointId}', () => endpoint.id),
@@ -53,29 +56,30 @@ interface KeptSecret {
   readonly sealedUnder: string
 }
 
-type Sealed = Awaited<ReturnType<Services['webhooks']['sealSecret']>>
+export const sealSecret = async (
+  { webhooks }: Pick<Services, 'webhooks'>,
+  organizationId: string,
+  endpointId: string,
+  secret: Uint8Array,
+): Promise<SealedSecret> => (await webhooks.keys()).seal(organizationId, 'webhook secret', endpointId, secret)
 
-export const keep = (id: string, { sealed, sealedUnder }: Sealed): KeptSecret => ({
+export const keep = (id: string, { sealed, sealedUnder }: SealedSecret): KeptSecret => ({
   id,
   sealed: sealed.toBase64(),
   sealedUnder: sealedUnder.toBase64(),
 })
 
 /** Secret of an approved request; null otherwise. */
-export const keptOf = (kept: unknown): (Sealed & { readonly id: string }) | null => {
+export const keptOf = (kept: unknown): (SealedSecret & { readonly id: string }) | null => {
   if (kept === null) return null
   const { id, sealed, sealedUnder } = kept as KeptSecret
   return { id, sealed: Uint8Array.fromBase64(sealed), sealedUnder: Uint8Array.fromBase64(sealedUnder) }
 }
 
 /** Returns the text for the receiver, and the sealed bytes for the store. */
-export const newSecret = async (
-  { webhooks }: Pick<Services, 'webhooks'>,
-  organizationId: string,
-  endpointId: string,
-) => {
+export const newSecret = async (services: Pick<Services, 'webhooks'>, organizationId: string, endpointId: string) => {
   const secret = newWebhookSecret()
-  return { text: formatWebhookSecret(secret), ...(await webhooks.sealSecret(organizationId, endpointId, secret)) }
+  return { text: formatWebhookSecret(secret), ...(await sealSecret(services, organizationId, endpointId, secret)) }
 }
 
 export const requireEndpoint = async (

@@ -1,17 +1,21 @@
-// Endpoints that receive an organization's session events, and their messages.
+// Endpoints that receive an organization's session events.
 
 import { FieldInvalidError } from '../../domain/errors.ts'
+import { WEBHOOK_TYPES } from '../../domain/webhook-message.ts'
+import { createUrlGuard } from '../../facts/reachable.ts'
+import { createDeliver } from '../../identity/webhooks/deliver.ts'
+import { EXAMPLE_SESSION_ID, exampleMessage } from '../../identity/webhooks/example-message.ts'
+import { messageBody } from '../../identity/webhooks/message.ts'
+import { createEndpointSecrets } from '../../identity/webhooks/secrets.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
-import { isoTime } from '../../lib/time.ts'
+import { createOutboundPost } from '../../server/outbound-post.ts'
 import { ConstraintViolatedError } from '../../store/errors.ts'
 import { newWebhookEndpointId } from '../../store/webhooks/webhook-endpoints.ts'
-import { MESSAGES_AT_ONCE, WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../../store/webhooks/webhook-messages.ts'
-import { pageAnswer, pageRequest } from '../cursor.ts'
-import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { newWebhookMessageId } from '../../store/webhooks/webhook-queue.ts'
+import { ConflictError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
+import { closed, nullable, oneOf, Type } from '../schema.ts'
 import { locationText } from '../second-person/location-text.ts'
-import { shown } from '../shown.ts'
 import {
   DAY_SECONDS,
   ENDPOINT,
@@ -23,38 +27,15 @@ import {
   requireEndpoint,
   showEndpoint,
 } from './webhook-endpoint.ts'
+import { BODY } from './webhook-messages.ts'
 
 const route = declareRoutes('Webhooks')
-
-const MESSAGE = named(
-  'WebhookMessage',
-  closed({
-    id: Type.String({ description: 'The `webhook-id` of every attempt' }),
-    endpoint_id: Type.String(),
-    session_id: Type.String(),
-    sequence: Type.Integer({ description: 'Sequence number of the session’s change' }),
-    type: Type.String(),
-    state: oneOf(WEBHOOK_MESSAGE_STATES, '`dead`: no attempt succeeded; resend the message'),
-    attempts: Type.Integer(),
-    last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'HTTP status of the last attempt' }),
-    last_failure: nullable(Type.String()),
-    created_at: time(),
-    next_attempt_at: Type.Union([time(), Type.Null()], { description: 'Null once the message is delivered or dead' }),
-    settled_at: nullable(time()),
-  }),
-  ['id', 'type', 'session_id', 'state', 'attempts', 'created_at', 'next_attempt_at', 'last_status', 'last_failure'],
-)
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {
   description: '`whsec_…`, as specified by Standard Webhooks. Shown only once and stored encrypted. Null for retries',
 })
 
 const URL_MAX = 2_048
-
-const showMessage = (message: WebhookMessage) =>
-  shown(MESSAGE, message, {
-    next_attempt_at: message.state === 'waiting' ? isoTime(message.nextAttemptAtSeconds) : null,
-  })
 
 export const WEBHOOK_ROUTES = [
   route('listWebhookEndpoints', 'GET', '/organizations/{organization}/webhooks', {
@@ -167,6 +148,69 @@ export const WEBHOOK_ROUTES = [
       return new SecretReply(200, { endpoint, secret: secret.text }, { endpoint, secret: null })
     },
   }),
+  route('changeWebhookEndpoint', 'PATCH', '/organizations/{organization}/webhooks/{endpoint}', {
+    access: ORGANIZATION_ADMIN,
+    alone: 'notifies',
+    summary: 'Pause or resume an endpoint',
+    description:
+      'Nothing is sent while the endpoint is paused, and no message is lost: messages wait, and are sent when the ' +
+      'endpoint resumes. Requests in flight end normally. Test messages are still sent.',
+    body: closed({ paused: Type.Boolean() }),
+    answer: ENDPOINT,
+    handle: ({ organization, params, body, write }) =>
+      write(async (tables, note) => {
+        const { id } = await requireEndpoint(tables, organization.id, params.endpoint)
+        await tables.webhookEndpoints.setPaused(organization.id, id, body.paused)
+        note({ action: body.paused ? 'webhook.pause' : 'webhook.resume', subject: id })
+        return showEndpoint(await requireEndpoint(tables, organization.id, id))
+      }),
+  }),
+  route('testWebhookEndpoint', 'POST', '/organizations/{organization}/webhooks/{endpoint}/test', {
+    access: ORGANIZATION_ADMIN,
+    alone: 'notifies',
+    summary: 'Send a signed example message to an endpoint',
+    description:
+      `The session of the example is \`${EXAMPLE_SESSION_ID}\`, which doesn’t exist. The message is sent once, also ` +
+      'to a paused endpoint, and isn’t stored.',
+    body: closed({
+      type: Type.Optional(
+        oneOf(
+          WEBHOOK_TYPES,
+          'Defaults to `session.status_changed`, or to `session.decision_requested` for an endpoint for decisions',
+        ),
+      ),
+    }),
+    answer: closed({
+      delivered: Type.Boolean(),
+      status: Type.Union([Type.Integer(), Type.Null()], { description: 'HTTP status of the endpoint’s response' }),
+      failure: nullable(Type.String()),
+      body: BODY,
+    }),
+    handle: async ({ services: { store, clock, webhooks }, organization, params, body, write }) => {
+      const endpoint = await requireEndpoint(store, organization.id, params.endpoint)
+      const decides = endpoint.purpose === 'decisions'
+      const { type = decides ? 'session.decision_requested' : 'session.status_changed' } = body
+      if (decides !== (type === 'session.decision_requested')) {
+        throw new FieldInvalidError('type', 'must be a message that the endpoint receives')
+      }
+      const message = exampleMessage(newWebhookMessageId(), endpoint, type, clock.unixSeconds())
+      const detail = { type, message: message.id }
+      await write(async (_tables, note) => note({ action: 'webhook.test', subject: endpoint.id, detail }))
+      const deliver = createDeliver({
+        endpoints: { find: async () => ({ ...endpoint, pausedAtSeconds: null }) },
+        secretsOf: createEndpointSecrets(await webhooks.keys(), clock),
+        post: createOutboundPost({ guard: createUrlGuard(webhooks.reach) }),
+        clock,
+        random: Math.random,
+        onError: (error) => {
+          throw error
+        },
+      })
+      const outcome = await deliver(message)
+      const failure = outcome.state === 'delivered' ? null : outcome.failure
+      return { delivered: failure === null, status: outcome.status, failure, body: messageBody(message) }
+    },
+  }),
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {
     access: ORGANIZATION_ADMIN,
     secondPerson: {
@@ -197,65 +241,5 @@ export const WEBHOOK_ROUTES = [
       })
       return undefined
     },
-  }),
-  route('listWebhookMessages', 'GET', '/organizations/{organization}/webhook-messages', {
-    access: ORGANIZATION_ADMIN,
-    command: { limit: 20 },
-    summary: 'List webhook messages, newest first',
-    description: 'Delivered messages are kept for one week, dead messages for one month.',
-    query: Type.Object({
-      ...PAGE_QUERY,
-      state: Type.Optional(oneOf(WEBHOOK_MESSAGE_STATES)),
-      endpoint_id: Type.Optional(Type.String({ maxLength: 100 })),
-    }),
-    answer: pageOf(MESSAGE),
-    handle: async ({ services, organization, query }) =>
-      pageAnswer(
-        await services.store.webhookMessages.page(
-          organization.id,
-          {
-            ...(query.state === undefined ? {} : { state: query.state }),
-            ...(query.endpoint_id === undefined ? {} : { endpointId: query.endpoint_id }),
-          },
-          pageRequest(query, ['number', 'string']),
-        ),
-        showMessage,
-      ),
-  }),
-  route('resendWebhookMessage', 'POST', '/organizations/{organization}/webhook-messages/{message}/resend', {
-    access: ORGANIZATION_ADMIN,
-    alone: 'notifies',
-    summary: 'Resend a delivered or dead message',
-    body: closed({}),
-    answer: MESSAGE,
-    errors: [409],
-    handle: ({ organization, params, write }) =>
-      write(async (tables, note) => {
-        const read = async (): Promise<WebhookMessage> => {
-          const message = await tables.webhookMessages.find(organization.id, params.message)
-          if (message === null) throw new SubjectUnknownError('message')
-          return message
-        }
-        const { id } = await read()
-        if ((await tables.webhookMessages.resend(organization.id, id)) === 0) {
-          throw new ConflictError('the message is already pending, or its endpoint was removed')
-        }
-        note({ action: 'webhook.resend', subject: id })
-        return showMessage(await read())
-      }),
-  }),
-  route('resendDeadWebhookMessages', 'POST', '/organizations/{organization}/webhook-messages/resend-dead', {
-    access: ORGANIZATION_ADMIN,
-    alone: 'notifies',
-    summary: 'Resend dead messages, oldest first',
-    description: `Resends at most ${MESSAGES_AT_ONCE} per request. Repeat the request while the response contains this number.`,
-    body: closed({}),
-    answer: closed({ messages: Type.Integer() }),
-    handle: ({ organization, write }) =>
-      write(async (tables, note) => {
-        const messages = await tables.webhookMessages.resend(organization.id, null)
-        note({ action: 'webhook.resend', subject: 'dead', detail: { messages } })
-        return { messages }
-      }),
   }),
 ]

@@ -56,9 +56,10 @@ export const createDeliver = (dependencies: DeliverDependencies): Deliver => {
     return { state: 'waiting', status, failure, nextAttemptAtSeconds: clock.unixSeconds() + delaySeconds }
   }
 
-  const send = async (message: ClaimedMessage): Promise<OutboundAnswer | null> => {
+  const send = async (message: ClaimedMessage): Promise<OutboundAnswer | 'removed' | 'paused'> => {
     const endpoint = await endpoints.find(message.organizationId, message.endpointId)
-    if (endpoint === null) return null
+    if (endpoint === null) return 'removed'
+    if (endpoint.pausedAtSeconds !== null) return 'paused'
     const body = messageBody(message)
     const signed = signWebhook(await secretsOf(endpoint), {
       id: message.id,
@@ -76,7 +77,12 @@ export const createDeliver = (dependencies: DeliverDependencies): Deliver => {
   return async (message) => {
     try {
       const answer = await send(message)
-      if (answer === null) return { state: 'dead', status: null, failure: 'the endpoint was removed' }
+      if (answer === 'removed') return { state: 'dead', status: null, failure: 'the endpoint was removed' }
+      if (answer === 'paused') {
+        // Paused since the claim. The message is due as soon as the endpoint resumes.
+        const nextAttemptAtSeconds = clock.unixSeconds()
+        return { state: 'waiting', status: null, failure: 'the endpoint was paused', nextAttemptAtSeconds }
+      }
       const { status } = answer
       if (status >= 200 && status < 300) return { state: 'delivered', status }
       const redirect = status >= 300 && status < 400

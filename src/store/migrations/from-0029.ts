@@ -290,6 +290,14 @@ const velocityEnvironments: Migration = {
   ],
 }
 
+/** Paused endpoints. An older program would send to them. */
+const pausedWebhooks: Migration = {
+  number: 42,
+  name: 'paused-webhooks',
+  worksWith: 41,
+  statements: ({ integer }) => [`ALTER TABLE webhook_endpoints ADD COLUMN paused_at_seconds ${integer}`],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -304,4 +312,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkedRejections,
   linkHolders,
   velocityEnvironments,
+  pausedWebhooks,
 ]

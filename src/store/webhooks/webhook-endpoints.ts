@@ -14,7 +14,7 @@ export type { WebhookEndpoint }
 const ENDPOINTS = defineTable('webhook_endpoints', {
   ...columnsOf<WebhookEndpoint>()(
     'id organizationId environment purpose url sealedSecret previousSealedSecret previousUntilSeconds createdAtSeconds',
-    'service sealedServiceSecret previousSealedServiceSecret previousServiceUntilSeconds',
+    'pausedAtSeconds service sealedServiceSecret previousSealedServiceSecret previousServiceUntilSeconds',
   ),
   removedAtSeconds: hidden(nullable(integer)),
   // Caches contain the organization's decider.
@@ -63,6 +63,13 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   /** The current secret continues to sign until `previousUntilSeconds`. Returns false if there is no such endpoint. */
   rotateSecret: async ({ organizationId, id, sealedSecret, previousUntilSeconds }: NewSecret): Promise<boolean> => {
     const values = { previousSealedSecret: sql`sealed_secret`, previousUntilSeconds, sealedSecret }
+    return (await ENDPOINTS.updateAll(scope, { organizationId, id, ...THERE }, values)) > 0
+  },
+
+  /** Returns false if there is no such endpoint. Pausing again keeps the time of the first pause. */
+  setPaused: async (organizationId: string, id: string, paused: boolean): Promise<boolean> => {
+    const since = sql`COALESCE(paused_at_seconds, CAST(${scope.nowSeconds()} AS BIGINT))`
+    const values = { pausedAtSeconds: paused ? since : null }
     return (await ENDPOINTS.updateAll(scope, { organizationId, id, ...THERE }, values)) > 0
   },
 

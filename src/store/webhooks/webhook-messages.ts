@@ -51,8 +51,11 @@ const DEAD_KEEP_SECONDS = 30 * 86_400
 /** If a claim or an outcome is lost, the message is sent again with the same id. */
 const DURABILITY = { survives: 'process-crash' } as const
 
+const PAUSED = 'SELECT id FROM webhook_endpoints WHERE paused_at_seconds IS NOT NULL AND removed_at_seconds IS NULL'
+
 /** Endpoints with due messages, read from an index, regardless of the number of waiting messages. */
-const ENDPOINTS_WITH_DUE = `SELECT id, organization_id FROM webhook_endpoints WHERE removed_at_seconds IS NULL AND EXISTS (
+const ENDPOINTS_WITH_DUE = `SELECT id, organization_id FROM webhook_endpoints
+  WHERE removed_at_seconds IS NULL AND paused_at_seconds IS NULL AND EXISTS (
     SELECT 1 FROM webhook_messages WHERE endpoint_id = webhook_endpoints.id AND state = 'waiting'
       AND next_attempt_at_seconds <= ? AND claimed_until_seconds <= ?)`
 
@@ -156,13 +159,14 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /**
-   * Returns the number of waiting messages over all organizations, and the due time of the first, if any. Reads only an
-   * index.
+   * Returns the number of waiting messages over all organizations, and the due time of the first, if any. Messages of
+   * paused endpoints don't count.
    */
   queueState: async (): Promise<{ readonly waiting: number; readonly nextAttemptAtSeconds: number | null }> => {
     const { query, queryLong = query } = scope.statements
     const [row] = await queryLong<{ waiting: number; next: number | null }>(
-      "SELECT COUNT(*) AS waiting, MIN(next_attempt_at_seconds) AS next FROM webhook_messages WHERE state = 'waiting'",
+      `SELECT COUNT(*) AS waiting, MIN(next_attempt_at_seconds) AS next FROM webhook_messages
+       WHERE state = 'waiting' AND endpoint_id NOT IN (${PAUSED})`,
     )
     return { waiting: row?.waiting ?? 0, nextAttemptAtSeconds: row?.next ?? null }
   },
@@ -177,8 +181,9 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     return MESSAGES.page(scope, { organizationId, state, endpointId }, newestFirst, page)
   },
 
-  find: (organizationId: string, id: string): Promise<WebhookMessage | null> =>
-    MESSAGES.find(scope, { organizationId, id }),
+  /** With its content. */
+  find: (organizationId: string, id: string): Promise<ClaimedMessage | null> =>
+    SENT_MESSAGES.find(scope, { organizationId, id }),
 
   /**
    * Sends one delivered or dead message again, or the oldest MESSAGES_AT_ONCE dead messages of an organization. Their

@@ -21,7 +21,7 @@ const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
 }
 
 /** Visible to receivers. Contains no period, because a period separates the parts of the signed text. */
-const newMessageId = (): string => `msg_${newOrderedId().replaceAll('-', '')}`
+export const newWebhookMessageId = (): string => `msg_${newOrderedId().replaceAll('-', '')}`
 
 interface TargetRow {
   readonly id: string
@@ -49,7 +49,7 @@ const insertMessage = (
   const { organizationId, id: sessionId } = snapshot.state.session
   const { sequence, createdAtSeconds } = snapshot.event
   return SENT_MESSAGES.insert(transaction, {
-    id: newMessageId(),
+    id: newWebhookMessageId(),
     organizationId,
     endpointId,
     sessionId,

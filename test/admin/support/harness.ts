@@ -306,12 +306,16 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       return new URL(text).href
     },
     webhooks: {
-      reach: 'public',
-      sealSecret: async (organizationId, _endpointId, secret) => {
-        const key = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
-        await store.organizationKeys.add(organizationId, key)
-        return { sealed: secret.map((byte) => byte ^ 0xff), sealedUnder: key.wrappedKey }
-      },
+      // Receivers of tests are on this machine.
+      reach: 'loopback',
+      keys: async () => ({
+        seal: async (organizationId, _purpose, _subject, secret) => {
+          const key = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
+          await store.organizationKeys.add(organizationId, key)
+          return { sealed: secret.map((byte) => byte ^ 0xff), sealedUnder: key.wrappedKey }
+        },
+        open: async (_organizationId, _purpose, _subject, sealed) => sealed.map((byte) => byte ^ 0xff),
+      }),
     },
     inspectChains: async () => {
       // The real one reads the store, too, which is refused within a transaction.

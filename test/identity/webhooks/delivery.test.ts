@@ -273,6 +273,53 @@ describe('a message that is not taken', () => {
   })
 })
 
+describe('a paused endpoint', () => {
+  test('receives nothing, and everything once it resumes', async () => {
+    const { addEndpoint, register, run, clock, store } = parts
+    const { id } = await addEndpoint(demo, receiver.url)
+    const other = await addEndpoint(demo, `${receiver.url}/other`)
+    await register(demo)
+    expect(await store.webhookEndpoints.setPaused(demo, id, true)).toBe(true)
+    const pausedAtSeconds = clock.unixSeconds()
+    clock.advance(40 * 86_400)
+    await store.webhookEndpoints.setPaused(demo, id, true)
+    expect(await store.webhookEndpoints.find(demo, id)).toMatchObject({ pausedAtSeconds })
+    await register(demo)
+    expect(await run()).toBe(2)
+    expect(receiver.received.length).toBe(2)
+    expect((await listed('delivered')).map(({ endpointId }) => endpointId)).toEqual([other.id, other.id])
+    await store.webhookMessages.sweep()
+    expect((await listed('waiting')).map(({ endpointId, attempts }) => [endpointId, attempts])).toEqual([
+      [id, 0],
+      [id, 0],
+    ])
+    // Its messages are not late.
+    expect(await store.webhookMessages.queueState()).toEqual({ waiting: 0, nextAttemptAtSeconds: null })
+
+    await store.webhookEndpoints.setPaused(demo, id, false)
+    expect(await store.webhookMessages.queueState()).toMatchObject({ waiting: 2 })
+    expect(await run()).toBe(2)
+    expect(new Set(receiver.received.map((message) => message.id)).size).toBe(4)
+    expect(await listed('waiting')).toEqual([])
+  })
+
+  test('that was paused after its messages were claimed receives nothing', async () => {
+    const { addEndpoint, register, run, store, clock, deliver } = parts
+    const { id } = await addEndpoint(demo, receiver.url)
+    await register(demo)
+    const [message] = await store.webhookMessages.claim(10, 60)
+    if (message === undefined) throw new Error('nothing to send')
+    await store.webhookEndpoints.setPaused(demo, id, true)
+    const outcome = await deliver(message)
+    expect(outcome).toMatchObject({ state: 'waiting', nextAttemptAtSeconds: clock.unixSeconds() })
+    expect(await store.webhookMessages.settle(message, outcome)).toBe(true)
+    await store.webhookEndpoints.setPaused(demo, id, false)
+    expect(receiver.received).toEqual([])
+    expect(await run()).toBe(1)
+    expect(receiver.received.length).toBe(1)
+  })
+})
+
 describe('the secret of an endpoint', () => {
   test('is exchanged with an overlap in which both sign', async () => {
     const { addEndpoint, register, run, clock, keys, store } = parts

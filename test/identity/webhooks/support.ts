@@ -2,7 +2,7 @@
 
 import { createWebhookParts } from '../../../src/compose/webhook-service.ts'
 import type { SessionState } from '../../../src/domain/session.ts'
-import { createGuardedLookup, parseReachableUrl } from '../../../src/facts/reachable.ts'
+import { createUrlGuard } from '../../../src/facts/reachable.ts'
 import { createSessionChanges } from '../../../src/identity/sessions/changes.ts'
 import { createDeliver } from '../../../src/identity/webhooks/deliver.ts'
 import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop.ts'
@@ -60,22 +60,20 @@ export const openWebhooks = async (open = openTemporaryStore) => {
   const { store, keys, clock } = parts
   const errors: unknown[] = []
   const dead: string[] = []
+  const deliver = createDeliver({
+    endpoints: store.webhookEndpoints,
+    secretsOf: createEndpointSecrets(keys, clock),
+    clock,
+    random: () => 0.5,
+    onError: (error) => void errors.push(error),
+    post: createOutboundPost({ timeoutMs: 150, guard: createUrlGuard('loopback') }),
+  })
   const loop = (options: { readonly concurrencyMax?: number } = {}) =>
     createDeliveryLoop({
       messages: store.webhookMessages,
       onError: (error) => void errors.push(error),
       onDead: ({ id }) => void dead.push(id),
-      deliver: createDeliver({
-        endpoints: store.webhookEndpoints,
-        secretsOf: createEndpointSecrets(keys, clock),
-        clock,
-        random: () => 0.5,
-        onError: (error) => void errors.push(error),
-        post: createOutboundPost({
-          timeoutMs: 150,
-          guard: { parseUrl: (text) => parseReachableUrl(text, 'loopback'), lookup: createGuardedLookup('loopback') },
-        }),
-      }),
+      deliver,
       ...options,
     })
 
@@ -101,7 +99,7 @@ export const openWebhooks = async (open = openTemporaryStore) => {
     return (await parts.move(organizationId, session.id, 'submitted')).session
   }
 
-  return { ...parts, errors, dead, loop, run: loop().run, addEndpoint, submit }
+  return { ...parts, errors, dead, deliver, loop, run: loop().run, addEndpoint, submit }
 }
 
 /** What the service makes of webhooks, over their parts: `told` are the states that followers of a session hear of. */

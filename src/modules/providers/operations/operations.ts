@@ -7,6 +7,7 @@ import {
   keptOf,
   requireEndpoint,
   SERVICE,
+  sealSecret,
   showEndpoint,
 } from '../../../admin/routes/webhook-endpoint.ts'
 import { closed, Type } from '../../../admin/schema.ts'
@@ -70,7 +71,7 @@ export const ROUTES = [
     handle: async ({ services, organization, params, body, kept, write }) => {
       const { id } = await requireEndpoint(services.store, organization.id, params.endpoint)
       const secret =
-        keptOf(kept) ?? (await services.webhooks.sealSecret(organization.id, id, new TextEncoder().encode(body.secret)))
+        keptOf(kept) ?? (await sealSecret(services, organization.id, id, new TextEncoder().encode(body.secret)))
       return write(
         async (tables, note) => {
           await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
