@@ -96,6 +96,12 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await page.getByText('Resending the message').waitFor()
     await until(() => new Set(received).size < received.length)
 
+    await page.getByRole('button', { name: 'View' }).first().click()
+    const content = page.getByRole('dialog')
+    await content.getByText('"timestamp"').waitFor()
+    await accessible(page)
+    await content.getByRole('button', { name: 'Close' }).click()
+
     await page.getByRole('button', { name: /^Actions for/ }).click()
     await page.getByRole('menuitem', { name: 'Rotate secret…' }).click()
     await page.getByRole('button', { name: 'Rotate secret', exact: true }).click()
@@ -104,6 +110,34 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     expect(next).not.toBe(secret)
     await page.getByRole('button', { name: 'Done' }).click()
     await page.locator('td[data-label="Old secret expires"] time').waitFor()
+  })
+
+  test('a webhook endpoint is paused, tested and resumed', async () => {
+    const page = await dashboard.enter('/o/demo/webhooks')
+    const choose = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name: /^Actions for/ }).click()
+      await page.getByRole('menuitem', { name }).click()
+    }
+    await choose('Pause…')
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('Endpoint paused').waitFor()
+    await createPeople(dashboard.service).submit({ name: 'Ada Byron', documents: [] })
+    await page.reload()
+    // Both the endpoint and its message.
+    await page.locator('td[data-label="Status"]', { hasText: 'Paused' }).nth(1).waitFor()
+    const sent = received.length
+    await choose('Send test message…')
+    await page.getByLabel('Event').selectOption('New hit')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    const result = page.getByRole('dialog')
+    await result.getByText('The endpoint returned status 204.').waitFor()
+    await result.getByText('"screening.hit"').waitFor()
+    expect(received.length).toBe(sent + 1)
+    await accessible(page)
+    await result.getByRole('button', { name: 'Close' }).click()
+    await choose('Resume')
+    await page.getByText('Endpoint resumed').waitFor()
+    await until(() => received.length > sent + 1)
   })
 
   test('an organization has a color and a logo of its own', async () => {

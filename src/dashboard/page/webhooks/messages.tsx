@@ -1,21 +1,36 @@
 // Messages to webhook endpoints: pending, delivered and failed.
+import type { ComponentChildren } from 'preact'
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { WebhookEndpoint, WebhookMessage } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'
 import { useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { type Action, ActionButton, action } from '../ui/actions.tsx'
-import { Copyable } from '../ui/copy.tsx'
+import { type Action, ActionButton, action, type Outcome } from '../ui/actions.tsx'
+import { CodeBlock, Copyable } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { ResourceCard } from '../ui/resource.tsx'
 import { badge, named } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 
 const STATES = { waiting: ['warn', 'Pending'], delivered: ['good', 'Delivered'], dead: ['bad', 'Failed'] } as const
+export const PAUSED = ['info', 'Paused'] as const
 const CHOICES = { '': 'All', waiting: 'Pending', delivered: 'Delivered', dead: 'Failed' }
 
+/** Shows the JSON of a message. */
+export const showContent =
+  (title: string, body: string, result: ComponentChildren = null): Outcome =>
+  (close) => (
+    <Dialog title={title} wide onClose={close}>
+      {result}
+      <CodeBlock label="content" code={JSON.stringify(JSON.parse(body), null, 2)} />
+    </Dialog>
+  )
+
 const isState = (text: string): text is keyof typeof STATES => Object.hasOwn(STATES, text)
+
+const isPaused = (endpoint: WebhookEndpoint | undefined): boolean => (endpoint?.paused_since ?? null) !== null
 
 interface MessagesProps {
   readonly endpoints: readonly WebhookEndpoint[]
@@ -39,6 +54,14 @@ export const Messages = ({ endpoints, mayChange }: MessagesProps) => {
       call('POST /organizations/{organization}/webhook-messages/{message}/resend', { params: { ...params, message } }),
     done: 'Resending the message',
   })
+  const view = (message: string): Action =>
+    action({
+      label: 'View',
+      run: () =>
+        call('GET /organizations/{organization}/webhook-messages/{message}', { params: { ...params, message } }),
+      done: ({ message: { type }, body }) => showContent(type, body),
+    })
+  const endpointOf = ({ endpoint_id: id }: WebhookMessage) => endpoints.find((endpoint) => endpoint.id === id)
   return (
     <ResourceCard<WebhookMessage>
       title="Messages"
@@ -52,18 +75,29 @@ export const Messages = ({ endpoints, mayChange }: MessagesProps) => {
       rowKey={({ id }) => id}
       columns={{
         Message: ({ id, type }) => named(type, <Copyable text={id} label="message ID" short />),
-        Endpoint: ({ endpoint_id: id }) => <code>{endpoints.find((endpoint) => endpoint.id === id)?.url ?? id}</code>,
-        Status: badge(({ state: at }) => STATES[at]),
+        Endpoint: (message) => <code>{endpointOf(message)?.url ?? message.endpoint_id}</code>,
+        Status: badge((message) =>
+          message.state === 'waiting' && isPaused(endpointOf(message)) ? PAUSED : STATES[message.state],
+        ),
         Attempts: ({ attempts, last_status: status, last_failure: failure }) =>
           [attempts, status !== null && `, last ${status}`, failure !== null && `: ${failure}`]
             .filter(Boolean)
             .join(''),
         'Next attempt or end': {
           narrow: true,
-          cell: ({ next_attempt_at: next, settled_at: settled }) => <Time at={next ?? settled} none="—" />,
+          cell: (message) => (
+            <Time
+              at={isPaused(endpointOf(message)) ? message.settled_at : (message.next_attempt_at ?? message.settled_at)}
+              none="—"
+            />
+          ),
         },
-        '': ({ id, state: at }) =>
-          mayChange && at !== 'waiting' && <ActionButton small action={resend(id)} onDone={pages.reload} />,
+        '': ({ id, state: at }) => (
+          <>
+            <ActionButton small kind="quiet" action={view(id)} />
+            {mayChange && at !== 'waiting' && <ActionButton small action={resend(id)} onDone={pages.reload} />}
+          </>
+        ),
       }}
       empty={[
         'webhook',

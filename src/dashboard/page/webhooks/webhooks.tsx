@@ -1,17 +1,47 @@
 // Webhook endpoints that receive events of identity sessions, with their secrets and messages.
-import { call } from '../api/client.ts'
+import { type AnswerOf, call } from '../api/client.ts'
 import type { WebhookEndpoint } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'
 import { useModuleParts } from '../module-pages.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { action, showSecret } from '../ui/actions.tsx'
+import { action, type Outcome, showSecret } from '../ui/actions.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { Notice } from '../ui/problem.tsx'
 import { ResourcePage } from '../ui/resource.tsx'
 import { badge } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { Messages } from './messages.tsx'
+import { Messages, PAUSED, showContent } from './messages.tsx'
 
 const SERVICES = { sumsub: 'Sumsub', persona: 'Persona', veriff: 'Veriff' } as const
+const ENVIRONMENTS = { live: 'Live', test: 'Test' } as const
+const EVENTS = {
+  'session.status_changed': 'Status changed',
+  'session.created': 'Session created',
+  'session.wallets_changed': 'Wallets changed',
+  'session.checked': 'Checks done',
+  'screening.hit': 'New hit',
+} as const
+const TEST = 'POST /organizations/{organization}/webhooks/{endpoint}/test'
+const sendTest = (
+  params: { readonly organization: string; readonly endpoint: string },
+  body: { readonly type?: keyof typeof EVENTS },
+) => call(TEST, { params, body })
+const SEND_TEST = {
+  label: 'Send test message',
+  icon: 'external',
+  text: 'Sends an example, signed with the endpoint’s secret. Its session doesn’t exist.',
+  submit: 'Send',
+  done: ({ status, failure, body }: AnswerOf<typeof TEST>): Outcome =>
+    showContent(
+      'Test message',
+      body,
+      <Notice tone={failure === null ? 'good' : 'bad'} title={failure === null ? 'Delivered' : 'Not delivered'}>
+        <p>{failure === null ? `The endpoint returned status ${status}.` : `Reason: ${failure}.`}</p>
+      </Notice>,
+    ),
+} as const
+const PAUSE_TEXT =
+  'Nothing is sent to a paused endpoint. Its messages wait, and are sent when you resume it. Requests in flight end normally.'
 const OVERLAPS = { 3600: 'In 1 hour', 86400: 'In 1 day', 604800: 'In 1 week' } as const
 const SECRET_LEAD = 'Your endpoint verifies message signatures with this secret, as specified by Standard Webhooks.'
 
@@ -41,7 +71,8 @@ export const Webhooks = () => {
             )}
           </>
         ),
-        Environment: badge(({ environment }) => (environment === 'test' ? ['info', 'Test'] : ['good', 'Live'])),
+        Environment: ({ environment }) => ENVIRONMENTS[environment],
+        Status: badge(({ paused_since: since }) => (since === null ? ['good', 'Active'] : PAUSED)),
         'Old secret expires': ({ old_secret_until: until }) => <Time at={until} none="—" />,
       }}
       mayChange={mayChange}
@@ -66,7 +97,26 @@ export const Webhooks = () => {
       actions={(endpoint) => {
         const { id, url, purpose } = endpoint
         const one = { ...params, endpoint: id }
+        const paused = endpoint.paused_since !== null
         return [
+          purpose === 'decisions'
+            ? action({ ...SEND_TEST, title: SEND_TEST.label, run: () => sendTest(one, {}) })
+            : action({
+                ...SEND_TEST,
+                fields: { type: { label: 'Event', choices: EVENTS } },
+                run: (body) => sendTest(one, body),
+              }),
+          {
+            label: paused ? 'Resume' : 'Pause',
+            icon: paused ? 'play' : 'pause',
+            ...(paused ? {} : { title: 'Pause this endpoint?', text: PAUSE_TEXT }),
+            run: () =>
+              call('PATCH /organizations/{organization}/webhooks/{endpoint}', {
+                params: one,
+                body: { paused: !paused },
+              }),
+            done: paused ? 'Endpoint resumed' : 'Endpoint paused',
+          },
           action({
             label: 'Rotate secret',
             icon: 'turn',
