@@ -89,7 +89,7 @@ const createRegisterEndpoint = (
     const body = await readOptionalJsonBody(request)
     const decoded = decodeRegister(body.object)
     const made: RegisteredSession[] = []
-    // Stores only the session's id for a repeated request, because the link must not be in the store.
+    // Stores only the session's id for a repeated request, because the store must not contain the link.
     const final = await idempotent(
       {
         organizationId,

@@ -19,13 +19,11 @@ export interface Owner {
 
 /** Entered fields. Strings are trimmed and normalized (NFC); empty strings are rejected. */
 export interface EvidenceFields {
-  /** Individual. 1 to 200 characters. */
   readonly fullName?: string
   /** Individual. A past calendar date, `YYYY-MM-DD`, at most 130 years ago. */
   readonly birthDate?: string
   /** Both. ISO 3166-1 alpha-2, uppercase: country of residence or registration. */
   readonly country?: string
-  /** Business. 1 to 200 characters. */
   readonly registeredName?: string
   /** Business. 1 to 64 characters. */
   readonly registrationNumber?: string
@@ -33,7 +31,7 @@ export interface EvidenceFields {
   readonly owners?: readonly Owner[]
 }
 
-/** Stored and served media types. HEIC is not accepted, because this service cannot include a codec for it. */
+/** HEIC is not accepted, because this service cannot include a codec for it. */
 export type DocumentMediaType = 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
 
 export interface DocumentRule {
@@ -57,19 +55,14 @@ export const DOCUMENT_BYTES_MAX = 10 * 1024 * 1024
 /** Maximum pixels according to the image's header. */
 export const IMAGE_PIXELS_MAX = 40_000_000
 
-/** A document without its content. */
 export interface DocumentReceipt {
   /** `evidence_` and 16 base62 characters. */
   readonly id: string
   readonly kind: DocumentKind
-  /** Media type of the stored file, which may differ from the upload, because images are re-encoded. */
+  /** Media type of the stored file; images are re-encoded. */
   readonly mediaType: DocumentMediaType
-  /** Bytes of the stored file. */
   readonly byteLength: number
-  /**
-   * Name of the file on the person's device, truncated to 100 characters without control characters. Never used as a
-   * path.
-   */
+  /** Name on the person's device, at most 100 characters, without control characters. Never used as a path. */
   readonly fileName: string
   readonly createdAtSeconds: number
 }
@@ -86,51 +79,45 @@ export interface DocumentUpload {
   readonly fileName: string
   /** At most DOCUMENT_BYTES_MAX are read; the rest is cancelled. */
   readonly stream: ReadableStream<Uint8Array>
-  /** Content type of the upload. A DocumentMediaType must match the content. */
+  /** Content type of the upload; must match the content. */
   readonly declaredType: string
-  /** Canonical address of the sender; empty if unknown. */
+  /** Canonical address; empty if unknown. */
   readonly address: string
 }
 
 export interface OpenedDocument {
   readonly receipt: DocumentReceipt
-  /**
-   * Fails if a byte of the file was altered. Serve it with `Content-Disposition: attachment` and `Cache-Control:
-   * no-store`; the listener adds the policy that prevents active content from running.
-   */
+  /** Fails if a byte was altered. Serve it with `Content-Disposition: attachment` and `Cache-Control: no-store`. */
   readonly stream: ReadableStream<Uint8Array>
 }
 
-/** Session of the evidence; only these members are used. */
 export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType' | 'level'> & ByBrowser
 
 /** Evidence that a search compares: entered fields, or the zone of a document. */
 export type SearchedEvidence = EvidenceFields | Pick<Zone, 'number' | 'surname' | 'givenNames'>
 
 /**
- * Evidence of a session. Writing requires a session in `pending` or `retry` (otherwise SessionClosedError). A session
- * that was returned for certain parts accepts only these (PartNotRequestedError). All functions throw
- * SessionUnknownError if the organization has no such session; another organization's session yields the same error.
- * `actor` is `person`, `operator:<name>` or `provider:<name>`.
+ * Writing requires a session in `pending` or `retry` (otherwise SessionClosedError). A session that was returned for
+ * certain parts accepts only these (PartNotRequestedError). All functions throw SessionUnknownError for an unknown
+ * session. `actor` is `person`, `operator:<name>` or `provider:<name>`.
  */
 export interface EvidenceService {
   /** Adds or replaces fields. @throws FieldInvalidError, SessionClosedError */
   putFields(session: EvidenceSession, fields: EvidenceFields): Promise<void>
   /** Values for the deciding operator. Audited. */
   readFields(session: EvidenceSession, actor: string): Promise<EvidenceFields>
-  /** Values for comparison with lists. No person sees them, so no access is recorded. Empty if there are none. */
+  /**
+   * Values for comparison with lists; the access is not recorded, because no person sees them. Empty if there are none.
+   */
   screenedFields(session: EvidenceSession): Promise<EvidenceFields>
   /**
-   * Like `screenedFields` for many sessions of one organization, with one query. The returned function decrypts one
-   * session's values.
+   * Like `screenedFields` for many sessions of one organization, with one query. The result decrypts one session's
+   * values.
    */
   screenedFieldsOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<EvidenceFields>>
   /** Like `screenedFieldsOf`, for the zones of identity documents. */
   screenedZonesOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<readonly Zone[]>>
-  /**
-   * Finds sessions of one organization with matching fields or a matching document zone. Each result is recorded as
-   * read by `actor`, because a match reveals its values.
-   */
+  /** Finds sessions of one organization by fields or document zone. Each match is recorded as read by `actor`. */
   findByFields(
     sessions: readonly EvidenceSession[],
     matches: (searched: SearchedEvidence) => boolean,
@@ -145,21 +132,14 @@ export interface EvidenceService {
   listEvidence(session: EvidenceSession): Promise<EvidenceList>
   /** Audited before the first byte. Null if the session has no such document. */
   openDocument(session: EvidenceSession, documentId: string, actor: string): Promise<OpenedDocument | null>
-  /**
-   * Removes a document permanently by destroying its key. False if the session has no such document. @throws
-   * SessionClosedError
-   */
+  /** Destroys the document's key. False if the session has no such document. @throws SessionClosedError */
   removeDocument(session: EvidenceSession, documentId: string): Promise<boolean>
-  /**
-   * Returns the unmet requirements of the level, which defaults to the session's own. If there are none, the session
-   * can be submitted.
-   */
+  /** Unmet requirements of the level; defaults to the session's level. */
   missing(session: EvidenceSession, level?: Level): Promise<readonly Requirement[]>
   /**
    * Destroys all keys of the session's evidence in any status, then deletes the files. Returns the number of erased
-   * pieces; all fields together count as one. An open session cannot be `completed` with erased evidence: see
-   * `missing`.
-   * @param write passes the erasing function a store in the caller's transaction; defaults to a new transaction
+   * pieces; all fields count as one.
+   * @param write passes a store in the caller's transaction; defaults to a new transaction
    */
   eraseSession(
     session: EvidenceSession,
@@ -168,11 +148,10 @@ export interface EvidenceService {
       erase: (store: Pick<EvidenceStore, 'eraseAll'>) => Promise<EvidenceChange | null>,
     ) => Promise<EvidenceChange | null>,
   ): Promise<number>
-  /** Erases the session's evidence if its retention period has ended, checked with the session locked. */
+  /** Erases the evidence if its retention period has ended, checked with the session locked. */
   eraseExpired(target: EvidenceTarget): Promise<void>
 }
 
-/** Data read from a session's identity documents. */
 export interface DocumentReading {
   /** First document whose zone was readable. */
   readonly documentId: string | null
@@ -188,7 +167,7 @@ export interface SealedNote<Content> {
   put(session: EvidenceSession, content: Content): Promise<void>
   /** Audited. */
   read(session: EvidenceSession, actor: string): Promise<Content | null>
-  /** Like `read`, for the service's own checks: no person sees it, so no access is recorded. */
+  /** Like `read`, for the service's own checks: the access is not recorded. */
   peek(session: EvidenceSession): Promise<Content | null>
 }
 

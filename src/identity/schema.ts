@@ -27,7 +27,6 @@ const decodeWallet = (field: string, text: string): WalletAddress => {
   return wallet.address
 }
 
-/** Width and height of the QR code in pixels. @throws FieldInvalidError with the range */
 export const decodeSize = (parameters: URLSearchParams): number => {
   const values = parameters.getAll('size')
   if (values.length === 0) return QR_SIZE_DEFAULT

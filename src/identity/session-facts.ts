@@ -1,6 +1,5 @@
-// Facts of a session for policies that decide sessions, derived from the stored checks, their hits and the entered
-// fields. Uncertain facts are null, so that a rule that reads one fails and a person decides: a name in another script
-// neither matches nor differs, and an internal error yields no fact (invariant 12).
+// Facts of a session for policies that decide sessions. Uncertain facts are null, so that a rule that reads one fails
+// and a person decides. An internal error yields no fact (invariant 12).
 
 import {
   isCheckMade,
@@ -55,8 +54,7 @@ const documentFacts = (outcomes: Outcomes): SessionFacts => {
 const isDuplicate = (outcomes: Outcomes): boolean | null => {
   const found = SAME_PERSON.map((name) => outcomes.get(name))
   if (found.includes('look')) return true
-  // Uncertain if a document's number was unreadable, because its duplicates could not be searched. Without a document,
-  // there is nothing to search.
+  // Uncertain if a document's number was unreadable, because its duplicates could not be searched.
   const isUnsure =
     found.some((outcome) => outcome !== undefined && outcome !== 'passed') ||
     (outcomes.has('document.zone') && !outcomes.has('document.number')) ||

@@ -25,7 +25,6 @@ interface KnowledgeStore {
   readonly screeningLists: { list(): Promise<readonly { readonly confirmedAtSeconds: number | null }[]> }
 }
 
-/** Maximum sessions of each outcome per trial. */
 const SESSIONS_MAX = 1_000
 
 export const createSessionKnowledge = ({
@@ -52,7 +51,7 @@ export const createSessionKnowledge = ({
 
     decidedByPeople: async (organizationId, time) => {
       const decided: DecidedSession[] = []
-      // The age of lists at that time is not stored, so the current age is used.
+      // The age of lists at that time is not stored.
       const ages = await listAges(time.untilSeconds)
       for (const { session, decidedAtSeconds: atSeconds } of await store.sessions.findDecidedByPeople(
         organizationId,

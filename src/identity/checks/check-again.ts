@@ -1,5 +1,5 @@
-// Repeats checks after the compared data has changed: for submitted, verified and returned sessions, one organization at
-// a time. The runner checks sessions that are submitted in the meantime.
+// Repeats checks after the compared data has changed, one organization at a time. The runner checks sessions that are
+// submitted in the meantime.
 import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import {
   type Comparison,
@@ -22,15 +22,14 @@ export interface CheckAgainDependencies {
   ) => Promise<readonly Session[]>
   readonly queued: (organizationId: string, sessionIds: readonly string[]) => Promise<ReadonlySet<string>>
   /**
-   * Stores a part's checks of several sessions of an organization atomically. Skips sessions that have changed since
-   * they were read. Returns the number of new hits and of skipped sessions.
+   * Atomic for one organization. Skips sessions that have changed since they were read. Returns the number of new hits
+   * and of skipped sessions.
    */
   readonly store: (
     part: string,
     organizationId: string,
     made: readonly { readonly session: Session; readonly checks: readonly NewSessionCheck[] }[],
   ) => Promise<{ readonly opened: number; readonly skipped: number }>
-  /** Reports a session, or an organization, whose sessions could not be compared. */
   readonly onError: (error: unknown, failed: { readonly session: string } | { readonly organization: string }) => void
 }
 
@@ -38,7 +37,6 @@ export type StoreChecks = CheckAgainDependencies['store']
 
 interface MadeAgain {
   readonly sessions: number
-  /** Number of new hits. */
   readonly opened: number
 }
 
@@ -48,9 +46,8 @@ export const createCheckAgain = (
   { name, begin }: RepeatedPart,
   { organizations, outdated, queued, store, onError }: CheckAgainDependencies,
 ) => {
-  /** Key of the data with which all sessions were last compared; null while sessions differ. */
+  /** Key of the data that all sessions were last compared with; null while sessions differ. */
   let settledKey: string | null = null
-  /** Like `settledKey`, by organization. */
   const settled = new Map<string, string>()
 
   /** A session that fails both in a batch and alone is `not-done`, so that it does not block the others. */
@@ -102,7 +99,7 @@ export const createCheckAgain = (
         // The data may have changed, and the runner may already have compared a session with the new version.
         if ((await begin(organizationId))?.keyOf(organizationId) !== version)
           return { sessions, opened, isSettled: false }
-        // Omits sessions without checks of this part: a business has no age, for example.
+        // Omits sessions without checks of this part.
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
           .filter((each) => version === NOTHING || each.checks.length > 0)

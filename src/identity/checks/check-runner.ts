@@ -1,6 +1,5 @@
 // Checks submitted sessions: takes them from the queue, runs each part and stores the results. A failed part is
-// retried; after the last attempt, its outcome is `not-done`, and a person must review it. Results for a session that
-// has changed, for example because its evidence was erased, are not stored.
+// retried; after the last attempt, it is `not-done`. Results for a session that has changed are not stored.
 import type { Session } from '../../domain/session.ts'
 import { ChecksPendingError } from '../../domain/session-errors.ts'
 import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
@@ -19,10 +18,7 @@ export interface CheckRunnerDependencies {
   readonly storeChecks: StoreChecks
   readonly findSession: (organizationId: string, sessionId: string) => Promise<{ readonly session: Session } | null>
   readonly parts: readonly CheckPart[]
-  /**
-   * Called when all checks of a session are stored, before it leaves the queue. May be called again for the same
-   * session.
-   */
+  /** Called when all checks of a session are stored, before it leaves the queue; possibly more than once. */
   readonly onChecked?: (session: Session) => Promise<void>
   readonly clock: Clock
   readonly after?: Timers['after']
@@ -32,11 +28,10 @@ export interface CheckRunnerDependencies {
 const SESSIONS_AT_ONCE = 4
 /** Maximum time until a session that becomes due is claimed while others are checked. */
 const CLAIM_INTERVAL_MS = 500
-/** Until a decision is tried again that needs a comparison with the present lists, or the checks of a linked session. */
+/** Delay of a decision that waits for current comparisons or for a linked session's checks. */
 const PENDING_AGAIN_SECONDS = 5
 /** Longer than all parts of one session take. */
 const CLAIM_SECONDS = 180
-/** Delay before the next attempt; after the last attempt, the part is `not-done`. */
 const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
 /** Finished parts with the version of the compared data. Null: not compared again. */
@@ -57,7 +52,6 @@ const make = async (part: CheckPart, session: Session): Promise<Made> => {
   return { checks, version: versionOf(comparison, session.organizationId) }
 }
 
-/** Null: the part is not compared again. */
 const presentVersion = async ({ begin }: RepeatedPart, { organizationId }: Session): Promise<string | null> =>
   versionOf(await begin(organizationId), organizationId)
 
@@ -67,7 +61,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   /** For sessions to be retried, by session id and sequence number. */
   const doneParts = new Map<string, { readonly done: DoneParts; readonly untilSeconds: number }>()
 
-  /** Removes sessions whose retry is overdue, because they changed or another process has them. */
+  /** Removes sessions whose retry is overdue: they changed, or another process has them. */
   const forgetOld = (): void => {
     const nowSeconds = clock.unixSeconds()
     for (const [place, { untilSeconds }] of doneParts) if (untilSeconds < nowSeconds) doneParts.delete(place)
@@ -91,7 +85,6 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return 'done'
   }
 
-  /** Runs the unfinished parts whose predecessors are done. */
   const runParts = async (target: QueuedChecks, session: Session, done: DoneParts): Promise<Result> => {
     for (const part of parts) {
       // Storing the part `person` replaces all checks with this prefix, so `person.age` comes after it.
@@ -104,7 +97,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return done.size === parts.length ? 'done' : 'again'
   }
 
-  /** Forgets comparisons with outdated data. @returns true if there were any */
+  /** Returns true if comparisons were outdated. */
   const forgetOutdated = async (session: Session, done: DoneParts): Promise<boolean> => {
     let isOutdated = false
     for (const part of parts) {
@@ -116,10 +109,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return isOutdated
   }
 
-  /**
-   * Runs the parts until all are done with current data. While one part is retried, a list may change, and only
-   * sessions outside the queue are rechecked.
-   */
+  /** Runs the parts until all are done with current data: while one part is retried, a list may change. */
   const runCurrent = async (target: QueuedChecks, session: Session, done: DoneParts): Promise<Result> => {
     for (;;) {
       const result = await runParts(target, session, done)
@@ -137,7 +127,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
       const isComparison = 'begin' in part
       // A rejection is final, regardless of comparisons.
       const isMoot = isComparison && session.status === 'rejected'
-      // Once all checks are stored, only comparisons are repeated, because they may be outdated.
+      // Comparisons may be outdated, so they are repeated even after all checks are stored.
       const isMade = target.isMade && (!isComparison || (await presentVersion(part, session)) === null)
       if (isMoot || isMade) done.set(part.name, null)
     }
@@ -168,7 +158,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     }
   }
 
-  /** Resolves when one of the sessions is done, or when others may have become due. */
+  /** Resolves when one of the sessions is done, or others may have become due. */
   const waitForAny = async (sessions: Iterable<Promise<void>>): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const cancel = after(CLAIM_INTERVAL_MS, resolve)
@@ -177,9 +167,9 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   }
 
   /**
-   * Checks due sessions until none is left: several organizations concurrently, and one session of each at a time,
+   * Checks due sessions until none is left: several organizations concurrently, but one session of each at a time,
    * because a session is compared with data that the previous session's check stored.
-   * @param mayClaim false if further sessions belong to another process; running checks continue
+   * @param mayClaim false if further sessions belong to another process
    * @returns the number of claimed sessions
    */
   return async (mayClaim: () => boolean = () => true): Promise<number> => {

@@ -12,10 +12,9 @@ const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number]
 
 export interface SessionCheck {
-  /** Part and checked property, for example `document.name`. */
   readonly name: string
   readonly outcome: CheckOutcome
-  /** Compared items, as ids and fixed words. Contains no personal data, because the store keeps it unencrypted. */
+  /** Compared items, as ids and fixed words, without personal data: the store does not encrypt it. */
   readonly detail: Readonly<Record<string, unknown>>
   /** Version of the reader or list. */
   readonly version: string
@@ -24,9 +23,9 @@ export interface SessionCheck {
 
 export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> {
   /**
-   * For a person to clear or confirm. While a hit is open, the outcome is `look`; once a hit is confirmed, it is
-   * `failed`. An open hit that is not found again is deleted if its subject was compared again with the same settings
-   * and the check was complete. Absent for checks without hits.
+   * Hits to clear or confirm. While a hit is open, the outcome is `look`; once a hit is confirmed, `failed`. An open
+   * hit that is not found again is deleted if its subject was compared again with the same settings and the check was
+   * complete.
    */
   readonly hits?: readonly FoundHit[]
   /** All compared subjects of the session, like `comparedSubject` of a hit. Set with `hits`. */
@@ -49,37 +48,28 @@ export interface SinglePart extends Part {
   run(session: Session): Promise<readonly NewSessionCheck[]>
 }
 
-/** Modules add their parts in `checks`. */
 export type CheckPart = SinglePart | RepeatedPart
 
-/** Key without data to compare with. The part's stored checks are then deleted. */
+/** Key without data to compare with: the part's stored checks are deleted. */
 export const NOTHING = ''
 
 /** The compared data changed during the comparison, which must restart. */
 export class ComparisonChangedError extends NamedError {}
 
-/** The comparison of these sessions failed, for example by a timeout. Others, or fewer of them, may succeed. */
+/** The comparison of these sessions failed, for example by a timeout. Fewer sessions may succeed. */
 export class SubjectsFailedError extends NamedError {}
 
 /** Compared data at one moment. */
 export interface Comparison {
   /** Changes with the compared data. Set only for all organizations together. */
   readonly key: string
-  /**
-   * Key for one organization's sessions: the version of their checks, or NOTHING. Null: they are not compared again.
-   */
+  /** Version of the checks of one organization's sessions, or NOTHING. Null: they are not compared again. */
   keyOf(organizationId: string): string | null
-  /**
-   * Returns the checks of one organization's sessions, in the same order. Throws if they cannot run now. @throws
-   * SubjectsFailedError
-   */
+  /** Returns the sessions' checks in the same order. Throws if they cannot run now. @throws SubjectsFailedError */
   compare(sessions: readonly Session[]): Promise<readonly (readonly NewSessionCheck[])[]>
 }
 
-/**
- * A part whose checks are repeated when the compared data changes. It stores no data with which other sessions are
- * compared, and skips rejected sessions.
- */
+/** A part whose checks are repeated when the compared data changes. Skips rejected sessions. */
 export interface RepeatedPart extends Part {
   /**
    * Null if there is nothing to compare with.
@@ -95,20 +85,20 @@ export const versionOf = (comparison: Comparison | null, organizationId: string)
 export interface QueuedChecks {
   readonly organizationId: string
   readonly sessionId: string
-  /** Sequence number at submission; a different number shows a new submission. */
+  /** Sequence number at submission. */
   readonly sequence: number
   readonly attempts: number
-  /** All checks are stored, so that only the steps after them remain. */
+  /** All checks are stored. */
   readonly isMade: boolean
 }
 
 export interface SessionCheckStore {
   /**
-   * Claims due sessions, at most one per organization. If the caller crashes, they are due again after `claimSeconds`.
+   * Claims due sessions, at most one per organization. After a crash, they are due again after `claimSeconds`.
    * @param except ids of organizations
    */
   claim(limit: number, claimSeconds: number, except: readonly string[]): Promise<readonly QueuedChecks[]>
-  /** Marks a session with all checks stored, unless it was submitted again. It can then be completed. */
+  /** Marks a session with all checks stored, unless it was submitted again. */
   markMade(target: QueuedChecks): Promise<void>
   /** Removes the session from the queue, unless it was submitted again. */
   finish(target: QueuedChecks): Promise<void>

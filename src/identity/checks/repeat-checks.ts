@@ -18,8 +18,8 @@ export interface RepeatChecksDependencies {
 const FAILED = 'could not repeat the checks of sessions; will retry'
 
 /**
- * @param goesOn reports whether this process is still the leader. @returns a function that starts a run or joins the
- * current run, and never rejects
+ * Returns a function that starts a run or joins the current one, and never rejects.
+ * @param goesOn whether this process is still the leader
  */
 export type RepeatChecks = (part: RepeatedPart, goesOn: () => boolean) => () => Promise<void>
 

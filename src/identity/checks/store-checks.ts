@@ -1,5 +1,5 @@
-// Stores the results of checks. If a completed session has a new hit, the same transaction follows the organization's
-// settings: the session stays completed and awaits a review, is returned to its person, or is rejected.
+// Stores the results of checks. If a completed session has a new hit, the same transaction applies the organization's
+// setting for new hits.
 import type { BoundHit, ScreeningSettings } from '../../domain/screening-hit.ts'
 import { RETRIES_MAX, SCREENING_ACTOR } from '../../domain/session.ts'
 import type { ChangeTogether, SessionChanges, SessionTables } from '../sessions/changes.ts'
@@ -11,7 +11,6 @@ interface Target {
   readonly sessionId: string
 }
 
-/** A check whose hits are bound to the compared subjects. */
 interface BoundCheck extends Omit<NewSessionCheck, 'hits' | 'subjects'> {
   readonly hits?: readonly BoundHit[]
   readonly subjectBases?: readonly string[]
@@ -20,8 +19,8 @@ interface BoundCheck extends Omit<NewSessionCheck, 'hits' | 'subjects'> {
 export interface CheckTables extends SessionTables {
   readonly checks: {
     /**
-     * Skips sessions that have changed since `sequence`. All must belong to one organization. `opened`: number of new
-     * hits by session id.
+     * Skips sessions that have changed since `sequence`. All belong to one organization. `opened`: new hits by session
+     * id.
      */
     replaceUnchanged(
       organizationId: string,

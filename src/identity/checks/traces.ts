@@ -1,5 +1,5 @@
-// Hashes submitted evidence with a separate key per organization, so that the database alone reveals neither numbers
-// nor names, and traces of two organizations never match.
+// Hashes submitted evidence with a key per organization, so that the database alone reveals no values, and traces of
+// two organizations never match.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { OrganizationKeys } from '../evidence/organization-keys.ts'
 import { newKey } from '../evidence/sealed-bytes.ts'
@@ -13,10 +13,7 @@ export interface TraceKeyStore {
 export interface Traces {
   /** 32 hex digits. */
   valueOf(organizationId: string, kind: string, text: string): Promise<string>
-  /**
-   * Masks a perceptual hash: XOR with a secret hides the hash and preserves Hamming distances.
-   * @param hash 16 hex digits
-   */
+  /** Masks a perceptual hash (16 hex digits): XOR with a secret preserves Hamming distances. */
   masked(organizationId: string, kind: string, hash: string): Promise<string>
 }
 

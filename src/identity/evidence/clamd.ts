@@ -9,7 +9,6 @@ export type Scanner = (bytes: Uint8Array) => Promise<string | null>
 
 export interface ClamdOptions {
   readonly address: ScannerAddress
-  /** Time from the connection to the last byte of the response. */
   readonly timeLimitMs?: number
 }
 

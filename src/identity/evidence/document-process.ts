@@ -28,7 +28,6 @@ export interface DocumentProcess {
    * @throws DocumentInvalidError, EvidenceBusyError
    */
   run(document: Uint8Array, organizationId: string): Promise<Uint8Array>
-  /** Number of running processes. */
   running(): number
   /** Kills the processes and rejects later documents. */
   close(): Promise<void>
@@ -36,8 +35,8 @@ export interface DocumentProcess {
 
 const REFUSED = 3
 /**
- * Sets the limits that the system's shell supports, then execs the program, so that the pid to kill stays the same. The
- * priority is below signing and above background work, because a person waits for the result.
+ * Sets the limits that the system's shell supports, then execs the program with the same pid. The priority is below
+ * signing and above background work.
  */
 const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"'
 
@@ -85,7 +84,7 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
         stdin: document,
         stdout: 'pipe',
         stderr: 'ignore',
-        // The process that opens untrusted files gets no secrets of the service and no settings of its folder.
+        // The process that opens untrusted files gets no secrets of the service.
         env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0', ...program.environment },
         cwd: '/',
       },

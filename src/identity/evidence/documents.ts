@@ -25,7 +25,6 @@ export interface DocumentsDependencies extends RecordAccess, DocumentPrograms {
 
 const toKind = (kind: string): DocumentKind | undefined => DOCUMENT_KINDS.find((known) => known === kind)
 
-/** Reads the file on demand; cancelling the stream closes the file. */
 const toStream = (source: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
   new ReadableStream<Uint8Array>(
     {

@@ -1,5 +1,4 @@
-// Folder of encrypted documents. File names are 32 random hex digits, and no other text becomes a path. Files are
-// written atomically.
+// Folder of encrypted documents, written atomically. File names are 32 random hex digits.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open, opendir, rm, stat } from 'node:fs/promises'
@@ -28,7 +27,6 @@ const NAME = /^[0-9a-f]{32}$/
 const TEMPORARY = '.tmp'
 const READ_BYTES = 65_536
 
-/** The error comes from the operating system, not from the source. */
 const isSystemError = (error: unknown): boolean => typeof (error as { errno?: unknown } | null)?.errno === 'number'
 
 export const createEvidenceFiles = (folder: string): EvidenceFiles => {

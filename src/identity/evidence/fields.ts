@@ -10,10 +10,7 @@ const NUMBER_MAX = 64
 const OWNERS_MAX = 20
 const AGE_MAX_YEARS = 130
 
-/**
- * Control characters, line and paragraph separators, bidirectional and zero-width format characters, and lone
- * surrogates.
- */
+/** Control, bidirectional and zero-width characters, line and paragraph separators, and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u
 
 /** Maximum characters that NFC may compose into one, such as a letter with several marks. */
@@ -80,10 +77,6 @@ const FIELDS_OF: Readonly<Record<CheckType, readonly FieldName[]>> = {
   kyb: ['registeredName', 'registrationNumber', 'country', 'owners'],
 }
 
-/**
- * Rejects unknown fields and fields of the other check type.
- * @throws FieldInvalidError
- */
 export const decodeFields = (input: object, checkType: CheckType, nowSeconds: number): EvidenceFields => {
   const allowed = FIELDS_OF[checkType]
   const decoded: Record<string, unknown> = {}
@@ -96,7 +89,7 @@ export const decodeFields = (input: object, checkType: CheckType, nowSeconds: nu
   return decoded as EvidenceFields
 }
 
-/** Cleans the name of the file on the person's device. Never used as a path. */
+/** Cleans the name of a file on the person's device. */
 export const cleanFileName = (name: string): string => {
   const last = name.replaceAll('\\', '/').split('/').at(-1) ?? ''
   const printable = [...last.normalize('NFC')].filter((character) => !UNPRINTABLE.test(character))

@@ -17,7 +17,7 @@ interface Size {
 }
 
 const DAMAGED = 'the image is damaged'
-/** Some hundred times the number of segments, fill bytes or chunks of real images. */
+/** Far above the number of segments, fill bytes or chunks of real images. */
 const STEPS_MAX = 100_000
 const CARRIES_MORE = 'the document contains additional embedded data'
 
@@ -28,7 +28,6 @@ const ascii = (text: string): readonly number[] => [...text].map((character) => 
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** A read past the end means that the file is truncated. */
 const reading = <Value>(read: () => Value): Value => {
   try {
     return read()
@@ -50,7 +49,6 @@ const jpegSize = (bytes: Uint8Array): Size => {
   for (let step = 0; step < STEPS_MAX; step++) {
     if (view.getUint8(at) !== 0xff) throw new DocumentInvalidError(DAMAGED)
     const marker = view.getUint8(at + 1)
-    // Any number of fill bytes may precede a marker.
     if (marker === 0xff) {
       at += 1
       continue

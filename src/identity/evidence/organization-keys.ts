@@ -15,8 +15,8 @@ export interface WrappedOrganizationKey {
 export interface OrganizationKeyStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
   /**
-   * Adds a key unless the organization already has one, and returns the stored key. Null if new keys must be wrapped
-   * with another deployment key.
+   * Adds a key unless the organization has one, and returns the stored key. Null if new keys need another deployment
+   * key.
    */
   add(organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null>
 }
@@ -36,7 +36,6 @@ export interface OrganizationKeys {
   open(organizationId: string, purpose: SecretPurpose, subject: string, sealed: Uint8Array): Promise<Uint8Array>
 }
 
-/** Reads the deployment's current keys, newest first; two during a rotation. */
 export type DeploymentKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 
 /** Identifies a deployment key by 16 hex digits that reveal nothing about it. */

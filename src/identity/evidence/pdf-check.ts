@@ -1,7 +1,6 @@
-// Checks a PDF. PDFs are stored unchanged, because re-encoding would lose content, and served only as attachments.
-// Rejects active content, attached files, encryption, excessive inflated data and filters that cannot be inspected. A
-// viewer may still find content that this check misses. Source: ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16
-// (zip).
+// Checks a PDF, which is stored unchanged. Rejects active content, attached files, encryption, excessive inflated data
+// and filters that cannot be inspected. A viewer may still find content that this check misses. Source: ISO 32000-2
+// §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
 import { hexDigit } from './pdf-ascii.ts'
 import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from './pdf-streams.ts'
@@ -17,7 +16,6 @@ const REFUSALS = {
 /** All messages of rejections by checkPdf. */
 export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUSALS), TOO_LARGE])
 
-/** Output of the process for an accepted document. */
 export const ACCEPTED = 'accepted'
 
 const END = Buffer.from('%%EOF')
@@ -25,7 +23,6 @@ const ZIP_END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
 const ZIP_END_BYTES = 22
 const ZIP_COMMENT_MAX = 65_535
 
-/** Names of active content: scripts, program launches, embedded files, media. */
 const ACTIVE = ['/JavaScript', '/Launch', '/EmbeddedFile', '/RichMedia']
 const HASH = 0x23
 
@@ -67,14 +64,10 @@ const requirePassive = (content: Buffer): void => {
 
 const ENCRYPT = '/Encrypt'
 
-/**
- * Rejects encrypted documents. The trailer and the cross-reference stream's dictionary, which contain the name, are
- * never encrypted.
- */
+/** Rejects encrypted documents: the trailer and the cross-reference stream's dictionary are never encrypted. */
 const requireOpen = (content: Buffer): void => {
   const decoded = decodeNames(content)
   for (let at = decoded.indexOf(ENCRYPT); at !== -1; at = decoded.indexOf(ENCRYPT, at + ENCRYPT.length)) {
-    // Skips longer names, such as `/EncryptMetadata`.
     if (/[A-Za-z0-9]/.test(String.fromCharCode(decoded[at + ENCRYPT.length] ?? 0))) continue
     throw new DocumentInvalidError(REFUSALS.encrypted)
   }

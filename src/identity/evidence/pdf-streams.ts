@@ -1,20 +1,16 @@
-// Inflates a PDF's compressed streams like a viewer, sequentially, within size and time limits, without keeping the
-// output. Tries every `stream` with a zlib header, whatever its dictionary contains, and reads it to the end of the
-// zlib data: a dictionary can be wrong, and the data can contain `endstream`. Decodes hex or ASCII85 text first, also
-// inside a stream. pdf-check.ts rejects LZW and run-length filters by name. Source: ISO 32000-2 §7.3.8, §7.4.4; RFC
-// 1950 §2.2.
+// Inflates a PDF's streams like a viewer, within size and time limits, without keeping the output. Tries every `stream`
+// with a zlib header and reads to the end of the zlib data: a dictionary can be wrong, and the data can contain
+// `endstream`. Decodes hex or ASCII85 text first. Source: ISO 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
 import { createInflate } from 'node:zlib'
 import { DocumentInvalidError } from './errors.ts'
 import { ASCII_85, ASCII_HEX } from './pdf-ascii.ts'
 
 export interface InflateLimits {
-  /** Total inflated bytes of all streams. */
   readonly inflatedBytesMax: number
-  /** Total bytes read by all streams, from the document and from inflated data, because streams may be nested. */
+  /** Bytes read by all streams, including nested streams. */
   readonly readBytesMax: number
-  /** Occurrences of the word `stream`, including in `endstream`. */
   readonly streamWordsMax: number
-  /** Processor time, so that a busy machine rejects no more documents than an idle one. */
+  /** Processor time, so that a busy machine rejects no more documents. */
   readonly processorMsMax: number
 }
 
@@ -41,14 +37,12 @@ const isZlib = (bytes: Buffer): boolean =>
 interface Budget {
   inflated: number
   read: number
-  /** In terms of `processorMs()`. */
   readonly endsAtMs: number
 }
 
 export const TOO_LARGE = 'the PDF expands to too much data: print it to a new PDF, or send an image'
 const tooLarge = (): DocumentInvalidError => new DocumentInvalidError(TOO_LARGE)
 
-/** Processor time of this process: checkPdf runs in a separate process. */
 const processorMs = (): number => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000
@@ -61,9 +55,8 @@ const spend = (budget: Budget, { inflated = 0, read = 0 }): void => {
 }
 
 /**
- * Returns the data that a viewer may inflate here: the bytes themselves, and the decoded bytes if they are filter text.
- * Text that decodes to other data is passed to `look` decoded.
- * @throws DocumentInvalidError if the budget is exceeded
+ * Returns the data that a viewer may inflate here: the bytes themselves, and their decoded form if they are filter
+ * text. Text that decodes to other data is passed to `look`. @throws DocumentInvalidError
  */
 const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void): readonly Buffer[] => {
   const start = bytes.subarray(0, PROBE_BYTES)

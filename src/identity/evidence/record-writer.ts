@@ -12,15 +12,11 @@ import type { NewEvidence, Vault } from './vault.ts'
 export interface RecordWriterDependencies {
   readonly vault: Vault
   readonly changed: (state: SessionState) => void
-  /** Called for stored pieces with their bytes, and for pieces whose key was destroyed. */
   readonly counted?: (change: 'stored' | 'erased', pieces: number, bytes: number) => void
-  /** Called if a file could not be deleted; the sweep retries. */
   readonly onError: (error: unknown) => void
 }
 
-/** The page acts for the session's person. */
 export const PERSON = 'person'
-/** The sweep that erases expired evidence. */
 export const RETENTION_ACTOR = 'retention'
 /** A rotation of the evidence key changes an organization's key twice. */
 export const SEAL_ATTEMPTS = 3
@@ -36,7 +32,7 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
     }
   }
 
-  /** Reports the committed change, then deletes files that have become unreadable. @throws SessionUnknownError */
+  /** Reports the committed change, then deletes unreadable files. @throws SessionUnknownError */
   const finish = async (change: EvidenceChange | null): Promise<EvidenceChange> => {
     if (change === null) throw new SessionUnknownError()
     changed(change.state)
@@ -45,10 +41,7 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
     return change
   }
 
-  /**
-   * Stores the record. If the store rejects it, the file is deleted. If the outcome is unknown, the file stays; the
-   * sweep deletes it later if no record references it.
-   */
+  /** If the store rejects the record, the file is deleted. If the outcome is unknown, the file stays for the sweep. */
   const commit = async <Result extends EvidenceChange | false | null>(
     record: EvidenceRecord,
     write: () => Promise<Result>,

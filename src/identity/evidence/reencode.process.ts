@@ -1,6 +1,5 @@
-// A process that reads one image from standard input and writes it as a new JPEG to standard output. Drops metadata,
-// locations and embedded files; a decoder crash ends only this process. reencode.ts starts it with an empty
-// environment. Exit codes: 0 written, 3 not a readable image.
+// A process that reads one image from standard input and writes it as a new JPEG to standard output, without metadata.
+// reencode.ts starts it with an empty environment. Exit codes: 0 written, 3 not a readable image.
 import sharp from 'sharp'
 import { IMAGE_PIXELS_MAX } from '../evidence-types.ts'
 

@@ -7,7 +7,6 @@ import type { EvidenceRetentionStore } from './store-types.ts'
 
 export interface RetentionDependencies {
   readonly store: EvidenceRetentionStore
-  /** Destroys the keys and deletes the files, unless the evidence must still be kept. */
   readonly erase: (target: EvidenceTarget) => Promise<unknown>
   readonly files: Pick<EvidenceFiles, 'list' | 'remove'>
   readonly clock: Clock

@@ -1,7 +1,6 @@
-// Rotates the deployment's key while the service runs. Each organization gets a new key, wrapped with the new
-// deployment key, and every secret wrapped with its old key is rewrapped. Documents keep their own keys. Until the
-// rotation ends, the organization keeps both keys, so an interrupted rotation can continue and no secret becomes
-// unreadable. Once an organization has its new key, the store rejects secrets sealed with the old one.
+// Rotates the deployment's key while the service runs. Each organization gets a new key, and its secrets are rewrapped.
+// Until the rotation ends, the organization keeps both keys, so an interrupted rotation can continue. With a new key,
+// the store rejects secrets sealed with the old one.
 
 import {
   keyFingerprint,
@@ -15,7 +14,6 @@ import {
 import { newKey, sealBytes } from './sealed-bytes.ts'
 import { evidenceSubject } from './vault.ts'
 
-/** A secret wrapped with an organization's key. */
 export type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
@@ -23,13 +21,11 @@ export type WrappedSecret =
 
 export interface KeyRotationStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
-  /** Organizations with a key wrapped with another deployment key, or with two keys. */
+  /** Organizations with a key under another deployment key, or with two keys. */
   organizationsToRotate(wrappedBy: string): Promise<readonly string[]>
   /** Returns false if the stored key is not `old`. */
   exchangeKey(organizationId: string, old: Uint8Array, replacement: WrappedOrganizationKey): Promise<boolean>
-  /** All secrets wrapped with an organization's key, in batches. */
   secretBatches(organizationId: string): AsyncIterable<readonly WrappedSecret[]>
-  /** Skips secrets that have changed in the meantime. */
   exchangeSecrets(
     organizationId: string,
     exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],
@@ -40,7 +36,7 @@ export interface KeyRotation {
   readonly organizations: number
   /** Keys of documents and fields, and webhook secrets. */
   readonly secrets: number
-  /** Secrets that no key of their organization opens; they were unreadable before. */
+  /** Secrets that no key of their organization opens. */
   readonly unreadable: number
 }
 

@@ -1,5 +1,5 @@
-// Applies a scanner's result to an upload. A finding is recorded and rejects the upload. Without a result, the upload
-// is rejected for now, unless the operator accepts unscanned documents.
+// Applies a scanner's result to an upload. Without a result, the upload is rejected, unless the operator accepts
+// unscanned documents.
 import type { EvidenceSession } from '../evidence-types.ts'
 import type { Scanner } from './clamd.ts'
 import { DocumentInfectedError, ScannerUnavailableError } from './errors.ts'
@@ -10,7 +10,6 @@ export type DocumentScan = (session: EvidenceSession, bytes: Uint8Array) => Prom
 export interface DocumentScanDependencies {
   readonly scanner: Scanner
   readonly whenAway: 'refuse' | 'allow'
-  /** Records a finding before the upload is rejected. */
   readonly found: (session: EvidenceSession, signature: string) => Promise<void>
   readonly away: (error: unknown) => void
 }

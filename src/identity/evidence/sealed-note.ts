@@ -43,8 +43,7 @@ export const createSealedNote = <Content>(input: {
           await vault.discard(obsolete ?? [record.storageName])
           return
         } catch (error) {
-          // If it is unknown whether the record was stored, keep the file: the sweep deletes it if no record references
-          // it.
+          // If the outcome is unknown, keep the file: the sweep deletes it if no record references it.
           if (!(error instanceof OrganizationKeyExchangedError)) throw error
           await vault.discard([record.storageName])
           if (attempt === SEAL_ATTEMPTS) throw error

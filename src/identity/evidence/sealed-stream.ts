@@ -1,7 +1,6 @@
-// Encrypts documents in chunks (STREAM over AES-256-GCM). Each chunk's nonce contains its number and whether it is the
-// last. A chunk that was altered, reordered or taken from another document is rejected before its content is yielded;
-// truncation is detected at the end. Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online Authenticated-Encryption and
-// its Nonce-Reuse Misuse-Resistance", §8.
+// Encrypts documents in chunks (STREAM over AES-256-GCM). Each nonce contains the chunk's number and whether it is the
+// last, so altered, reordered and truncated data is detected. Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online
+// Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", §8.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 
@@ -10,7 +9,6 @@ const MAGIC = Buffer.from('CSE1')
 const PREFIX_BYTES = 7
 const HEADER_BYTES = MAGIC.length + PREFIX_BYTES
 const TAG_BYTES = 16
-/** Plaintext bytes per chunk. */
 export const CHUNK_BYTES = 65_536
 const COUNTER_MAX = 2 ** 32 - 1
 
@@ -23,10 +21,7 @@ const nonceOf = (header: Uint8Array, counter: number, last: boolean): Uint8Array
   return nonce
 }
 
-/**
- * Splits the source into pieces of `size` bytes; the last may be shorter. Holds a piece back until more data shows that
- * it is not the last. An empty source yields one empty piece.
- */
+/** Splits the source into pieces of `size` bytes; the last may be shorter. An empty source yields one empty piece. */
 async function* inPieces(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<[Uint8Array, boolean]> {
   let pending: Uint8Array[] = []
   let length = 0

@@ -1,5 +1,4 @@
-// Entered fields of a session, in one encrypted file. The person saves them, the decider reads them, and the service
-// compares and searches them.
+// Entered fields of a session, in one encrypted file.
 import type { Zone } from '../../domain/document-zone.ts'
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import type {
@@ -20,7 +19,6 @@ const READING_KIND = 'reading'
 const FIELDS_TYPE = 'application/json'
 /** Two pages of one person may save concurrently. */
 const FIELD_ATTEMPTS = 5
-/** Files that one search reads concurrently. */
 const SEARCHES_AT_ONCE = 8
 
 const zonesOf = (reading: DocumentReading | null): readonly Zone[] =>
@@ -39,7 +37,7 @@ export const createTypedFields = ({
   const readValues = async <Values = EvidenceFields>(target: EvidenceTarget, record: EvidenceRecord): Promise<Values> =>
     JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
 
-  /** Null if the record was replaced, and its file deleted, after it was listed: a newer record exists. */
+  /** Null if the record was replaced, and its file deleted, after it was listed. */
   const readUnlessReplaced = async <Values = EvidenceFields>(
     target: EvidenceTarget,
     record: EvidenceRecord,

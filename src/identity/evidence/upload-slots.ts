@@ -1,6 +1,5 @@
-// Limits concurrent uploads: those arriving, whose senders may withhold bytes, and those being opened. No session,
-// address or organization can starve the others: arrivals leave slots for newcomers, and organizations take turns in
-// opening, as do the addresses within each.
+// Limits concurrent uploads: those arriving and those being opened. Arrivals leave slots for newcomers. In opening,
+// organizations take turns, as do the addresses within each.
 import { createCountedSlots } from '../../lib/counted-slots.ts'
 import { createFairSlots, type FairSlots } from '../../lib/fair-slots.ts'
 import type { EvidenceSession } from '../evidence-types.ts'
@@ -12,7 +11,6 @@ export interface UploadLimits {
   readonly arrivingPerOrganization: number
   readonly arrivingPerAddress: number
   readonly arrivingPerSession: number
-  /** Uploads being scanned, opened and stored. */
   readonly opened: number
   readonly openedPerOrganization: number
 }
@@ -26,17 +24,13 @@ export const UPLOAD_LIMITS: UploadLimits = {
   openedPerOrganization: 4,
 }
 
-/**
- * Share of the free slots that one organization can take, so that newcomers find a slot even after two organizations at
- * their maximum.
- */
+/** Share of the free slots that one organization can take: a third organization still finds one. */
 const ORGANIZATION_PART = 1 / 3
 /** Share of its organization's slots that one address can take. */
 const ADDRESS_PART = 1 / 2
 
 type Release = () => void
 
-/** Uploads of one organization that are being opened, or are waiting to be opened. */
 interface Opening {
   count: number
   readonly byAddress: FairSlots
@@ -74,9 +68,7 @@ export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
       return release
     },
 
-    /**
-     * For an upload whose body has arrived: waits for its turn. At most as many wait as there are admitted arrivals.
-     */
+    /** Waits for the turn of an upload whose body has arrived. */
     acquireOpening: async (
       { organizationId }: Pick<EvidenceSession, 'organizationId'>,
       address: string,

@@ -1,5 +1,4 @@
-// Converts an upload to a storable document: reads it up to the limit, detects its type from its content, and
-// re-encodes images or checks PDFs. Stores nothing.
+// Converts an upload to a storable document: detects its type from its content, and re-encodes images or checks PDFs.
 
 import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
 import { BodyFragmentedError } from '../../server/json-body.ts'
@@ -33,10 +32,6 @@ const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', '
 /** A photograph of 1 MB needs 17 kB per second. */
 export const UPLOAD_PACE: UploadPace = { timeLimitMs: 60_000, graceMs: 10_000, bytesPerSecondMin: 16_384 }
 
-/**
- * Reads at most DOCUMENT_BYTES_MAX bytes, at the minimum pace or faster.
- * @throws DocumentTooLargeError, DocumentInvalidError
- */
 export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: UploadPace): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = []
   let length = 0

@@ -1,5 +1,4 @@
-// Stores a piece of evidence as an encrypted file with its own key. The key is in its record, wrapped with the
-// organization's key, so the file cannot be decrypted without the record.
+// Stores a piece of evidence as an encrypted file. Its key is in its record, wrapped with the organization's key.
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
@@ -20,7 +19,7 @@ export interface NewEvidence {
 }
 
 export interface Vault {
-  /** Writes the file and flushes it to disk. The caller stores the record, or discards the file if that fails. */
+  /** Writes the file and flushes it to disk. The caller stores the record, or else discards the file. */
   put(target: EvidenceTarget, evidence: NewEvidence): Promise<NewEvidenceRecord>
   /** @throws EvidenceUnreadableError, also while reading */
   open(target: EvidenceTarget, record: EvidenceRecord): Promise<AsyncGenerator<Uint8Array>>

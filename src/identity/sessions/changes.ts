@@ -8,7 +8,6 @@ import type { SessionStore, SessionWalletStore } from '../types.ts'
 
 export interface ChangeListener {
   stateChanged(state: SessionState): void
-  /** The verification status of these wallets or persons may have changed. */
   standingChanged(change: StandingChange): void
 }
 
@@ -53,7 +52,7 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
   return {
     register: async (input) => {
       const registered = await sessions.register(input)
-      // Reusing a session changes nothing for streams or caches.
+      // Reusing a session changes no standing.
       if (registered.created) listener.standingChanged(standingOf({ session: registered.session, wallets: [] }))
       return registered
     },

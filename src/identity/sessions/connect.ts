@@ -1,6 +1,5 @@
-// Connects a wallet on the verification page: the page requests a message, the person signs it, and the page submits
-// the signature. The message is stored with its nonce, so a proof is checked against the text and host for which it was
-// requested. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
+// Connects a wallet on the verification page. The message is stored with its nonce, so a proof is checked against the
+// text and host for which it was requested. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLockedError } from '../../domain/session-errors.ts'
@@ -17,7 +16,6 @@ export interface ConnectDependencies {
   readonly verifyProof: VerifyProof
   readonly chainName: (chainId: number) => Promise<string>
   readonly clock: Clock
-  /** Public address of the page, without a trailing slash. */
   readonly portalUrl: string
 }
 
@@ -65,9 +63,8 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
     },
 
     /**
-     * Connects the wallet and returns the session.
-     * @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, or belongs to another
-     * session or host; SessionClosedError, WalletLockedError, WalletLimitError, WalletsOverTimeError
+     * Connects the wallet. @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, or
+     * for another session or host; SessionClosedError, WalletLockedError, WalletLimitError, WalletsOverTimeError
      */
     connect: async (
       session: Pick<Session, 'organizationId' | 'id'> & ByBrowser,

@@ -1,6 +1,5 @@
-// Verifies signatures of contract wallets. Contracts have no private key, so the chain decides whether the contract
-// accepts a signature, even before deployment. On a chain without an RPC URL, no such proof is valid. Source: EIP-1271,
-// ERC-6492; viem makes the check with one `eth_call` of the universal validator.
+// Verifies signatures of contract wallets on chain, even before deployment. Without an RPC URL, no such proof is valid.
+// Source: EIP-1271, ERC-6492; viem makes the check with one `eth_call` of the universal validator.
 import type { Transport } from 'viem'
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import type { ContractProofVerifier } from './proof.ts'
@@ -8,7 +7,6 @@ import type { ContractProofVerifier } from './proof.ts'
 export interface ContractProofOptions {
   /** EIP-155 id → RPC URLs, in order of preference; the next is used if one fails. */
   readonly rpcUrls: ReadonlyMap<number, readonly string[]>
-  /** Creates the transport to an RPC URL, with limits on time and response size. */
   readonly transport: (url: string) => Promise<Transport>
 }
 

@@ -1,5 +1,5 @@
-// Creates the link to the verification page of one session. It has a separate token, stored only as a hash, so that
-// neither the session's id nor the database opens the page (threats row 2).
+// Creates the link to a session's verification page. Its token is stored only as a hash, so that neither the session's
+// id nor the database opens the page (threats row 2).
 import { randomBytes } from 'node:crypto'
 import { createQrEncoder } from '../../lib/qr-matrix.ts'
 import { createQrPainter } from '../../lib/qr-png.ts'
@@ -13,11 +13,9 @@ export interface PortalLink {
   readonly url: string
   /** 24 characters, the end of the URL. */
   readonly token: string
-  /** SHA-256 of the token. */
   readonly tokenHash: Uint8Array
 }
 
-/** Everything before the token. */
 export const linkPrefix = (portalUrl: string): string => `${portalUrl}/v/`
 
 export const hashToken = (token: string): Uint8Array => {

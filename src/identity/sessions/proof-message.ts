@@ -1,7 +1,6 @@
-// The message that a person signs to prove ownership of a wallet. Both chain families use the same text, except for the
-// account's name and the chain id's form. It names the page's host, the requesting organization and the session
-// (threats row 4). Source: EIP-4361; for Solana, the "Sign In With Solana" message of the Wallet Standard, which has
-// the same fields.
+// The message that a person signs to prove ownership of a wallet. It names the page's host, the requesting organization
+// and the session (threats row 4). Source: EIP-4361; for Solana, the "Sign In With Solana" message of the Wallet
+// Standard, which has the same fields.
 
 import { type WalletOnChain, walletAddressText } from '../../domain/wallet.ts'
 import { isoTime } from '../../lib/time.ts'
@@ -33,11 +32,11 @@ const NAME_MAX = 80
 
 /**
  * Reduces a name to the characters that EIP-4361 allows in a statement, so that no wallet rejects the message and no
- * name can add a line: visible ASCII without quotes and slashes. Other characters become question marks.
+ * name can add a line. Other characters become question marks.
  */
 export const printableName = (name: string): string => {
   let text = ''
-  // Drops accents but keeps the letters, because the signing person must recognize the name.
+  // Drops accents but keeps the letters, so that the name stays recognizable.
   for (const character of name.normalize('NFD').replaceAll(/\p{Mn}/gu, '')) {
     const code = character.codePointAt(0) ?? 0
     text += code >= 0x20 && code <= 0x7e && !'"<>\\^`{|}/%'.includes(character) ? character : '?'

@@ -1,6 +1,6 @@
-// Checks a wallet's signature over a message. EVM: EIP-191 by recovering the signer; an optional verifier checks
-// contract wallets (EIP-1271 and ERC-6492). Solana: Ed25519 over the text's bytes. Uses audited JavaScript despite its
-// speed, because it runs only a few times per session.
+// Checks a wallet's signature over a message. EVM: EIP-191; an optional verifier checks contract wallets (EIP-1271,
+// ERC-6492). Solana: Ed25519 over the text's bytes. Uses audited JavaScript, because it runs only a few times per
+// session.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import bs58 from 'bs58'
@@ -14,7 +14,6 @@ export interface SignedProof {
   readonly signature: string
 }
 
-/** Checks on the chain whether a contract wallet accepts the signature. Rejects if the chain is unavailable. */
 export type ContractProofVerifier = (
   proof: SignedProof & { readonly wallet: Extract<WalletOnChain, { family: 'evm' }> },
 ) => Promise<boolean>

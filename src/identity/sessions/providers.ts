@@ -1,5 +1,4 @@
-// Decision providers. `manual`, the default, leaves the decision to operators; `sandbox` serves test keys. Add a
-// provider for an external vendor as another file here.
+// Decision providers. `manual`, the default, leaves the decision to operators; `sandbox` serves test keys.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
@@ -15,18 +14,16 @@ export interface RegisterContext {
 }
 
 export interface DecisionProvider {
-  /** Stored with each session that this provider decides. */
   readonly name: string
   /** Called in the transaction that registered (created or reused) a session; if it rejects, nothing is registered. */
   registered?(session: Session, context: RegisterContext): Promise<void>
   /**
-   * Called after the person submitted everything that the session's level requires. The provider then changes the
-   * session's status, immediately or later.
+   * Called after the person submitted everything that the level requires. The provider then changes the status,
+   * immediately or later.
    */
   submitted(session: Session & ByBrowser): Promise<void>
 }
 
-/** Operators decide the submitted sessions. */
 export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
   name: 'manual',
   submitted: async ({ organizationId, id, cookieHash }) => {

@@ -1,5 +1,5 @@
-// Handles one decoded registration: creates a session, or reuses the caller's own for that wallet, and returns it with
-// a valid link and its QR code. Source: spec B1; decisions §5, "Reuse", "redirectUrl".
+// Handles one decoded registration: creates a session, or reuses one of the wallet. Source: spec B1; decisions §5,
+// "Reuse", "redirectUrl".
 
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
@@ -22,17 +22,13 @@ export interface RegisterDependencies {
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly providers: Providers
   readonly qrCodeOf: QrCodeOf
-  /** Public address of the verification page, without a trailing slash. */
   readonly portalUrl: string
 }
 
 interface RegisterCall {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
-  /**
-   * Registering key, which must still be valid in the transaction. Null if the transaction has checked the caller's
-   * permission.
-   */
+  /** Registering key, checked again in the transaction. Null if the transaction has checked the caller's permission. */
   readonly keyId: string | null
   readonly actor: string
   readonly checkType: CheckType
@@ -42,7 +38,6 @@ interface RegisterCall {
   readonly forcedOutcome: SessionStatus | null
 }
 
-/** A registered session with an unused link. */
 export interface RegisteredSession {
   readonly created: boolean
   readonly sessionId: string

@@ -1,5 +1,4 @@
-// Provider of test keys: the caller chooses a session's outcome, for integration tests and benchmarks. Handles only
-// sessions of test keys, which live keys cannot access.
+// Provider of test keys: the caller chooses the outcome. Handles only sessions of test keys.
 import { fixedError } from '../../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { isEvmAddress } from '../../domain/wallet.ts'
@@ -24,7 +23,6 @@ export const parseSandboxOutcome = (header: string | null): SessionStatus | null
 
 const ACTOR = 'provider:sandbox'
 
-/** Makes the steps to a forced outcome in the registration's transaction. */
 export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => {
   /** Connects the session's wallet and gives consent, as a person would do first. */
   const prepare = async (

@@ -11,7 +11,6 @@ export interface WalletEntry {
 export interface SessionStatusObject {
   readonly sessionId: string
   readonly status: SessionStatus
-  /** Present if the session has identified a person. */
   readonly userId?: string
   /** ISO 8601. Present only if completed. */
   readonly completedAt?: string

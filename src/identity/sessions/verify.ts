@@ -7,7 +7,6 @@ import type { KnownStanding, StandingCaller } from '../standing/standing.ts'
 import type { Standings } from '../standing/standings.ts'
 
 export type VerificationAnswer =
-  /** The wallet is unknown, as far as the caller is permitted to know. */
   | { readonly address: string; readonly verified: false }
   | {
       readonly address: string

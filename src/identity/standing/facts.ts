@@ -1,5 +1,4 @@
-// Identity facts of a wallet for policies: `identity.verified`, `.type`, `.level`, `.verified_at`. They use the rule
-// and the cache of the verification endpoint, so that the two never disagree.
+// Identity facts of a wallet for policies, from the rule and cache of the verification endpoint.
 import type { WalletAddress } from '../../domain/address.ts'
 import { SESSION_TYPES } from '../../domain/session.ts'
 import type { IdentityFacts } from '../../policy/sources/identity.ts'
@@ -7,8 +6,8 @@ import type { KnownStanding, StandingCaller } from './standing.ts'
 import type { Standings } from './standings.ts'
 
 /**
- * Facts of a wallet on a chain, for the organization whose policy reads them. Synchronous if cached. Status changes by
- * any process appear within a second. Rejects if the store is unavailable; there is then no verdict.
+ * Facts of a wallet on a chain, for the organization whose policy reads them. Synchronous if cached. Rejects if the
+ * store is unavailable; there is then no verdict.
  */
 export type IdentityFactsOf = (
   caller: StandingCaller,

@@ -19,7 +19,7 @@ export interface StandingRecord {
   readonly standings: StandingsByType
   /** Persons whose change invalidates the record. */
   readonly personIds: Iterable<string>
-  /** Other wallets whose change invalidates the record, because it includes or omits them. */
+  /** Other wallets whose change invalidates the record. */
   readonly otherAddresses: Iterable<string>
   /** Value of `now()` before the record's data was first read. */
   readonly readAt: number
@@ -37,7 +37,7 @@ export interface StandingMemory {
   ): KnownStanding | undefined
   keep(record: StandingRecord): void
   changed(environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null): void
-  /** Drops everything read for an organization, because its requirements for a verification changed. */
+  /** Drops everything read for an organization. */
   forget(organizationId: string): void
   clear(): void
 }

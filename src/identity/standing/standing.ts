@@ -10,7 +10,6 @@ export interface StandingCaller {
   readonly environment: ApiKeyEnvironment
 }
 
-/** Parts of a standing that responses need. */
 export interface KnownStanding {
   /** Session that verifies the wallet; null if unverified. */
   readonly verifying: Pick<WalletSession, 'checkType' | 'level' | 'completedAtSeconds'> | null
@@ -22,7 +21,6 @@ export interface KnownStanding {
   readonly wallets: readonly VerifiedWallet[]
 }
 
-/** Check type of the request. */
 export type StandingType = CheckType | 'any'
 export type StandingsByType = Readonly<Record<StandingType, KnownStanding>>
 
@@ -34,7 +32,6 @@ export interface Standing {
    * wallet.
    */
   readonly status: SessionStatus | null
-  /** Person of the wallet, verified or not. */
   readonly personId: string | null
 }
 
@@ -73,8 +70,8 @@ const newestOf = (
 /**
  * Returns the session that verifies the wallet for one check type: the newest completed session at the level of the
  * wallet's proof. The organization's own rejection, of any type, invalidates earlier results. Results of the type count
- * again only after its own completed session of this type. Another organization's result also doesn't count while one
- * of the organization's own sessions is unsettled.
+ * again only after its own completed session of this type. Another organization's result doesn't count while one of the
+ * organization's own sessions is unsettled.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],

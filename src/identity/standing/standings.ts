@@ -1,6 +1,5 @@
-// Caches each wallet's standing for each requesting organization, until a change invalidates it. Invariant: cached data
-// was read after the last change that affects it. The result of a read that overlaps a change is used once and not
-// cached.
+// Caches each wallet's standing per organization, until a change invalidates it. Invariant: cached data was read after
+// the last change that affects it.
 import { LRUCache } from 'lru-cache'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
@@ -19,7 +18,6 @@ import {
 import { createStandingMemory } from './standing-memory.ts'
 import { NEVER_SEEN } from './standing-record.ts'
 
-/** Wallets and persons affected by a change (see the store's session changes). */
 export interface StandingChange {
   readonly environment: ApiKeyEnvironment
   readonly personId: string | null
@@ -30,7 +28,7 @@ export interface StandingsDependencies {
   readonly source: StandingSource
   /** Null if the organization no longer exists. */
   readonly loadLevel: (organizationId: string) => Promise<Level | null>
-  /** False if changes were last read too long ago to trust the cache; standings are then read from the store. */
+  /** False if changes were last read too long ago: standings are then read from the store. */
   readonly isUpToDate: () => boolean
   /** Maximum bytes of the cached standings: 150 to 200 per wallet. */
   readonly maxBytes?: number
@@ -48,7 +46,7 @@ export interface Standings {
     checkType: CheckType | null,
     chain: string | null,
   ): KnownStanding | Promise<KnownStanding>
-  /** Number of changes so far. An earlier standing is current until the number increases. */
+  /** Number of changes so far. A standing is current until it increases. */
   changes(): number
   sessionChanged(change: StandingChange): void
   organizationChanged(organizationId: string): void
@@ -60,7 +58,6 @@ export interface Standings {
 const MAX_BYTES = 128 * 1_048_576
 const MAX_ORGANIZATIONS = 10_000
 
-/** Type of all sessions, if they have only one. */
 const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
   const [first] = sessions
   return first !== undefined && sessions.every(({ checkType }) => checkType === first.checkType)

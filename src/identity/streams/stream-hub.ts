@@ -1,6 +1,5 @@
-// Tracks which streams follow which session. A stream subscribes before it reads the current status, so that it misses
-// no change in between (invariant 7), and drops events that are not newer than that status. Keeps no data of
-// disconnected clients.
+// Tracks which streams follow which session. A stream subscribes before it reads the current status (invariant 7), and
+// drops events that are not newer than that status.
 import { DeadlineExceededError, fixedError } from '../../domain/errors.ts'
 import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -24,7 +23,7 @@ export interface StreamHubDependencies {
   ) => Promise<readonly SessionState[]>
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** Called if a change could not be read; the read is retried once per second. */
+  /** Called if a change could not be read; the hub retries once per second. */
   readonly onError: (error: unknown) => void
   /** Calls of `tick` per second; with more calls, each writes to fewer streams. */
   readonly ticksPerSecond?: number
@@ -39,9 +38,8 @@ export interface StreamRequest extends StreamOwner {
   /** The key is still valid. If this throws or rejects, validity is unknown, and the stream continues. */
   readonly allowed: () => boolean | Promise<boolean>
   /**
-   * Called before each event after the first, if set. Unless it returns true, the stream ends without the event. For
-   * readers who can lose the session to another browser, and must not receive events until the next call of `allowed`,
-   * up to 15 s later.
+   * Checked before each event after the first: unless it returns true, the stream ends without the event. For readers
+   * who can lose the session to another browser.
    */
   readonly mayReceive?: () => Promise<boolean>
   /** Aborted when the client disconnects. */
@@ -57,12 +55,9 @@ export interface StreamHub {
   publish(state: SessionState): void
   /** Call after a session changed in any process: reads the changes that its followers have not received. */
   refresh(sessionId: string, sequence: number): void
-  /** Call if changes may have been missed: rereads every followed session. */
+  /** Rereads every followed session, after changes may have been missed. */
   refreshAll(): void
-  /**
-   * Call `ticksPerSecond` times per second: sends keep-alives, checks keys, and ends streams whose reader stopped. Each
-   * stream is served every 15 s.
-   */
+  /** Call `ticksPerSecond` times per second: sends keep-alives, checks keys, and ends streams whose reader stopped. */
   tick(): void
   size(): number
   /** Ends all streams and accepts no new streams. */
@@ -78,7 +73,6 @@ interface Subscription {
   delivered: Promise<void>
 }
 
-/** Interval between two keep-alives of a stream (decisions §5, "SSE"). */
 const KEEP_ALIVE_SECONDS = 15
 
 const toEvent = (state: SessionState): StreamEvent => ({

@@ -1,13 +1,12 @@
-// Sessions that streams follow, by session and organization. A session's organization is unknown until it is read, so a
-// request of another organization must not share its topic.
+// Sessions that streams follow, by session and organization: a session's organization is unknown until it is read.
 
 export interface Topic<Subscription> {
   readonly organizationId: string
   readonly sessionId: string
   readonly subscriptions: Set<Subscription>
-  /** Every subscription has received all later changes up to this sequence. 0: no subscription has begun. */
+  /** Every subscription has received all later changes up to this sequence; 0 before the first subscription. */
   published: number
-  /** Sequence of a newer change that is known but unread. */
+  /** Sequence of a known but unread change. */
   wanted: number
   reading: boolean
 }

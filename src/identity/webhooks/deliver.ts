@@ -27,14 +27,10 @@ export const ATTEMPTS_MAX = 12
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 4
 const LONGEST_DELAY_SECONDS = 12 * 3_600
-/** Longest delay that a receiver's Retry-After can request. */
 const RETRY_AFTER_MAX_SECONDS = 3_600
 const GONE = 410
 
-/**
- * Seconds between attempts: 5, 20, 80 … up to 12 hours, each varied by up to a quarter, so that a recovering receiver
- * does not get all messages at once.
- */
+/** Seconds between attempts: 5, 20, 80 … up to 12 hours, each varied by up to a quarter to spread the load. */
 export const delayAfter = (attempts: number, random: () => number): number => {
   const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * DELAY_FACTOR ** (attempts - 1))
   return Math.ceil(delaySeconds * (0.75 + random() / 2))

@@ -1,5 +1,5 @@
-// Sends the queued messages: polls the queue and sends a few messages at a time, each under a claim that lasts longer
-// than its attempt. If a process crashes, its claims expire, and the messages are sent again with the same ids.
+// Sends the queued messages, a few at a time, each under a claim that lasts longer than its attempt. If a process
+// crashes, its claims expire, and the messages are sent again with the same ids.
 
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Deliver } from './deliver.ts'
@@ -11,7 +11,6 @@ export interface DeliveryLoopDependencies {
   readonly onError: (error: unknown) => void
   readonly onSettled?: (state: WebhookOutcome['state']) => void
   readonly onDead: (message: ClaimedMessage, failure: string) => void
-  /** Maximum concurrent attempts. */
   readonly concurrencyMax?: number
   /** Longer than an attempt can take. */
   readonly claimSeconds?: number
@@ -28,7 +27,6 @@ export interface DeliveryLoop {
 export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): DeliveryLoop => {
   const { messages, deliver, onError, onSettled, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
   const underWay = new Set<Promise<unknown>>()
-  /** Attempts in progress, by endpoint and by organization. */
   const attempts = new Map<string, number>()
   let timer: ReturnType<typeof setInterval> | undefined
   let looking = false
@@ -79,7 +77,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     const started = claimed.map((message) => {
       const settled = attempt(message).finally(() => {
         underWay.delete(settled)
-        // A slot is free: claim the next message now, so that the interval does not limit the throughput.
+        // A slot is free: claim the next message now, because the interval must not limit the throughput.
         if (timer !== undefined) void run()
       })
       underWay.add(settled)

@@ -1,5 +1,4 @@
-// Builds the JSON of a message: the session's status object and sequence, by which receivers order messages. No message
-// contains evidence.
+// Builds the JSON of a message: the session's status object and sequence, without evidence.
 import { levelName } from '../../domain/level.ts'
 import { parsePolicyActor, SESSION_TYPES } from '../../domain/session.ts'
 import type { WebhookMessageType } from '../../domain/webhook-message.ts'

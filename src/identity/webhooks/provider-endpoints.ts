@@ -1,6 +1,6 @@
-// Receives the messages of an external decider: its results, and its requests for evidence. A message must be signed
-// with the endpoint's secret and at most five minutes old, and is accepted once. It may only concern sessions of the
-// endpoint's organization that were assigned to this decider. Source: Standard Webhooks 1.0.0; threats row 1.
+// Receives the messages of an external decider: results, and requests for evidence. A message must be signed with the
+// endpoint's secret and at most five minutes old, and is accepted once. It may only concern sessions of the endpoint's
+// organization that were assigned to this decider. Source: Standard Webhooks 1.0.0; threats row 1.
 import { fixedError } from '../../domain/errors.ts'
 import type { SessionState, SessionStatus, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -55,7 +55,6 @@ export interface ProviderEndpointDependencies {
 
 export type CreateServiceEndpoint = (dependencies: ProviderEndpointDependencies) => Endpoint
 
-/** Imports the endpoint for webhooks of verification services. */
 export const SERVICE_EVENTS = serviceKey<() => Promise<CreateServiceEndpoint>>('events of verification services')
 
 class ProviderMessageRepeatedError extends fixedError(
@@ -110,8 +109,7 @@ export const createProviderEndpoints = (
         actor: ACTOR,
         expectedSequence: sequence,
       })
-      // A sender that missed the first response sends again, and gets the same response, because the message was
-      // accepted.
+      // A sender that missed the first response gets the same response again.
       const state = decided ?? (await requireSession(call))
       const answer = { ...buildStatus(state), applied: decided !== null }
       return jsonResponse(JSON.stringify(answer), call.requestId)

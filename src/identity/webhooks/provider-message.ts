@@ -1,5 +1,4 @@
-// Decodes a decider's message strictly: its result, or its request for evidence. Each message contains its session's
-// id, because the path is not signed.
+// Decodes a decider's message strictly. Each message contains its session's id, because the path is not signed.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'

@@ -1,6 +1,5 @@
-// Provider of organizations with an external decision service. The message to that service is queued once the session's
-// checks have run (see store/webhook-queue.ts), and its result arrives through provider-endpoints.ts. Operators can
-// also decide: the first decision counts.
+// Provider of organizations with an external decision service. The message to the service is queued after the session's
+// checks, and its result arrives through provider-endpoints.ts. Operators can also decide: the first decision counts.
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { SessionChanges } from '../sessions/changes.ts'
 import { createManualProvider, type DecisionProvider } from '../sessions/providers.ts'
@@ -11,10 +10,7 @@ export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatu
   submitted: createManualProvider(changes).submitted,
 })
 
-/**
- * Caches which organizations have an external decider, because every registration needs it. Reloaded after every
- * change.
- */
+/** Caches which organizations have an external decider, because every registration needs it. */
 export const createDeciders = (input: {
   readonly endpoints: Pick<WebhookEndpointStore, 'organizationsWithDecider'>
   /** Called if a read failed; the cached value stays. */

@@ -1,5 +1,4 @@
-// Decrypts an endpoint's secrets on demand without caching them: the current secret and, during a rotation, the
-// previous one.
+// Decrypts an endpoint's secrets on demand: the current secret and, during a rotation, the previous one.
 
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'

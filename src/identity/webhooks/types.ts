@@ -7,7 +7,7 @@ import type {
 } from '../../domain/webhook-message.ts'
 
 export interface ClaimedMessage {
-  /** The same in every attempt, so that receivers recognize repeated messages. */
+  /** The same in every attempt. */
   readonly id: string
   readonly organizationId: string
   readonly endpointId: string
