@@ -6,7 +6,8 @@ import { MESSAGES_AT_ONCE, WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '.
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
+import { shown } from '../shown.ts'
 
 const route = declareRoutes('Webhooks')
 
@@ -32,20 +33,10 @@ const MESSAGE = named(
 /** The JSON text, whose bytes are signed. */
 export const BODY = Type.String({ description: 'Content of the message as sent: JSON' })
 
-const showMessage = (message: WebhookMessage) => ({
-  id: message.id,
-  endpoint_id: message.endpointId,
-  session_id: message.sessionId,
-  sequence: message.sequence,
-  type: message.type,
-  state: message.state,
-  attempts: message.attempts,
-  last_status: message.lastStatus,
-  last_failure: message.lastFailure,
-  created_at: isoTime(message.createdAtSeconds),
-  next_attempt_at: message.state === 'waiting' ? isoTime(message.nextAttemptAtSeconds) : null,
-  settled_at: timeOrNull(message.settledAtSeconds),
-})
+const showMessage = (message: WebhookMessage) =>
+  shown(MESSAGE, message, {
+    next_attempt_at: message.state === 'waiting' ? isoTime(message.nextAttemptAtSeconds) : null,
+  })
 
 const requireMessage = async (tables: Pick<Tables, 'webhookMessages'>, organizationId: string, id: string) => {
   const message = await tables.webhookMessages.find(organizationId, id)
