@@ -2,11 +2,10 @@
 import type { NewLink } from './admin/accounts/links.ts'
 import type { LiveReading } from './admin/live/point.ts'
 import type { ServicePlace } from './cluster/service-place.ts'
-import { openService } from './compose/opening.ts'
-import { serve } from './compose/serving.ts'
-import { stopService } from './compose/stopping.ts'
+import { type OpenedService, openService } from './compose/opening.ts'
+import { type ServingService, serve } from './compose/serving.ts'
 import type { Config } from './config/config.ts'
-import { createClosers } from './lib/closers.ts'
+import { type Closers, createClosers } from './lib/closers.ts'
 import type { Module } from './module-interface/module.ts'
 import type { Quickstart } from './setup/quickstart.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -25,6 +24,31 @@ export interface Service {
   resize(workers: number): void
   /** Answers what is under way, then closes everything. */
   stop(): Promise<void>
+}
+
+/** Time between the signal and the end of listening. */
+const STOP_GRACE_MS = 500
+
+const stopService = async (
+  { deadlineMs }: Pick<Config, 'deadlineMs'>,
+  { signing }: Pick<OpenedService, 'signing'>,
+  { lifecycle, app, identity, portal, admin, deadlines }: ServingService,
+  closers: Closers,
+): Promise<void> => {
+  lifecycle.stopping = true
+  // A listener never stops while a stream is open.
+  identity.close()
+  admin?.endStreams()
+  // Load balancers detect `/readyz`, and clients `Connection: close`, before the listener stops.
+  await Bun.sleep(STOP_GRACE_MS)
+  // The listener stops first, because accepted requests may not have reached the pool. An incomplete request must not
+  // delay it.
+  const cut = setTimeout(() => void app.stopNow(), deadlineMs)
+  await Promise.allSettled([app.stop(), portal?.stop(), admin?.stop()])
+  clearTimeout(cut)
+  await signing.pool.drain(deadlineMs)
+  deadlines.stop()
+  await closers.closeAll()
 }
 
 /**

@@ -61,7 +61,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/attestation',
     'src/identity',
     'workers/index/decision-index-protocol.ts',
-    'workers/tasks/task-protocol.ts',
+    'workers/tasks/task-input.ts',
   ],
   'src/dashboard': [
     'src/domain',

@@ -1,7 +1,9 @@
 // `countersign account recover`: restores an administrator's access if nobody else can. It grants no additional rights,
 // because command users can read the database too.
+
 import { type Command, flag } from '../command-line/command.ts'
 import { CommandFailedError, print, shortTime } from '../command-line/output.ts'
+import { printRotation, rotationDescription } from './rotation.ts'
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   {
@@ -35,6 +37,32 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
         link,
         `${link.url}\nWorks once, until ${until}. Anyone with the link can take over the account: send it over a secure channel.\n`,
       )
+      return 0
+    },
+  },
+]
+
+// `countersign account-key rotate`: rotates the encryption key of one-time code secrets.
+export const ACCOUNT_KEY_COMMANDS: readonly Command[] = [
+  {
+    noun: 'account-key',
+    verb: 'rotate',
+    summary: 'Re-encrypt the secrets of all one-time codes with a new key',
+    description: rotationDescription('key'),
+    isLocal: true,
+    run: async (context) => {
+      const { deployment } = context
+      const { rotateAccountKey } = await import('../setup/account-key-rotation.ts')
+      const rotated = await deployment.withStore((store) =>
+        deployment.rotateAlone(() => rotateAccountKey({ ...deployment, store })),
+      )
+      const { secrets, unreadable } = rotated
+      printRotation(context, rotated, [
+        `re-encrypted: ${secrets} secrets`,
+        ...(unreadable > 0
+          ? [`${unreadable} secrets could not be decrypted: their accounts need a recovery link`]
+          : []),
+      ])
       return 0
     },
   },

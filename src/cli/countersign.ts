@@ -1,11 +1,10 @@
 #!/usr/bin/env bun
-import { type Command, isServed } from '../command-line/command.ts'
+import { type Command, type CommandPlace, isServed } from '../command-line/command.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
 import { isNoted, noteCommand } from '../command-line/command-note.ts'
 import { didYouMean, LocalCommandError, noSuch, UsageError } from '../command-line/output.ts'
 import { printError } from '../command-line/print-error.ts'
 import { splitOverride } from '../command-line/second-person.ts'
-import type { CommandPlace } from '../command-line/verb.ts'
 // `bun run countersign VERB …`: finds and runs the command, and exits with its code.
 // Codes: 0 success, 1 failure or a problem was found, 2 invalid arguments or settings, 3 a second person must approve.
 import { type Config, loadConfig } from '../config/config.ts'
@@ -18,10 +17,9 @@ import { PROGRAM } from '../program/labels.ts'
 import { dataFolderAt } from '../setup/data-folder.ts'
 import { asStarted } from '../setup/left-out-modules.ts'
 import { createDeployment } from './deployment.ts'
-import { configFileOf } from './given-settings.ts'
+import { configFileOf, splitSettingFlags, splitUrl } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
 import { openRemote } from './remote-client.ts'
-import { splitSettingFlags, splitUrl } from './setting-flags.ts'
 import { runVerb, VERBS, verbsOf } from './verbs.ts'
 
 /** @param modules names of the running modules */

@@ -4,11 +4,14 @@ import { type Command, type CommandContext, flag, text } from '../command-line/c
 import {
   type DecisionsTable,
   decisionsCommands,
+  isoTime,
   PLACE,
   parsePlace,
+  printReport,
+  printTree,
   type RunDecisions,
+  shown,
 } from '../command-line/decisions-commands.ts'
-import { isoTime, printReport, printTree, shown } from '../command-line/decisions-report.ts'
 import { LOG_COPIES, LOG_TREE, type LogCopies, type TreeCheck } from '../command-line/log-services.ts'
 import { parseWhole } from '../command-line/option-values.ts'
 import { CommandFailedError, UsageError } from '../command-line/output.ts'

@@ -3,9 +3,8 @@
 import { type Command, type CommandContext, text } from '../command-line/command.ts'
 import { CommandFailedError, print, UsageError } from '../command-line/output.ts'
 import { createGeography } from '../facts/geography.ts'
-import { durationText } from '../lib/duration-text.ts'
 import { parseIpAddress } from '../lib/ip-address.ts'
-import { type Clock, isoSeconds } from '../lib/time.ts'
+import { type Clock, durationText, isoSeconds } from '../lib/time.ts'
 
 export const openGeoFile = async (path: string, clock: Clock) => {
   let failure: unknown = null

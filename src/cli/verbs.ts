@@ -2,9 +2,9 @@
 // importing all of it takes longer than most commands.
 
 import { ModuleLeftOutError } from '../admin/errors.ts'
+import type { CommandPlace } from '../command-line/command.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
 import { CommandFailedError, type CommandOutput } from '../command-line/output.ts'
-import type { CommandPlace } from '../command-line/verb.ts'
 import { MODULES } from '../modules.ts'
 import { LOG_TREE_TABLES } from '../store/copy/log-tree-tables.ts'
 

@@ -2,7 +2,26 @@
 // seconds; a process with an unchanged beat is gone. With a single process, a beat is one small write.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
-import type { SharedTime } from './shared-time.ts'
+
+// Time that the processes of a deployment share without comparing wall clocks. Each advances the latest value written
+// by any process with its own monotonic clock. Shared time never goes back and never runs faster than real time.
+interface SharedTime {
+  /** Whole milliseconds since an arbitrary moment. */
+  nowMs(): number
+  /** Adopts the time of another process if it is later. */
+  see(ms: number): void
+}
+
+export const createSharedTime = ({ monotonicMs }: Pick<Clock, 'monotonicMs'>): SharedTime => {
+  let aheadMs = -monotonicMs()
+  const nowMs = (): number => Math.floor(monotonicMs() + aheadMs)
+  return {
+    nowMs,
+    see: (ms) => {
+      aheadMs += Math.max(0, ms - nowMs())
+    },
+  }
+}
 
 export interface ProcessRegistryDependencies {
   readonly table: LiveProcessTable

@@ -2,8 +2,7 @@
 
 import type { IndexQuestion, IndexReply } from '../../workers/index/decision-index-protocol.ts'
 import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
-import { encodeTaskInput, type TaskInput } from '../../workers/tasks/task-input.ts'
-import type { TaskMessage } from '../../workers/tasks/task-protocol.ts'
+import { encodeTaskInput, type TaskInput, type TaskMessage } from '../../workers/tasks/task-input.ts'
 import type { IndexProcess, IndexProcessListener } from '../admin/decisions/index-process.ts'
 import type { IndexRole } from '../admin/decisions/search.ts'
 import type { TaskListener, TaskProcess } from '../admin/task-runner.ts'

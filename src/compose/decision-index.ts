@@ -1,18 +1,33 @@
 // Opens the index of decisions. Each node that serves attestations or the dashboard updates it from its own decision
 // log; the dashboard also searches it.
+
+import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
 import { createAskedProcess, type IndexEvent } from '../admin/decisions/index-process.ts'
 import { createDecisionSearch, type DecisionSearch } from '../admin/decisions/search.ts'
 import type { Config } from '../config/config.ts'
 import { systemTimers } from '../lib/time.ts'
 import type { ShippingService } from '../object-store/shipping.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
+import { locateStore } from '../setup/store-location.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { spawnIndexProcess } from './admin-processes.ts'
-import { sharedIndexOf } from './shared-index.ts'
 
 export interface DecisionIndex {
   readonly search: DecisionSearch | null
   close(): void
+}
+
+/** @returns null if the node indexes only its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
+export const sharedIndexOf = async (
+  config: Pick<Config, 'store' | 'decisionsIndex'>,
+  folder: DataFolder,
+  shipping: ShippingService | null,
+): Promise<SharedIndexInput | null> => {
+  if (config.decisionsIndex === 'local') return null
+  const target = await locateStore(config, folder)
+  if (target.kind === 'sqlite') return null
+  const place = shipping?.place ?? null
+  return { target, place, access: place === null ? null : (shipping?.accessTo(place) ?? null) }
 }
 
 /** @returns null if this process needs no index. @throws SettingInvalidError, ShipAccessMissingError */

@@ -7,12 +7,12 @@ import type { ProveDecision } from '../attestation/proof-endpoint.ts'
 import type { Config } from '../config/config.ts'
 import type { ProveLine } from '../decision-log/line-proof.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
-import { onceMade } from '../lib/once.ts'
+import { onceMade } from '../lib/single-flight.ts'
 import type { Timers } from '../lib/time.ts'
 import type { ShippingService } from '../object-store/shipping.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { spawnIndexProcess } from './admin-processes.ts'
-import { sharedIndexOf } from './shared-index.ts'
+import { sharedIndexOf } from './decision-index.ts'
 
 export interface ProofDependencies {
   readonly config: Pick<Config, 'store' | 'decisionsIndex'>

@@ -3,9 +3,8 @@
 import { hostname } from 'node:os'
 import { createLeader, type Lead, type Leader, type LeaderTask } from '../cluster/leader.ts'
 import { createLeaseWatch, type LeaseWatch } from '../cluster/lease-watch.ts'
-import { createProcessRegistry } from '../cluster/live-processes.ts'
+import { createProcessRegistry, createSharedTime } from '../cluster/live-processes.ts'
 import { createRepeatedTask } from '../cluster/repeated-task.ts'
-import { createSharedTime } from '../cluster/shared-time.ts'
 import { randomBase62 } from '../domain/identifier.ts'
 import { LEADER_ROLES, type LeaderRole } from '../domain/process-role.ts'
 import { createVelocityCounters, type VelocityCounters } from '../facts/velocity.ts'
@@ -15,7 +14,7 @@ import { SharedRateLimiter } from '../server/shared-rate-limit.ts'
 import type { Store } from '../store/store.ts'
 import { VELOCITY_WRITE_MAX } from '../store/velocity-tallies.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { SharingMetrics } from '../telemetry/sharing-metrics.ts'
+import type { SharingMetrics } from '../telemetry/metrics.ts'
 
 interface SharingDependencies {
   readonly store: Pick<Store, 'liveProcesses' | 'leaderLeases' | 'rateLeases' | 'velocityTallies' | 'tasks'>

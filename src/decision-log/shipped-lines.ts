@@ -5,14 +5,52 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ShipTarget } from '../object-store/ship-target.ts'
 import type { LinePlace } from './located.ts'
+import { isNodeName } from './node-name.ts'
 import { MAX_LINE_BYTES } from './record.ts'
-import { PIECE_BYTES, pieceObject, segmentObject } from './shipped-names.ts'
+import { isSlotName, parseSegmentName } from './segment-name.ts'
 
 /** Bytes to read around the line: none, or enough to include both neighboring lines. */
 export type Surroundings = 'none' | 'neighbours'
 
 /** Number of bytes of the next line that contain its hash of this line. */
 const NEXT_BYTES = 128
+
+/**
+ * Size of a full piece. The last piece is replaced as a whole until it is full. A segment of the default size has 64
+ * pieces.
+ */
+export const PIECE_BYTES = 4_194_304
+
+type ShippedName =
+  | { readonly kind: 'segment' | 'digest'; readonly node: string; readonly slot: string; readonly segment: string }
+  | {
+      readonly kind: 'piece'
+      readonly node: string
+      readonly slot: string
+      readonly segment: string
+      readonly offset: number
+    }
+
+/** Each closed segment has an object with its SHA-256. Pieces of the open segment sort by offset, so that `cat` joins them. */
+export const segmentObject = (node: string, slot: string, segment: string): string => `${node}/${slot}/${segment}`
+
+/** The object’s format is that of `sha256sum -c`. */
+export const digestObject = (node: string, slot: string, segment: string): string =>
+  `${segmentObject(node, slot, segment)}.sha256`
+
+export const pieceObject = (node: string, slot: string, segment: string, offset: number): string =>
+  `${segmentObject(node, slot, segment)}.${String(offset).padStart(12, '0')}.part`
+
+/** Returns null if the name has another form. */
+export const parseShippedName = (name: string): ShippedName | null => {
+  const [node = '', slot = '', file = '', ...more] = name.split('/')
+  if (!isNodeName(node) || !isSlotName(slot) || more.length > 0) return null
+  const piece = /^(.+\.ndjson)\.(\d{12})\.part$/.exec(file)
+  const segment = piece?.[1] ?? file.replace(/\.sha256$/, '')
+  if (parseSegmentName(segment) === null) return null
+  if (piece?.[2] !== undefined) return { kind: 'piece', node, slot, segment, offset: Number(piece[2]) }
+  return { kind: file === segment ? 'segment' : 'digest', node, slot, segment }
+}
 
 /** Reads from the closed segment, or from the pieces of the open one; null if neither contains the range. */
 const readShipped = async (

@@ -1,6 +1,7 @@
 // The content of an address list: keys (address-key.ts), and who added each of them, when and why.
 import { hasHidden } from '../lib/hidden-characters.ts'
 import type { KeyWidth } from './address-key.ts'
+import { CountersignError } from './errors.ts'
 
 /** Limits the memory of a list in a running service to 40 MB. */
 export const LIST_ENTRIES_MAX = 1_000_000
@@ -82,3 +83,21 @@ export type ListKeeper = (typeof LIST_KEEPERS)[number]
 /** Allowed targets of a URL: `private` and `loopback` are for systems of the operator. See guarded-fetch.ts. */
 export type Reach = 'public' | 'private' | 'loopback'
 export const REACHES: readonly Reach[] = ['public', 'private', 'loopback']
+
+const REMEDIES = {
+  'list entries': 'remove entries or lists first, or raise the setting “list-entries-max”',
+  'list entries awaiting approval': 'approve or reject an upload first',
+} as const
+
+type LimitedListKind = keyof typeof REMEDIES
+
+/** The organization has the maximum number of entries in all lists together (409). */
+export class ListLimitError extends CountersignError {
+  readonly kind: LimitedListKind
+  readonly maximum: number
+  constructor(kind: LimitedListKind, maximum: number) {
+    super('CONFLICT', `an organization can have at most ${maximum.toLocaleString('en-US')} ${kind}: ${REMEDIES[kind]}`)
+    this.kind = kind
+    this.maximum = maximum
+  }
+}

@@ -5,7 +5,7 @@
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
-import { numberOf } from './evm-answer.ts'
+import { numberOf } from './chain-endpoint.ts'
 import { createJsonRpc, type JsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightSource {

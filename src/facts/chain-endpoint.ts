@@ -1,7 +1,6 @@
 // One RPC URL of one chain. Verifies once that the URL serves the configured chain. Each `readAt` sends one HTTP
 // request. Source: EIP-1474.
 import type { Hex } from 'viem'
-import { isHex, quantityOf, requireChain } from './evm-answer.ts'
 import { AnswerTooLongError } from './guarded-fetch.ts'
 import { createJsonRpc, type RpcAnswer, type RpcCall, RpcFailedError } from './json-rpc.ts'
 import type { ReadCall } from './read-call.ts'
@@ -96,4 +95,32 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
       return answers
     },
   }
+}
+
+// Parses answers of EVM nodes. All functions throw RpcFailedError. Source: EIP-1474.
+const NO_ANSWER = 'the RPC returned an invalid answer'
+
+const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
+
+export const hexOf = (value: unknown): Hex => {
+  if (isHex(value)) return value
+  throw new RpcFailedError(NO_ANSWER)
+}
+
+export const quantityOf = (value: unknown): bigint => {
+  const text = hexOf(value)
+  if (text === '0x') throw new RpcFailedError(NO_ANSWER)
+  return BigInt(text)
+}
+
+/** Parses a quantity below 2^53: block, time or chain id. */
+export const numberOf = (value: unknown): number => {
+  const number = Number(quantityOf(value))
+  if (!Number.isSafeInteger(number)) throw new RpcFailedError(NO_ANSWER)
+  return number
+}
+
+export const requireChain = (answer: unknown, chainId: number): void => {
+  const served = numberOf(answer)
+  if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} instead of ${chainId}`)
 }

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { hexOf, numberOf, requireChain } from './evm-answer.ts'
+import { hexOf, numberOf, requireChain } from './chain-endpoint.ts'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 

@@ -4,9 +4,9 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Reach } from '../domain/list.ts'
-import { isFragmented } from '../lib/body-chunks.ts'
 import { DetailedError, errorCodeOf, NamedError } from '../lib/named-error.ts'
 import { responseTo } from '../lib/one-response.ts'
+import { isFragmented } from '../lib/upload-pace.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
 /** `detail` is for the operator and contains no data from the server. */

@@ -5,8 +5,8 @@ import type { ChainTable } from '../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { CHECK_TYPES, type CheckType, parseSessionType } from '../domain/session.ts'
 import { parseWalletAddress } from '../domain/wallet.ts'
+import { HTTPS_LINK_MAX, parseHttpsLink } from '../lib/https-link.ts'
 import type { JsonObject, JsonValue } from '../server/strict-json.ts'
-import { decodeOriginUrl } from './sessions/origin-url.ts'
 
 const QR_SIZE_MIN = 80
 const QR_SIZE_MAX = 2_000
@@ -43,6 +43,16 @@ export interface RegisterRequest {
   readonly walletAddress: WalletAddress | null
   /** Null: no address, or the existing address of a reused session. */
   readonly originUrl: string | null
+}
+
+/** Returns the normalized URL. @throws FieldInvalidError */
+export const decodeOriginUrl = (text: string): string => {
+  const url = parseHttpsLink(text)
+  if (url !== null) return url
+  throw new FieldInvalidError(
+    'originUrl',
+    `must be an absolute https URL without credentials, of at most ${HTTPS_LINK_MAX} characters`,
+  )
 }
 
 /** Ignores fields that the spec does not name. @throws FieldInvalidError */

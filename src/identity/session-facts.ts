@@ -10,7 +10,7 @@ import {
   WALLET_CHECKS,
 } from '../domain/screening-hit.ts'
 import { SESSION_TYPES, type Session } from '../domain/session.ts'
-import { ageOn } from '../lib/calendar.ts'
+import { ageOn } from '../lib/time.ts'
 import type { SessionFacts } from '../policy/types/session-facts.ts'
 import type { EvidenceFields } from './evidence-types.ts'
 

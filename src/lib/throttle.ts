@@ -26,3 +26,28 @@ export const createThrottle = ({ monotonicMs, quietMs = 1_000, kindsMax = 64 }: 
     return known?.held ?? 0
   }
 }
+
+/** Limits log lines per second. Returns the number of lines dropped since the last one; null if this line is dropped too. */
+type LineLimit = () => number | null
+
+const PER_SECOND = 50
+
+export const createLineLimit = (monotonicMs: () => number): LineLimit => {
+  let secondStartedMs = Number.NEGATIVE_INFINITY
+  let [said, held] = [0, 0]
+  return () => {
+    const nowMs = monotonicMs()
+    if (nowMs - secondStartedMs >= 1_000) {
+      secondStartedMs = nowMs
+      said = 0
+    }
+    if (said >= PER_SECOND) {
+      held += 1
+      return null
+    }
+    said += 1
+    const unsaid = held
+    held = 0
+    return unsaid
+  }
+}

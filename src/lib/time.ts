@@ -106,3 +106,33 @@ export const createSteadyClock = ({ unixSeconds, monotonicMs }: Clock): (() => v
     aheadSinceMs = null
   }
 }
+
+/** UTC, YYYY-MM-DD. */
+export const dayOf = (nowSeconds: number): string => new Date(nowSeconds * 1000).toISOString().slice(0, 10)
+
+/** Whole years. */
+export const ageOn = (birthDate: string, nowSeconds: number): number => {
+  const today = dayOf(nowSeconds)
+  const years = Number(today.slice(0, 4)) - Number(birthDate.slice(0, 4))
+  return today.slice(5) < birthDate.slice(5) ? years - 1 : years
+}
+
+/** The two largest units: `2 h 5 min`. */
+export const durationText = (seconds: number): string => {
+  const parts = [
+    { unit: 'd', size: 86_400 },
+    { unit: 'h', size: 3_600 },
+    { unit: 'min', size: 60 },
+    { unit: 's', size: 1 },
+  ]
+  const first = parts.findIndex(({ size }) => seconds >= size)
+  const shown = parts.slice(first < 0 ? -1 : first).slice(0, 2)
+  let left = seconds
+  return shown
+    .flatMap(({ unit, size }, index) => {
+      const count = Math.floor(left / size)
+      left -= count * size
+      return count === 0 && index > 0 ? [] : [`${count} ${unit}`]
+    })
+    .join(' ')
+}

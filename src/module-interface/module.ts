@@ -1,7 +1,7 @@
 // Interface between the core and its modules. A module is a folder of src/modules with a declaration in module.ts. The
 // core receives the declarations (src/modules.ts) and never imports a module.
 import type { LeaderTask } from '../cluster/leader.ts'
-import type { Verb } from '../command-line/verb.ts'
+import type { Verb } from '../command-line/command.ts'
 import type { Config } from '../config/config.ts'
 import type { ModuleSettings } from '../config/module-settings.ts'
 import type { Session } from '../domain/session.ts'

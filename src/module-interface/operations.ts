@@ -1,9 +1,9 @@
 // Operations of modules: admin API routes, CLI-only operations, and their services.
 import type { Route } from '../admin/route.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
-import { onceMade } from '../lib/once.ts'
 import { matchesPath } from '../lib/path-pattern.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
+import { onceMade } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
 import type { TaskCore, TaskKind } from './tasks.ts'

@@ -2,7 +2,7 @@
 // each name with a node that yields its value, and records the policy's needs.
 
 import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
-import { durationText } from '../lib/duration-text.ts'
+import { durationText } from '../lib/time.ts'
 import { UnreadableValue } from './calls/decoding.ts'
 import { POLICY_LIMITS } from './cel/limits.ts'
 import type { PolicyScope } from './cel/scope.ts'

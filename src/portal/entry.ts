@@ -10,15 +10,13 @@ import { parseToken } from '../identity/sessions/portal-link.ts'
 import { buildProofMessage } from '../identity/sessions/proof-message.ts'
 import { assignOwner } from '../lib/caller.ts'
 import { jsonResponse } from '../server/response.ts'
-import { chainViews } from './chain-title.ts'
 import type { ChallengeAnswer, EntryAnswer } from './contract.ts'
 import { LinkUnknownError, WalletForeignError } from './errors.ts'
 import type { PortalGate } from './gate.ts'
-import { readObject, textOf } from './json.ts'
+import { decodeWalletOnChain, readObject, textOf } from './json.ts'
 import type { PageLimits } from './session-limit.ts'
-import { contractChainTitles } from './session-view.ts'
+import { chainViews, contractChainTitles } from './session-view.ts'
 import type { PortalParts } from './types.ts'
-import { decodeWalletOnChain } from './wallet-input.ts'
 
 const TOKEN_MAX = 64
 const SIGNATURE_MAX = 20_000

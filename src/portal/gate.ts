@@ -11,7 +11,6 @@ import type { RequestIdSource } from '../server/request-id.ts'
 import { requestPath } from '../server/request-path.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { checkSameOrigin } from './same-origin.ts'
 
 export interface PortalGateDependencies {
   readonly deadlines: Deadlines
@@ -75,6 +74,26 @@ export const portalProblem = (error: unknown, requestId: string): Response => {
 
 /** Omits the path prefix of a larger site that contains the page. */
 const metricName = (route: string): string => `portal ${route.slice(route.indexOf('/api/')).replaceAll(/:[^/]+/g, '*')}`
+
+/** The request came from another site's page, or from this page under another URL. */
+class OriginForeignError extends CountersignError {
+  constructor(origin: string) {
+    super('FORBIDDEN_ORIGIN', `this request is accepted only from the verification page at ${origin}`)
+  }
+}
+
+/**
+ * Prevents cross-site requests, because a cookie authenticates (threats row 23). Browsers send Origin with every POST,
+ * PUT and DELETE. Without Origin, Sec-Fetch-Site decides.
+ * @param origin scheme, host and port of the page, in the form of the Origin header
+ * @throws OriginForeignError
+ */
+const checkSameOrigin = (headers: Headers, origin: string): void => {
+  const site = headers.get('sec-fetch-site')
+  const sent = headers.get('origin')
+  const same = sent === null ? site === 'same-origin' : sent === origin && (site === null || site === 'same-origin')
+  if (!same) throw new OriginForeignError(origin)
+}
 
 export const createPortalGate =
   (dependencies: PortalGateDependencies): PortalGate =>

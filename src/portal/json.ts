@@ -1,7 +1,10 @@
 // Reads fields of the page's requests. Unknown fields are ignored, because only the page sends these requests.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { parseWalletAddress, type WalletOnChain } from '../domain/wallet.ts'
+import { checksumAddress } from '../lib/checksum-address.ts'
 import { readJsonBody } from '../server/json-body.ts'
 import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
+import { AddressChecksumError } from './errors.ts'
 
 /** Above the largest body that the page sends, which contains a contract wallet's signature. */
 const BODY_MAX_BYTES = 65_536
@@ -35,4 +38,22 @@ export const chainIdOf = (body: JsonObject): number => {
     throw new FieldInvalidError('chainId', 'must be a whole number from 1 to 9007199254740991')
   }
   return value
+}
+
+// Decodes a wallet that a person typed or wallet software sent.
+const ADDRESS_MAX = 64
+const hasBothCases = (text: string): boolean => /[a-f]/.test(text) && /[A-F]/.test(text)
+
+/**
+ * Returns the address and chain. A typed address in mixed case must match its EIP-55 checksum; an address in a single
+ * case has no checksum.
+ * @throws FieldMissingError, FieldInvalidError, AddressChecksumError
+ */
+export const decodeWalletOnChain = (body: JsonObject): WalletOnChain => {
+  const text = textOf(body, 'address', ADDRESS_MAX).trim()
+  const wallet = parseWalletAddress(text)
+  if (wallet === null) throw new FieldInvalidError('address', 'must be an EVM or a Solana address')
+  if (wallet.family === 'solana') return wallet
+  if (hasBothCases(text.slice(2)) && text !== checksumAddress(text)) throw new AddressChecksumError()
+  return { ...wallet, chainId: chainIdOf(body) }
 }

@@ -2,11 +2,11 @@
 // the URL of a page or available to scripts.
 import { randomBytes } from 'node:crypto'
 import { ASSET_PATH } from '../pages/bundled-page.ts'
-import { assetResponse, type PageAssets } from '../pages/page-assets.ts'
-import { basePathOf, WORDS } from './assets.ts'
+import { assetResponse, buildPageAssets, type PageAssets } from '../pages/page-assets.ts'
+import { PAGE_HEADERS } from '../server/security-headers.ts'
+import type { Language } from './contract.ts'
 import type { PortalEntry } from './entry.ts'
 import { LinkUnknownError } from './errors.ts'
-import { pageHeaders } from './page-headers.ts'
 import { requestedLanguage } from './preferred-language.ts'
 
 interface PortalPagesOptions {
@@ -26,6 +26,62 @@ const isVisit = (headers: Headers): boolean =>
   headers.get('sec-fetch-dest') === 'document' &&
   headers.get('sec-purpose') === null &&
   headers.get('purpose') === null
+
+/** Features that the page never uses, and the camera, for which it requests permission. */
+const PERMISSIONS = [
+  'camera=(self)',
+  ...['accelerometer', 'autoplay', 'display-capture', 'encrypted-media', 'fullscreen', 'geolocation', 'gyroscope'].map(
+    (feature) => `${feature}=()`,
+  ),
+  ...['magnetometer', 'microphone', 'midi', 'payment', 'picture-in-picture', 'screen-wake-lock'].map(
+    (feature) => `${feature}=()`,
+  ),
+].join(', ')
+
+/**
+ * Allows scripts with the response's nonce and the scripts that they load. Browsers without support for
+ * `strict-dynamic` allow this host instead. Data URIs are for wallet icons, blobs for photographs before upload.
+ */
+const contentSecurityPolicy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' 'strict-dynamic' 'self'`,
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "media-src 'self' blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "frame-src 'none'",
+  ].join('; ')
+
+/** Browsers run and load only content of this host. Source: threats rows 2, 17 and 23; CSP Level 3. */
+const pageHeaders = (nonce: string): Record<string, string> => ({
+  ...PAGE_HEADERS,
+  'cache-control': 'no-store',
+  'content-security-policy': contentSecurityPolicy(nonce),
+  'permissions-policy': PERMISSIONS,
+  // Wallets open windows that must be able to communicate with this page.
+  'cross-origin-opener-policy': 'same-origin-allow-popups',
+})
+
+/** Language files of the page; each visitor needs one. */
+const WORDS: Readonly<Record<Language, string>> = { en: 'english', de: 'german' }
+
+/** Returns the path of the page's public URL, without a trailing slash: empty at the root of a host. */
+export const basePathOf = (portalUrl: string): string => new URL(portalUrl).pathname.replace(/\/$/, '')
+
+/** @throws PageBuildError */
+export const buildPortalAssets = (portalUrl: string): Promise<PageAssets> =>
+  buildPageAssets({
+    page: 'portal',
+    title: 'the verification page',
+    basePath: basePathOf(portalUrl),
+    early: Object.values(WORDS),
+    fill: (html) => html.replace('PORTAL-URL', () => portalUrl),
+  })
 
 export const createPortalPages = ({ assets, entry, portalUrl }: PortalPagesOptions) => {
   const base = basePathOf(portalUrl)

@@ -3,22 +3,59 @@
 // state.
 
 import { Elysia } from 'elysia'
-import { isSessionFinal, isSessionOpen, type SessionState } from '../domain/session.ts'
+import { isSessionFinal, isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
 import { BrowserUnknownError, SessionClosedError } from '../domain/session-errors.ts'
+import { parseSessionId } from '../identity/schema.ts'
 import { createPortalLink } from '../identity/sessions/portal-link.ts'
+import { assignOwner } from '../lib/caller.ts'
 import { jsonResponse } from '../server/response.ts'
 import { AGREEMENT_VERSION, type HandoverAnswer, LANGUAGES } from './contract.ts'
 import { AgreementMissingError, AgreementOutdatedError, EvidenceIncompleteError, WalletForeignError } from './errors.ts'
 import type { PortalCall, PortalGate } from './gate.ts'
 import { booleanOf, readObject, textOf } from './json.ts'
-import { createSessionAccess } from './session-access.ts'
 import type { PageLimits } from './session-limit.ts'
 import { createSessionViews } from './session-view.ts'
-import type { PortalParts } from './types.ts'
+import type { FromBrowser, PortalParts } from './types.ts'
 
 const HANDOVER_SECONDS = 600
 const HANDOVER_QR_PIXELS = 320
 const LOGO_MAX_AGE_SECONDS = 86_400
+
+// Finds the session that a request may use. Only the request's cookie grants access. The session id alone does not, and
+// a session of another browser is answered like an unknown one (threats row 2).
+interface Access extends FromBrowser {
+  readonly state: SessionState
+  /** Session with the browser that changes it. */
+  readonly session: Session & FromBrowser
+}
+
+export const createSessionAccess = ({
+  links,
+  sessions,
+  cookies,
+}: Pick<PortalParts, 'links' | 'sessions' | 'cookies'>) => {
+  /** Returns the organization and session that the browser may access; null without a valid cookie. */
+  const find = async (headers: Headers, idText: string) => {
+    const sessionId = parseSessionId(idText)
+    const cookieHash = sessionId === null ? null : cookies.read(headers, sessionId)
+    if (sessionId === null || cookieHash === null) return null
+    const link = await links.findBrowser(cookieHash, sessionId)
+    if (link === null) return null
+    assignOwner(link.organizationId)
+    return { ...link, cookieHash }
+  }
+  return {
+    find,
+    /** @throws BrowserUnknownError */
+    open: async (request: Request, idText: string): Promise<Access> => {
+      const found = await find(request.headers, idText)
+      const state = found === null ? null : await sessions.find(found.organizationId, found.sessionId)
+      if (found === null || state === null) throw new BrowserUnknownError()
+      const { cookieHash } = found
+      return { state, session: { ...state.session, cookieHash }, cookieHash }
+    },
+  }
+}
 
 export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }: PageLimits) => {
   const access = createSessionAccess(parts)

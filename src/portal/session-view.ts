@@ -1,12 +1,36 @@
 // Builds the page's view of a session: present, missing and incorrect parts.
 import { LRUCache } from 'lru-cache'
+import type { ChainTable } from '../domain/chain.ts'
 import { missingParts, requiredParts, requirementsOf, type SessionPart } from '../domain/requirements.ts'
 import { isSessionFinal, type SessionState } from '../domain/session.ts'
 import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
 import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES } from '../identity/evidence-types.ts'
-import { chainTitle, chainViews } from './chain-title.ts'
-import { AGREEMENT_VERSION, type SessionView } from './contract.ts'
+import { AGREEMENT_VERSION, type ChainView, type SessionView } from './contract.ts'
 import type { PortalParts } from './types.ts'
+
+// Display names of chains.
+const TITLES: Readonly<Record<string, string>> = {
+  bsc: 'BNB Smart Chain',
+  worldchain: 'World Chain',
+  megaeth: 'MegaETH',
+  'megaeth-testnet': 'MegaETH Testnet',
+  arbitrum: 'Arbitrum One',
+  optimism: 'OP Mainnet',
+}
+
+/** Returns the chain's name with a capital first letter, or its better-known name. */
+const chainTitle = (name: string): string => {
+  if (name.startsWith('eip155:')) return `Chain ${name.slice('eip155:'.length)}`
+  const known = TITLES[name]
+  if (known !== undefined) return known
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Returns the EVM chains of a deployment, in configuration order. */
+export const chainViews = (table: ChainTable): readonly ChainView[] =>
+  table.chains.flatMap((chain) =>
+    chain.family === 'evm' ? [{ name: chain.name, title: chainTitle(chain.name), chainId: chain.chainId }] : [],
+  )
 
 type ViewParts = Pick<
   PortalParts,

@@ -5,10 +5,9 @@ import { walletAddressText } from '../domain/wallet.ts'
 import { jsonResponse } from '../server/response.ts'
 import type { ChallengeAnswer } from './contract.ts'
 import type { PortalGate } from './gate.ts'
-import { readObject, textOf } from './json.ts'
+import { decodeWalletOnChain, readObject, textOf } from './json.ts'
 import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
-import { decodeWalletOnChain } from './wallet-input.ts'
 
 const NONCE_MAX = 64
 /** Contract wallets choose their signature format, so the limit is high; identity has a lower one. */

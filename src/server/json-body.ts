@@ -1,8 +1,8 @@
 // Reads the body of a JSON request, with an exact content type, a hard size limit and valid UTF-8. Buffers at most the
 // limit plus one chunk, regardless of Content-Length. Source: decisions §1; threats row 12.
 import { CountersignError, fixedError } from '../domain/errors.ts'
-import { isFragmented } from '../lib/body-chunks.ts'
-import { JsonMalformedError } from './strict-json.ts'
+import { isFragmented } from '../lib/upload-pace.ts'
+import { JsonMalformedError, type JsonObject, parseStrictJsonObject } from './strict-json.ts'
 
 /** 256 KiB (decisions §1). */
 export const JSON_BODY_MAX_BYTES = 262_144
@@ -119,4 +119,25 @@ export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES 
   if (!/^[0-9]+$/.test(contentLength)) throw new ContentLengthInvalidError()
   if (Number(contentLength) > maxBytes) throw new BodyTooLargeError(maxBytes)
   return request.bytes().then(decodeUtf8, throwIncomplete)
+}
+
+interface OptionalJsonBody {
+  /** Empty if there is no body. */
+  readonly text: string
+  readonly object: JsonObject
+}
+
+const NONE: OptionalJsonBody = Object.freeze({ text: '', object: Object.freeze({}) })
+
+/** The content type is ignored if there is no body, because some clients always send one. */
+const isAbsent = ({ headers, body }: Request): boolean => {
+  const length = headers.get('content-length')
+  return length === '0' || (length === null && body === null)
+}
+
+/** @throws the errors of readJsonBody and parseStrictJsonObject */
+export const readOptionalJsonBody = async (request: Request): Promise<OptionalJsonBody> => {
+  if (isAbsent(request)) return NONE
+  const text = await readJsonBody(request)
+  return text === '' ? NONE : { text, object: parseStrictJsonObject(text) }
 }

@@ -4,9 +4,9 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { isFragmented } from '../lib/body-chunks.ts'
 import { DetailedError } from '../lib/named-error.ts'
 import { responseTo } from '../lib/one-response.ts'
+import { isFragmented } from '../lib/upload-pace.ts'
 
 /** `detail` is a constant text without data from the server. */
 export class OutboundFailedError extends DetailedError {}

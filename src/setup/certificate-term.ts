@@ -2,7 +2,7 @@
 // process keeps the certificate with which it started, so a new file requires new processes.
 
 import { X509Certificate } from 'node:crypto'
-import { dayOf } from '../lib/calendar.ts'
+import { dayOf } from '../lib/time.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
 import type { TlsOfListeners } from './tls-files.ts'
 

@@ -1,15 +1,15 @@
 // Location of the store: the setting `store`, or a SQLite file in the data folder. The address may contain a password,
 // so it is a secret: it is read on use and never part of a message.
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { unreadableText } from '../lib/named-error.ts'
+import { writePrivateFile } from '../signing/private-file.ts'
 import { StoreUnusableError } from '../store/errors.ts'
-import { parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
+import { describeStore, parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
 import type { DataFolder } from './data-folder.ts'
-import { rememberedStore } from './store-place.ts'
 
 const readSource = async (source: NonNullable<Config['store']>): Promise<{ name: string; text: string }> => {
   if (source.source === 'environment') return { name: source.name, text: process.env[source.name] ?? '' }
@@ -18,6 +18,26 @@ const readSource = async (source: NonNullable<Config['store']>): Promise<{ name:
   } catch (error) {
     throw new SettingInvalidError(`the file of the setting store ${unreadableText(error)}: ${source.path}`)
   }
+}
+
+/** Returns the location as display text. Null if the store is the file in the folder or doesn't exist yet. */
+export const rememberedStore = ({ storePlace }: Pick<DataFolder, 'storePlace'>): string | null =>
+  existsSync(storePlace) ? readFileSync(storePlace, 'utf8').trim() : null
+
+/**
+ * Records the location of a store outside the data folder, without user and password. Without the record, a start or
+ * command that lacks the setting would use the file in the folder. Call once the store is in use or has just been filled.
+ */
+export const rememberStore = async (
+  folder: Pick<DataFolder, 'storePlace' | 'database'>,
+  target: StoreTarget,
+): Promise<void> => {
+  if (target.kind === 'sqlite' && target.path === folder.database) {
+    await rm(folder.storePlace, { force: true })
+    return
+  }
+  const place = describeStore(target)
+  if (rememberedStore(folder) !== place) await writePrivateFile(folder.storePlace, `${place}\n`)
 }
 
 /**

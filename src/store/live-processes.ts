@@ -12,7 +12,7 @@ const PROCESSES = defineTable('live_processes', {
   /** Machine name and process id, for display. */
   name: text,
   beat: integer,
-  /** Shared time of the processes in milliseconds (src/cluster/shared-time.ts). */
+  /** Shared time of the processes in milliseconds (src/cluster/live-processes.ts). */
   clockMs: integer,
   startedAtSeconds: hidden(integer),
 })

@@ -1,8 +1,7 @@
 // Logs error responses: each 500; outages (503) at most once per second and detail; refusals in one line each, to be
 // found by request id. Logs the class and stack of an error, but never its message, which may contain an API key.
 import { CountersignError, ERRORS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
-import { createLineLimit } from '../lib/line-limit.ts'
-import { createThrottle } from '../lib/throttle.ts'
+import { createLineLimit, createThrottle } from '../lib/throttle.ts'
 import type { Logger } from './log.ts'
 
 export interface FailureReportDependencies {

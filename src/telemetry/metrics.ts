@@ -14,7 +14,6 @@ import {
   type DecisionKind,
   type RouteRecorder,
 } from './request-metrics.ts'
-import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
 
 export interface PoolMetrics {
   readonly workers: number
@@ -33,6 +32,32 @@ export interface PoolMetrics {
   readonly withheld: number
   readonly wait: HistogramSnapshot
   readonly run: HistogramSnapshot
+}
+
+export interface SharingMetrics {
+  /** One entry per role of this process with leader tasks. */
+  readonly leads: readonly { readonly role: string; readonly leads: boolean }[]
+  readonly liveProcesses: number
+  /** Rate limits cannot be coordinated with other processes, so each process enforces an equal share. */
+  readonly limitsCut: boolean
+}
+
+const addSharingMetrics = (exposition: Exposition, read: () => SharingMetrics | null): void => {
+  const sample = (of: (sharing: SharingMetrics) => number) => (): readonly Sample[] => {
+    const sharing = read()
+    return sharing === null ? [] : [{ labels: {}, value: of(sharing) }]
+  }
+  exposition.add(METRICS.leads, () =>
+    (read()?.leads ?? []).map(({ role, leads }) => ({ labels: { role }, value: leads ? 1 : 0 })),
+  )
+  exposition.add(
+    METRICS.liveProcesses,
+    sample(({ liveProcesses }) => liveProcesses),
+  )
+  exposition.add(
+    METRICS.limitsCut,
+    sample(({ limitsCut }) => (limitsCut ? 1 : 0)),
+  )
 }
 
 export interface MetricsOptions {

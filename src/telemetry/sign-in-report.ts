@@ -1,6 +1,6 @@
 // Logs sign-ins and other proofs of identity. Never logs entered text, not even the email address, because users
 // sometimes type a password there.
-import { createLineLimit } from '../lib/line-limit.ts'
+import { createLineLimit } from '../lib/throttle.ts'
 import type { Logger } from './log.ts'
 
 export interface ReportedAttempt {

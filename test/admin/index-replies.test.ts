@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
+import { tellStatus } from '../../workers/index/answer-finds.ts'
 import type { IndexStatus } from '../../workers/index/decision-index.ts'
-import { tellStatus } from '../../workers/index/index-replies.ts'
 
 const { send } = process
 afterEach(() => void Object.assign(process, { send }))

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { runMigrate } from '../../src/cli/migrate.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
-import { rememberedStore } from '../../src/setup/store-place.ts'
+import { rememberedStore } from '../../src/setup/store-location.ts'
 import { placeMigrated, temporaryFolder } from '../store/temporary-store.ts'
 import { recordOutput } from './recorded-output.ts'
 

@@ -5,7 +5,7 @@ import { checkDecisionProof, ProofInvalidError } from '../../src/client/decision
 import { ArgumentInvalidError } from '../../src/client/errors.ts'
 import { encodeRecord, hashLine } from '../../src/decision-log/record.ts'
 import { signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
-import { leafHashOf, saltsOf } from '../../src/modules/transparency/tree/leaf.ts'
+import { leafHashOf, saltsOf } from '../../src/modules/transparency/tree/hash.ts'
 import { encodeVerifierKey, verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
 import { proveInclusion } from '../../src/modules/transparency/tree/prove.ts'
 import { encodeProof } from '../../src/modules/transparency/verify/prove-line.ts'

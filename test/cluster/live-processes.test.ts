@@ -1,7 +1,6 @@
 // How many live: by beats that rise, whatever the clocks say.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createProcessRegistry, GONE_MS } from '../../src/cluster/live-processes.ts'
-import { createSharedTime } from '../../src/cluster/shared-time.ts'
+import { createProcessRegistry, createSharedTime, GONE_MS } from '../../src/cluster/live-processes.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 import { createTurnedTime, type TurnedTime } from '../support/turned-time.ts'
 

@@ -1,6 +1,6 @@
 // The metrics of several processes as one exposition.
 import { expect, test } from 'bun:test'
-import { mergeMetrics } from '../../src/cluster/metrics.ts'
+import { mergeMetrics } from '../../src/cluster/answers.ts'
 
 const exposition = (value: number): string => `# HELP requests_total Requests.
 # TYPE requests_total counter

@@ -1,6 +1,7 @@
 // Lines of a zone as a reader sees them that is sure of every character, or of some less than of others.
-import { ALPHABET } from '../../src/zone-reader/zone/alphabet.ts'
+
 import type { CellScores } from '../../src/zone-reader/zone/decode-zone.ts'
+import { ALPHABET } from '../../src/zone-reader/zone/layout.ts'
 
 const SURE = 7
 const UNLIKELY = -12

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Zone } from '../../src/domain/document-zone.ts'
-import { ageOn } from '../../src/lib/calendar.ts'
+import { ageOn } from '../../src/lib/time.ts'
 import { compareZone } from '../../src/modules/documents/compare.ts'
 import { compareNames, nameKey } from '../../src/modules/documents/names.ts'
 

@@ -1,8 +1,7 @@
 // Writes a zone from what it is to say: the way back from reading, for tests. Source: ICAO 9303-4, -5 and -6, §4.2.
 
 import type { ZoneFormat } from '../../src/domain/document-zone.ts'
-import { checkDigitOf } from '../../src/zone-reader/zone/check-digit.ts'
-import { LAYOUTS } from '../../src/zone-reader/zone/layout.ts'
+import { checkDigitOf, LAYOUTS } from '../../src/zone-reader/zone/layout.ts'
 import { textAt } from '../../src/zone-reader/zone/zone.ts'
 
 export interface ZoneContent {

@@ -5,7 +5,7 @@ import { type Cell, findGrids, patchOf } from '../../src/zone-reader/picture/gri
 import { findPieces } from '../../src/zone-reader/picture/ink.ts'
 import { readingSides } from '../../src/zone-reader/picture/read-zone.ts'
 import { findRows } from '../../src/zone-reader/picture/rows.ts'
-import { ALPHABET } from '../../src/zone-reader/zone/alphabet.ts'
+import { ALPHABET } from '../../src/zone-reader/zone/layout.ts'
 import { makeSpecimen, randomOf, type Specimen, scaled } from './specimen.ts'
 
 export interface GlyphSample {

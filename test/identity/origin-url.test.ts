@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
-import { decodeOriginUrl } from '../../src/identity/sessions/origin-url.ts'
+import { decodeOriginUrl } from '../../src/identity/schema.ts'
 import { HTTPS_LINK_MAX } from '../../src/lib/https-link.ts'
 
 describe('originUrl', () => {

@@ -4,7 +4,7 @@
 // Needs the font "OCR B" (Debian: fonts-ocr-b). Seeds are other ones than those that test/long/read-zones.ts reads.
 import { parseArgs } from 'node:util'
 import { PATCH_HEIGHT, PATCH_WIDTH } from '../../src/zone-reader/picture/grid.ts'
-import { ALPHABET } from '../../src/zone-reader/zone/alphabet.ts'
+import { ALPHABET } from '../../src/zone-reader/zone/layout.ts'
 import { type GlyphSample, glyphSamples } from '../documents/glyph-samples.ts'
 import { randomOf } from '../documents/specimen.ts'
 import { answerHelp } from '../support/head-help.ts'

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { type Asset, chooseEncoding } from '../../src/pages/page-assets.ts'
-import { buildPortalAssets } from '../../src/portal/assets.ts'
+import { buildPortalAssets } from '../../src/portal/pages.ts'
 import { startPortalHost } from './support/portal-host.ts'
 
 /** Of the page, its styles and what its first screen runs; first-load.test.ts counts its answers and heads too. */

@@ -18,7 +18,7 @@ import { createWalletChecks } from '../../src/modules/screening/checks/wallet-ch
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
-import { versionsOf } from '../../src/modules/screening/processes/list-versions.ts'
+import { versionsOf } from '../../src/modules/screening/processes/held-screener.ts'
 import { spendAndDecide } from '../../src/store/sessions/provider-results.ts'
 import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
 import { evmWallet, openIdentity } from '../identity/support.ts'

@@ -1,6 +1,6 @@
 // A key's rate limit over several processes: how close to the limit they come together, and what they do without a store.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createSharedTime } from '../../src/cluster/shared-time.ts'
+import { createSharedTime } from '../../src/cluster/live-processes.ts'
 import { RateExceededError } from '../../src/server/rate-limit.ts'
 import { SharedRateLimiter } from '../../src/server/shared-rate-limit.ts'
 import { openStore, type Store } from '../../src/store/store.ts'

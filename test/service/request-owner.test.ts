@@ -5,7 +5,7 @@ import { createIdentityEndpoints, type IdentityEndpointDependencies } from '../.
 import { currentCaller } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { createPortalGate, type PortalCall } from '../../src/portal/gate.ts'
-import { createSessionAccess } from '../../src/portal/session-access.ts'
+import { createSessionAccess } from '../../src/portal/session-routes.ts'
 import { createDeadlines } from '../../src/server/deadline.ts'
 import { createRefusalPacer } from '../../src/server/event-loop-turns.ts'
 import type { AdmittedRequest } from '../../src/server/gate.ts'

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
-import { entryOf, leafHashesOf, saltsOf } from '../../src/modules/transparency/tree/leaf.ts'
+import { entryOf, leafHashesOf, saltsOf } from '../../src/modules/transparency/tree/hash.ts'
 import { encodeVerifierKey, verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
 import { proveConsistency, proveInclusion, readRoot } from '../../src/modules/transparency/tree/prove.ts'
 import { tilePath } from '../../src/modules/transparency/tree/tiles.ts'

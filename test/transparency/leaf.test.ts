@@ -1,7 +1,7 @@
 // A leaf: reproducible with the salt key, and telling nothing without it.
 import { expect, test } from 'bun:test'
 import { createCipheriv, createHash } from 'node:crypto'
-import { entryOf, leafHashesOf, leafHashOf, saltsOf } from '../../src/modules/transparency/tree/leaf.ts'
+import { entryOf, leafHashesOf, leafHashOf, saltsOf } from '../../src/modules/transparency/tree/hash.ts'
 
 const SALT_KEY = Buffer.alloc(32, 1)
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()

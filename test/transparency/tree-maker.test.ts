@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
-import { leafHashOf } from '../../src/modules/transparency/tree/leaf.ts'
+import { leafHashOf } from '../../src/modules/transparency/tree/hash.ts'
 import {
   headProblem,
   readHeadFile,

@@ -8,8 +8,8 @@ import {
   proveInclusion,
   readRoot,
   TileTooShortError,
+  verifyConsistency,
 } from '../../src/modules/transparency/tree/prove.ts'
-import { verifyConsistency } from '../../src/modules/transparency/tree/verify.ts'
 import { createGrownTree } from './grown-tree.ts'
 import { naiveConsistency, naiveLeaf, naivePath, naiveRoot } from './naive-tree.ts'
 import { verifyInclusion } from './verify-inclusion.ts'

@@ -4,8 +4,8 @@ import { errorClassOf } from '../../src/lib/named-error.ts'
 import type { TallyQuestion } from '../../src/store/decision-index/tallies.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
-import type { FindOperation, FindRequest, IndexQuestion, IndexResults } from './decision-index-protocol.ts'
-import { send } from './index-replies.ts'
+import type { IndexStatus } from './decision-index.ts'
+import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
 
 /** A synchronous finder of a local index, or an asynchronous finder of a database. */
 interface Finder {
@@ -34,6 +34,15 @@ const find = async (finder: Finder, request: FindRequest): Promise<IndexResults[
       return { text: header + exportRows(request.format, decisions), rows: decisions.length, next }
     }
   }
+}
+
+export const send = (reply: IndexReply): void => void process.send?.(reply)
+
+let told = ''
+export const tellStatus = (status: IndexStatus): void => {
+  const text = JSON.stringify(status)
+  if (text !== told) send({ id: 0, ok: true, status })
+  told = text
 }
 
 /**

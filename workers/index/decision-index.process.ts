@@ -2,9 +2,9 @@
 // Another process searches the index. Ends with its parent.
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import { runWhenIdle, stayInBackground } from '../background-process.ts'
+import { send, tellStatus } from './answer-finds.ts'
 import { createDecisionIndex } from './decision-index.ts'
 import type { BuildOperation, BuildRequest, IndexQuestion, IndexResults } from './decision-index-protocol.ts'
-import { send, tellStatus } from './index-replies.ts'
 
 /** Pause at the end of the log. Lines written during the pause share one transaction. */
 const IDLE_MS = 250

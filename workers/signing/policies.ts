@@ -7,7 +7,7 @@ import { atMostEntries } from '../../src/lib/cache-limit.ts'
 import type { Steps } from '../../src/policy/cel/steps.ts'
 import { compileDocument } from '../../src/policy/document/compile-document.ts'
 import { PolicyUnusableError } from '../../src/policy/evaluation-errors.ts'
-import { weightOf } from '../../src/policy/revision-weight.ts'
+import { weightOf } from '../../src/policy/program-cache.ts'
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import type { PolicyProgram, SentRevision } from '../../src/policy/types/program.ts'
 

@@ -3,8 +3,7 @@ import { DecisionDirectoryMissingError } from '../../src/decision-log/errors.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { stayInBackground } from '../background-process.ts'
-import { decodeTaskInput, type TaskInput } from './task-input.ts'
-import type { TaskMessage } from './task-protocol.ts'
+import { decodeTaskInput, type TaskInput, type TaskMessage } from './task-input.ts'
 
 const PROGRESS_EVERY_MS = 200
 

@@ -3,6 +3,8 @@
 
 import type { ListImage } from '../../src/domain/list-image.ts'
 import { headOf, withHead } from '../../src/lib/headed-bytes.ts'
+import type { ReplayReport } from './replay-report.ts'
+import type { LogReport } from './verify-log.ts'
 
 export interface TaskInput {
   readonly kind: string
@@ -46,3 +48,13 @@ export const decodeTaskInput = (bytes: Uint8Array): TaskInput => {
     })),
   }
 }
+
+// Messages from a task process to the service.
+export type TaskResult = LogReport | ReplayReport
+
+export type TaskMessage =
+  /** `done` of `total`, in a unit that depends on the kind of task, for example bytes. */
+  | { readonly type: 'progress'; readonly done: number; readonly total: number }
+  | { readonly type: 'done'; readonly result: Readonly<Record<string, unknown>> }
+  /** `failure` is a message for users. Only the class name of the error is sent. */
+  | { readonly type: 'failed'; readonly failure: string; readonly errorClass: string }

@@ -1,5 +1,5 @@
 // Long-running tasks. Paths, operation ids, audit actions and ids call them jobs.
-import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
+import type { TaskResult } from '../../../workers/tasks/task-input.ts'
 import type { ListedTask } from '../../store/tasks.ts'
 import { type Actor, mayIn } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'

@@ -4,8 +4,8 @@ import type { TSchema } from '../../admin/schema.ts'
 import type { CommandContext } from '../../command-line/command.ts'
 import { printable } from '../../command-line/option-values.ts'
 import { formatTable, shortTime } from '../../command-line/output.ts'
-import { durationText } from '../../lib/duration-text.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { durationText } from '../../lib/time.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -2,8 +2,7 @@
 // clock.
 
 import { CommandFailedError } from '../../command-line/output.ts'
-import { durationText } from '../../lib/duration-text.ts'
-import type { Clock } from '../../lib/time.ts'
+import { type Clock, durationText } from '../../lib/time.ts'
 import { PROGRAM } from '../../program/labels.ts'
 import type { Finding } from '../../setup/finding.ts'
 import { readDatabaseClock } from '../../store/database-clock.ts'

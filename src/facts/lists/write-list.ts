@@ -1,8 +1,7 @@
 // Replaces a list's content atomically. A file can replace a list or be added to it. After many single-entry changes, a
 // list is also rewritten unchanged.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
-import type { ListChunk, ListEdit, ListEntry } from '../../domain/list.ts'
-import { ListLimitError } from '../../domain/list-errors.ts'
+import { type ListChunk, type ListEdit, type ListEntry, ListLimitError } from '../../domain/list.ts'
 import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { compareKeys, mergeChunks } from './merge-chunks.ts'

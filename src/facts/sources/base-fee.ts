@@ -1,6 +1,6 @@
 import type { BaseFeeFacts } from '../../policy/sources/base-fee.ts'
 import { askChains } from '../ask-chains.ts'
-import { quantityOf } from '../evm-answer.ts'
+import { quantityOf } from '../chain-endpoint.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'
 import { type JsonRpc, RpcFailedError } from '../json-rpc.ts'
 

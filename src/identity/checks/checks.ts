@@ -1,5 +1,7 @@
 // The service's own checks of a submitted session. A check never decides: it records its findings for the deciding
 // operator or policy. Invariant: an internal error is the outcome `not-done` and rejects nobody (invariant 12).
+
+import { createHash } from 'node:crypto'
 import type { FoundHit } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
 import { NamedError } from '../../lib/named-error.ts'
@@ -104,3 +106,7 @@ export interface SessionCheckStore {
   finish(target: QueuedChecks): Promise<void>
   retry(target: QueuedChecks, dueAtSeconds: number): Promise<void>
 }
+
+/** @returns 32 hex digits */
+export const comparisonKey = (compared: unknown): string =>
+  createHash('sha256').update(JSON.stringify(compared)).digest('hex').slice(0, 32)

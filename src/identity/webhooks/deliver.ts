@@ -5,9 +5,8 @@ import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type OutboundAnswer, OutboundFailedError, type OutboundPost } from '../../server/outbound-post.ts'
 import { signWebhook } from '../../server/webhook-signature.ts'
-import { messageBody } from './message.ts'
+import { type ClaimedMessage, messageBody, type WebhookEndpointStore } from './message.ts'
 import type { EndpointSecrets } from './secrets.ts'
-import type { ClaimedMessage, WebhookEndpointStore } from './types.ts'
 
 export interface DeliverDependencies {
   readonly endpoints: Pick<WebhookEndpointStore, 'find'>

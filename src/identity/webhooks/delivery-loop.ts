@@ -3,7 +3,7 @@
 
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Deliver } from './deliver.ts'
-import type { ClaimedMessage, WebhookMessageStore } from './types.ts'
+import type { ClaimedMessage, WebhookMessageStore } from './message.ts'
 
 export interface DeliveryLoopDependencies {
   readonly messages: WebhookMessageStore

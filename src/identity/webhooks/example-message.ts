@@ -9,7 +9,7 @@ import {
   type WebhookSnapshot,
 } from '../../domain/webhook-message.ts'
 import { checksumAddress } from '../../lib/checksum-address.ts'
-import type { ClaimedMessage } from './types.ts'
+import type { ClaimedMessage } from './message.ts'
 
 /** Belongs to no session: ids of sessions contain the time of their creation. */
 export const EXAMPLE_SESSION_ID = '00000000-0000-7000-8000-000000000000'

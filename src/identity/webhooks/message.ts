@@ -1,11 +1,15 @@
 // Builds the JSON of a message: the session's status object and sequence, without evidence.
 import { levelName } from '../../domain/level.ts'
 import { parsePolicyActor, SESSION_TYPES } from '../../domain/session.ts'
-import type { WebhookMessageType } from '../../domain/webhook-message.ts'
+import type {
+  WebhookEndpoint,
+  WebhookMessageType,
+  WebhookOutcome,
+  WebhookSnapshot,
+} from '../../domain/webhook-message.ts'
 import { isoTime } from '../../lib/time.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
 import { buildStatus } from '../sessions/status.ts'
-import type { ClaimedMessage } from './types.ts'
 
 /** API path for a decider's response. */
 const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
@@ -18,6 +22,30 @@ const WITH_CHECKS: ReadonlySet<WebhookMessageType> = new Set([
   'session.checked',
   'screening.hit',
 ])
+
+// Store interfaces of webhooks; the composition root passes the store's own tables.
+export interface ClaimedMessage {
+  /** The same in every attempt. */
+  readonly id: string
+  readonly organizationId: string
+  readonly endpointId: string
+  readonly type: WebhookMessageType
+  /** Number of attempts, including this one. */
+  readonly attempts: number
+  readonly snapshot: WebhookSnapshot
+}
+
+export interface WebhookMessageStore {
+  /** @param underWay returns the number of messages that the caller is sending for an endpoint or organization id */
+  claim(limit: number, claimSeconds: number, underWay: (id: string) => number): Promise<readonly ClaimedMessage[]>
+  settle(message: Pick<ClaimedMessage, 'organizationId' | 'id' | 'attempts'>, outcome: WebhookOutcome): Promise<boolean>
+}
+
+export interface WebhookEndpointStore {
+  find(organizationId: string, id: string): Promise<WebhookEndpoint | null>
+  findDecider(id: string): Promise<WebhookEndpoint | null>
+  organizationsWithDecider(): Promise<readonly string[]>
+}
 
 const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
   const { state, event, checks = [], openHits } = snapshot

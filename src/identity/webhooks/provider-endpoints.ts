@@ -15,9 +15,9 @@ import type { EvidenceService } from '../evidence-types.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
 import { parseSessionId } from '../schema.ts'
 import { buildStatus } from '../sessions/status.ts'
+import type { WebhookEndpointStore } from './message.ts'
 import { decodeEvidenceRequest, decodeResult } from './provider-message.ts'
 import type { EndpointSecrets } from './secrets.ts'
-import type { WebhookEndpointStore } from './types.ts'
 
 export interface ProviderEndpoints {
   readonly providerResult: Endpoint

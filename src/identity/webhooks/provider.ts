@@ -3,7 +3,7 @@
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { SessionChanges } from '../sessions/changes.ts'
 import { createManualProvider, type DecisionProvider } from '../sessions/providers.ts'
-import type { WebhookEndpointStore } from './types.ts'
+import type { WebhookEndpointStore } from './message.ts'
 
 export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
   name: WEBHOOK_PROVIDER,

@@ -2,7 +2,7 @@
 // residence are common, so they need a review but don't fail.
 
 import type { Zone } from '../../domain/document-zone.ts'
-import { dayOf } from '../../lib/calendar.ts'
+import { dayOf } from '../../lib/time.ts'
 import { STATES } from '../../zone-reader/zone/states.ts'
 import { compareNames, type NameMatch } from './names.ts'
 

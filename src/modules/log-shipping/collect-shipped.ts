@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { digestObject, parseShippedName, pieceObject, segmentObject } from '../../decision-log/shipped-names.ts'
+import { digestObject, parseShippedName, pieceObject, segmentObject } from '../../decision-log/shipped-lines.ts'
 import type { ShipTarget } from '../../object-store/ship-target.ts'
 
 interface CollectedLog {

@@ -11,7 +11,7 @@ import {
   parseShippedName,
   pieceObject,
   segmentObject,
-} from '../../decision-log/shipped-names.ts'
+} from '../../decision-log/shipped-lines.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { type ContentDigest, digestOf, type ShipTarget } from '../../object-store/ship-target.ts'
 

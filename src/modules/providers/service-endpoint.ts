@@ -10,8 +10,10 @@ import type { ProviderEndpointDependencies } from '../../identity/webhooks/provi
 import { serviceSecretsOf } from '../../identity/webhooks/secrets.ts'
 import type { Endpoint } from '../../server/gate.ts'
 import { jsonResponse } from '../../server/response.ts'
-import { serviceNamed } from './services/all.ts'
-import type { ServiceDecision } from './services/service.ts'
+import { PERSONA } from './services/persona.ts'
+import type { ServiceDecision, VerificationService } from './services/service.ts'
+import { SUMSUB } from './services/sumsub.ts'
+import { VERIFF } from './services/veriff.ts'
 
 /** Large, because messages contain all check results. */
 const BODY_BYTES_MAX = 1_048_576
@@ -20,6 +22,11 @@ const AHEAD_SECONDS_MAX = 300
 
 /** Reason that a message has no effect: the field `ignored` of the response. */
 type Ignored = 'decides-nothing' | 'other-session' | 'decided-already' | 'decided-before-submission' | 'repeated'
+
+const SERVICES: readonly VerificationService[] = [SUMSUB, PERSONA, VERIFF]
+
+export const serviceNamed = (name: string | null): VerificationService | undefined =>
+  SERVICES.find((service) => service.name === name)
 
 export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies): Endpoint => {
   const { gate, endpoints, secretsOf, findSession, decide, submittedTimes, clock, onLateDecision } = dependencies

@@ -1,6 +1,5 @@
 import { defineModule } from '../../module-interface/module.ts'
-import { TRACING_SETTINGS } from './settings.ts'
-import { TRACE_METRICS } from './trace-metrics.ts'
+import { TRACE_METRICS, TRACING_SETTINGS } from './settings.ts'
 
 export const tracing = defineModule({
   name: 'tracing',

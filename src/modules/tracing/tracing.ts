@@ -3,9 +3,8 @@ import { fetchBounded } from '../../lib/bounded-fetch.ts'
 import type { ModuleCore, OpenedModule } from '../../module-interface/module.ts'
 import { createTracer } from '../../telemetry/tracer.ts'
 import { encodeTraces, OTLP_CONTENT_TYPE } from './otlp.ts'
-import { TRACING_SETTINGS } from './settings.ts'
+import { addTraceMetrics, TRACING_SETTINGS } from './settings.ts'
 import { createTraceExporter } from './trace-exporter.ts'
-import { addTraceMetrics } from './trace-metrics.ts'
 
 const POST_TIMEOUT_MS = 5_000
 const ANSWER_BYTES_MAX = 65_536

@@ -5,7 +5,7 @@ import type { PolicyRead, PolicyTest, TestList } from '../types/document.ts'
 import type { ExternalFacts, ScreenerFacts, VelocityFacts } from '../types/facts.ts'
 import type { ReadType, ReadValue } from '../types/reads.ts'
 import { createMappingReader, type DocumentContext, type MappingReader, verbatimText } from './document-reader.ts'
-import { parseTestAmount } from './test-amount.ts'
+import { parseTestAmount } from './read-value.ts'
 
 type TestFacts = Pick<PolicyTest, 'external' | 'lists'>
 

@@ -17,7 +17,7 @@ import type { PolicyRead, PolicySubject, PolicyTest, TestExpectation } from '../
 import { createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import { DEFAULT_RULE } from './document-rules.ts'
 import { readTestFacts } from './document-test-facts.ts'
-import { parseTestAmount } from './test-amount.ts'
+import { parseTestAmount } from './read-value.ts'
 
 export interface TestReading {
   readonly test: PolicyTest

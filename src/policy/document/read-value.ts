@@ -1,4 +1,5 @@
 import { parseEvmAddress } from '../../domain/address.ts'
+import { AMOUNT_UNITS, LiteralMalformedError, parseAmountLiteral, parseUint256Literal } from '../cel/literals.ts'
 import type { ReadType, ReadValue } from '../types/reads.ts'
 import { AddressValue, Uint256 } from '../values.ts'
 
@@ -21,4 +22,14 @@ export const toReadValue = (type: ReadType, value: ReadValue | null | undefined)
   if (type === 'string') return value.length <= TEXT_LENGTH_MAX ? value : null
   const address = parseEvmAddress(value)
   return address === null ? null : new AddressValue(address)
+}
+
+/** Parses `100`, `0x64`, or an amount with a unit such as `1.5 ether`. */
+export const parseTestAmount = (text: string): string => {
+  const [amount = '', unit, ...rest] = text.trim().split(' ')
+  if (unit === undefined) return parseUint256Literal(amount).value.toString()
+  if (rest.length === 0 && Object.hasOwn(AMOUNT_UNITS, unit)) return parseAmountLiteral(unit, amount).value.toString()
+  throw new LiteralMalformedError(
+    `an amount must be a number, or a number and one of ${Object.keys(AMOUNT_UNITS).join(', ')}`,
+  )
 }

@@ -1,7 +1,6 @@
 // Minimum gas price on the request's chain: the base fee of the latest block (EIP-1559).
-import { toReadValue } from '../document/read-value.ts'
+import { parseTestAmount, toReadValue } from '../document/read-value.ts'
 import { amount, object } from '../document/schema-shapes.ts'
-import { parseTestAmount } from '../document/test-amount.ts'
 import { defineSource } from './source.ts'
 
 export interface BaseFeeFacts {

@@ -1,6 +1,7 @@
 // Root of the page: opens a link, shows the steps of a session, or explains why nothing can be shown.
 import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { accentFor, cssColor, parseColor } from '../../pages/accent.ts'
 import type { EntryAnswer } from '../contract.ts'
 import { basePath, enter, portalUrl, RefusedError, sessionCalls } from './api.ts'
 import { rememberBegun } from './begun.ts'
@@ -12,7 +13,6 @@ import { Problem } from './screens/problem.tsx'
 import { useOnline, useSession } from './session.ts'
 import { Stepped } from './stepped.tsx'
 import { isDone } from './steps.ts'
-import { applyBrand } from './theme.ts'
 import { Frame } from './ui/frame.tsx'
 import { lazy } from './ui/lazy.tsx'
 
@@ -31,6 +31,23 @@ const Loading = () => {
       <span class="sr-only">{common.loading}</span>
     </div>
   )
+}
+
+/** Sets the colors of both color schemes; the style sheet selects one. */
+const applyBrand = (color: string | null): void => {
+  const rgb = color === null ? null : parseColor(color)
+  const { style } = document.documentElement
+  for (const scheme of ['light', 'dark'] as const) {
+    if (rgb === null) {
+      for (const name of ['fill', 'hover', 'on-fill', 'text']) style.removeProperty(`--brand-${name}-${scheme}`)
+      continue
+    }
+    const accent = accentFor(rgb, scheme)
+    style.setProperty(`--brand-fill-${scheme}`, cssColor(accent.fill))
+    style.setProperty(`--brand-hover-${scheme}`, cssColor(accent.hover))
+    style.setProperty(`--brand-on-fill-${scheme}`, cssColor(accent.onFill))
+    style.setProperty(`--brand-text-${scheme}`, cssColor(accent.text))
+  }
 }
 
 const Session = ({ sessionId }: { readonly sessionId: string }) => {

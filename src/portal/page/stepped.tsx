@@ -7,9 +7,17 @@ import { hasBegun, rememberBegun } from './begun.ts'
 import { useMessages } from './language.ts'
 import { Consent } from './screens/consent.tsx'
 import type { OutcomeProps } from './screens/outcome.tsx'
-import type { StepProps } from './screens/step-props.ts'
 import { Welcome } from './screens/welcome.tsx'
-import { allowedStep, countedSteps, currentStep, STEPS, type Step, stepAfter, stepBefore } from './steps.ts'
+import {
+  allowedStep,
+  countedSteps,
+  currentStep,
+  STEPS,
+  type Step,
+  type StepProps,
+  stepAfter,
+  stepBefore,
+} from './steps.ts'
 import { Frame } from './ui/frame.tsx'
 import { lazy } from './ui/lazy.tsx'
 import { Notice } from './ui/parts.tsx'

@@ -1,6 +1,7 @@
 // Steps of a session on the page: existing, completed and permitted steps. Pure functions.
 import type { Requirement, SessionPart } from '../../domain/requirements.ts'
 import type { SessionView } from '../contract.ts'
+import type { SessionCalls } from './api.ts'
 
 export const STEPS = ['welcome', 'consent', 'wallets', 'details', 'documents', 'review'] as const
 export type Step = (typeof STEPS)[number]
@@ -77,3 +78,21 @@ export const stepBefore = (view: View, step: Step): Step | null => {
 
 /** Returns the numbered steps: all except the welcome. */
 export const countedSteps = (view: View): readonly Step[] => stepsOf(view).filter((step) => step !== 'welcome')
+
+export interface StepProps {
+  readonly view: SessionView
+  readonly calls: SessionCalls
+  /** Applies the response to a change. */
+  readonly apply: (view: SessionView) => void
+  readonly refresh: () => void
+  readonly go: (step: Step) => void
+  /**
+   * Opens the next step, or an earlier step that isn't done.
+   * @param view newest view, if this step just changed it
+   */
+  readonly next: (view?: SessionView) => void
+  /** Null on the first step. */
+  readonly back: (() => void) | null
+  /** Announces a text to screen readers. */
+  readonly announce: (text: string) => void
+}

@@ -1,6 +1,6 @@
 // Limits the entries of an organization's lists, because each process keeps all lists in memory. Shared lists have no
 // limit.
-import { ListLimitError } from '../../domain/list-errors.ts'
+import { ListLimitError } from '../../domain/list.ts'
 import type { TransactionScope } from '../copy/table-scope.ts'
 import { lockOrganization } from '../row-locks.ts'
 

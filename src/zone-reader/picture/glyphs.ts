@@ -1,6 +1,6 @@
 // Classifies a patch as one of the 37 characters. A network with one hidden layer, trained on synthetic documents by
 // test/long/train-glyphs.ts. The weights are in glyph-weights.ts.
-import { ALPHABET } from '../zone/alphabet.ts'
+import { ALPHABET } from '../zone/layout.ts'
 import { PATCH_HEIGHT, PATCH_WIDTH } from './grid.ts'
 
 const INPUTS = PATCH_WIDTH * PATCH_HEIGHT

@@ -3,9 +3,7 @@
 // valid check digits and no uncertain character.
 
 import type { Zone } from '../../domain/document-zone.ts'
-import { ALPHABET } from './alphabet.ts'
-import { checkDigitOf } from './check-digit.ts'
-import { allowedOf, type CheckGroup, LAYOUTS, type Span, type ZoneLayout } from './layout.ts'
+import { ALPHABET, allowedOf, type CheckGroup, checkDigitOf, LAYOUTS, type Span, type ZoneLayout } from './layout.ts'
 import { STATES } from './states.ts'
 import { textAt, zoneOf } from './zone.ts'
 

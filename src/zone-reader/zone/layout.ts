@@ -2,7 +2,24 @@
 // digits. Sources: ICAO 9303-4 §4.2 (TD3), 9303-5 §4.2 (TD1), 9303-6 §4.2 (TD2).
 
 import type { ZoneFormat } from '../../domain/document-zone.ts'
-import { ALPHABET } from './alphabet.ts'
+
+/** Index → character, in the order of the classifier's outputs. */
+export const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789<'
+
+/** Weights of a check digit. Source: ICAO 9303-3 §4.9. */
+const WEIGHTS = [7, 3, 1] as const
+
+const weightOf = (character: string): number => {
+  const digit = '0123456789'.indexOf(character)
+  if (digit !== -1) return digit
+  return character >= 'A' && character <= 'Z' ? character.charCodeAt(0) - 55 : 0
+}
+
+export const checkDigitOf = (text: string): string => {
+  let sum = 0
+  for (let at = 0; at < text.length; at++) sum += weightOf(text[at] ?? '') * (WEIGHTS[at % 3] ?? 0)
+  return String(sum % 10)
+}
 
 /** A range of positions in one line. */
 export interface Span {

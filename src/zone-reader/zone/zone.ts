@@ -1,8 +1,7 @@
 // Interprets the lines of a decoded zone. Source: ICAO 9303-3 §4.
 
 import type { Zone } from '../../domain/document-zone.ts'
-import { checkDigitOf } from './check-digit.ts'
-import type { FieldName, Span, ZoneLayout } from './layout.ts'
+import { checkDigitOf, type FieldName, type Span, type ZoneLayout } from './layout.ts'
 
 export const textAt = (lines: readonly string[], { row, start, length }: Span): string =>
   (lines[row] ?? '').slice(start, start + length)

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { addressOfKey } from '../../../src/domain/address-key.ts'
-import type { ListChunk } from '../../../src/domain/list.ts'
-import { ListLimitError } from '../../../src/domain/list-errors.ts'
+import { type ListChunk, ListLimitError } from '../../../src/domain/list.ts'
 import {
   extendList,
   ListChangedError,

@@ -1,4 +1,4 @@
-import { durationText } from '../../../lib/duration-text.ts'
+import { durationText } from '../../../lib/time.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
 import { PROGRAM } from '../../../program/labels.ts'
 import type { Finding } from '../../../setup/finding.ts'

@@ -18,7 +18,7 @@ import type { ShipPlace, ShipTarget } from '../../../object-store/ship-target.ts
 import { PROGRAM } from '../../../program/labels.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { Finding } from '../../../setup/finding.ts'
-import { rememberStore } from '../../../setup/store-place.ts'
+import { rememberStore } from '../../../setup/store-location.ts'
 import type { LogTreeTables } from '../../../store/copy/log-tree-tables.ts'
 import { copyTables, openForCopying } from '../../../store/copy/table-copy.ts'
 import type { Transaction } from '../../../store/database.ts'

@@ -1,6 +1,7 @@
 // Passes parts of the deployment to `countersign backup` and `restore`.
+
+import type { VerbContext } from '../../../command-line/command.ts'
 import { noteCommand } from '../../../command-line/command-note.ts'
-import type { VerbContext } from '../../../command-line/verb.ts'
 import { findEvidenceKeys } from '../../../setup/evidence-key.ts'
 import { inspectTokenKeys } from '../../../setup/token-findings.ts'
 import { ASK_TOKEN } from '../../../signing/token-service.ts'

@@ -3,11 +3,9 @@
 
 import { ADULT_YEARS, type Level } from '../../../domain/level.ts'
 import type { Session } from '../../../domain/session.ts'
-import type { NewSessionCheck, RepeatedPart } from '../../../identity/checks/checks.ts'
-import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
+import { comparisonKey, type NewSessionCheck, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import type { EvidenceFields, EvidenceService } from '../../../identity/evidence-types.ts'
-import { ageOn } from '../../../lib/calendar.ts'
-import type { Clock } from '../../../lib/time.ts'
+import { ageOn, type Clock } from '../../../lib/time.ts'
 
 /** Minimum age in years: for all levels (null: none) and for single levels. */
 export interface MinimumAges {

@@ -1,15 +1,37 @@
 import type { Lead } from '../../../cluster/leader.ts'
 import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
 import { createRepeatChecks } from '../../../identity/checks/repeat-checks.ts'
+import { createDocumentProcess } from '../../../identity/evidence/document-process.ts'
 import { DocumentInvalidError } from '../../../identity/evidence/errors.ts'
 import type { SessionCore, SessionParts } from '../../../module-interface/module.ts'
-import { createPictureReader } from '../picture-reader.ts'
+import type { PictureAnswer } from '../worker/read-picture.process.ts'
 import { createAgeChecks } from './age-checks.ts'
 import { createDocumentChecks } from './document-checks.ts'
 import { createPersonChecks } from './person-checks.ts'
 
 /** Organizations can change their minimum ages at any time. */
 const AGES_INTERVAL_MS = 20_000
+
+/** Ten times the duration on an idle CPU. */
+const PICTURE_TIME_LIMIT_MS = 10_000
+const ANSWER_BYTES_MAX = 65_536
+const PICTURE_SCRIPT = 'src/modules/documents/worker/read-picture.process.ts'
+
+/** Reads one picture at a time, each in a new process with a time limit. Exiting frees its memory. */
+const createPictureReader = (what: 'zone' | 'portrait') => {
+  const { run, close } = createDocumentProcess({
+    script: PICTURE_SCRIPT,
+    programArguments: [what],
+    processesMax: 1,
+    timeLimitMs: PICTURE_TIME_LIMIT_MS,
+    outputBytesMax: ANSWER_BYTES_MAX,
+  })
+  return {
+    close,
+    read: async (picture: Uint8Array): Promise<PictureAnswer> =>
+      JSON.parse(Buffer.from(await run(picture, '')).toString()),
+  }
+}
 
 export const openDocumentChecks = (core: SessionCore): SessionParts => {
   const { store, evidence, readings, traces, storeChecks, clock, after, log } = core

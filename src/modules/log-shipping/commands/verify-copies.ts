@@ -1,5 +1,5 @@
 // `countersign decisions verify --from`: verifies the copies of all nodes' decision logs.
-import { printReport, printTree } from '../../../command-line/decisions-report.ts'
+import { printReport, printTree } from '../../../command-line/decisions-commands.ts'
 import type { VerifyCopies } from '../../../command-line/log-services.ts'
 import type { TreeReport } from '../../../decision-log/tree-report.ts'
 import { type NodesReport, verifyNodes } from '../verify-nodes.ts'

@@ -10,8 +10,7 @@ import {
   type ScreeningSettingsOfAll,
 } from '../../../domain/screening-hit.ts'
 import type { CheckType, Session } from '../../../domain/session.ts'
-import type { RepeatedPart } from '../../../identity/checks/checks.ts'
-import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
+import { comparisonKey, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import type { EvidenceFields, EvidenceService } from '../../../identity/evidence-types.ts'
 import { STATES } from '../../../zone-reader/zone/states.ts'
 import { DOCUMENT_CHECKS } from '../../documents/checks/document-checks.ts'
@@ -19,7 +18,7 @@ import { nameOfZone } from '../../documents/names.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import { NAME_PROBLEMS } from '../matching/names/name-problems.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
-import type { ListsInUse, ListVersions } from '../processes/list-versions.ts'
+import type { ListsInUse, ListVersions } from '../processes/held-screener.ts'
 import type { Screener } from '../processes/screening-processes.ts'
 
 interface NameCheckDependencies {

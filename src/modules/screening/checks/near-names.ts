@@ -6,7 +6,7 @@ import { COMPARED_STATUSES, type Session } from '../../../domain/session.ts'
 import type { EvidenceService } from '../../../identity/evidence-types.ts'
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { Store } from '../../../store/store.ts'
-import { packLists, versionsOf } from '../processes/list-versions.ts'
+import { packLists, versionsOf } from '../processes/held-screener.ts'
 import { type Screener, type ScreeningProcesses, screeningProcesses } from '../processes/screening-processes.ts'
 import { type NamedSubject, subjectsOf } from './name-checks.ts'
 

@@ -8,7 +8,7 @@ import { parseWalletAddress } from '../../../domain/wallet.ts'
 import { NOTHING } from '../../../identity/checks/checks.ts'
 import type { AddressList } from '../../../store/lists/lists.ts'
 import type { Tables } from '../../../store/store.ts'
-import { versionsOf } from '../processes/list-versions.ts'
+import { versionsOf } from '../processes/held-screener.ts'
 import { nameVersion } from './name-checks.ts'
 import { listsInUse, WALLET_CHECK, walletVersion } from './wallet-checks.ts'
 

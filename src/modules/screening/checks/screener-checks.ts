@@ -3,8 +3,7 @@
 // repeated.
 import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
 import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
-import { type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
-import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
+import { comparisonKey, type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import { reasonsOf, type WalletScreeningDependencies, walletsOfEach } from './wallet-checks.ts'
 
 interface ScreenerAnswer {

@@ -10,10 +10,9 @@ import {
 } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
 import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
-import { NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
-import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
+import { comparisonKey, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import { NamedError } from '../../../lib/named-error.ts'
-import { enabledName } from '../processes/list-versions.ts'
+import { enabledName } from '../processes/held-screener.ts'
 
 export interface AddressListInUse {
   readonly id: string

@@ -1,6 +1,6 @@
 // `countersign doctor` for screening: outdated lists, and hits that await a decision.
 
-import { durationText } from '../../../lib/duration-text.ts'
+import { durationText } from '../../../lib/time.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
 import { PROGRAM } from '../../../program/labels.ts'
 import type { Finding } from '../../../setup/finding.ts'

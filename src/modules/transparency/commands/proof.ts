@@ -1,13 +1,24 @@
 // `countersign proof check|key`: verifies the proof of a decision with only the log's key, and prints that key.
+
+import { readFileSync } from 'node:fs'
 import { checkDecisionProof, ProofInvalidError } from '../../../client/decision-proof.ts'
 import { ArgumentInvalidError } from '../../../client/errors.ts'
 import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
-import { shown } from '../../../command-line/decisions-report.ts'
+import { shown } from '../../../command-line/decisions-commands.ts'
 import { CommandFailedError, print, UsageError } from '../../../command-line/output.ts'
 import { readText } from '../../../command-line/read-text.ts'
 import { readLogKey } from '../service/log-key.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
-import { readLogKeyOption } from './log-key-option.ts'
+
+/** @param given Verifier key, or path of a file that contains it @throws UsageError */
+export const readLogKeyOption = (given: string, option: string): string => {
+  if (given.includes('+')) return given.trim()
+  try {
+    return readFileSync(given, 'utf8').trim()
+  } catch {
+    throw new UsageError(`--${option} must be a verifier key or a readable file`)
+  }
+}
 
 const check = ({ command, output: { stdout } }: CommandContext): number => {
   const [path = ''] = command.words

@@ -4,21 +4,43 @@
 import { AUDIT_HEAD_PROBLEMS } from '../../../admin/services.ts'
 import { PROVE_LINE } from '../../../decision-log/line-proof.ts'
 import { DependencyUnavailableError } from '../../../domain/errors.ts'
-import { onceMade } from '../../../lib/once.ts'
 import { provide } from '../../../lib/service-key.ts'
+import { onceMade } from '../../../lib/single-flight.ts'
 import type { AttestationCore, AttestationParts, ModuleCore, OpenedModule } from '../../../module-interface/module.ts'
 import { LOG_FILES } from '../../../server/log-files.ts'
+import type { DataFolder } from '../../../setup/data-folder.ts'
 import { readPassphrase } from '../../../signing/passphrase.ts'
+import type { StoreTarget } from '../../../store/store-address.ts'
 import { TREE_SETTINGS, witnessSettingsOf } from '../settings.ts'
+import { openDecisionTreeReader } from '../store/open.ts'
+import type { DecisionTreeReader } from '../store/reader.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
 import { proveLine } from '../verify/prove-line.ts'
 import { keptHeadProblems } from './audit-head.ts'
 import { LOG_HEAD, readLogHead } from './log-head.ts'
 import { prepareLogKey, readLogKey } from './log-key.ts'
-import { createLogTree } from './log-tree.ts'
 import { createPublishedLog } from './published-log.ts'
 import { addTreeMetrics } from './tree-metrics.ts'
-import { startTree } from './tree-service.ts'
+import { startTree, treeTargetOf } from './tree-service.ts'
+
+// Opens the tree of the decision log on first use, for all readers of this process.
+export interface LogTree {
+  /** @throws DependencyUnavailableError before the first head */
+  open(): Promise<DecisionTreeReader>
+  close(): Promise<void>
+}
+
+const createLogTree = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): LogTree => {
+  let opened: Awaited<ReturnType<typeof openDecisionTreeReader>> = null
+  return {
+    open: onceMade(async () => {
+      opened = await openDecisionTreeReader(treeTargetOf(target, folder))
+      if (opened === null) throw new DependencyUnavailableError('the log has no tree yet; retry in a second')
+      return opened
+    }),
+    close: async () => opened?.close(),
+  }
+}
 
 export const openTreeReaders = async ({ config, folder, store, target, clock }: ModuleCore): Promise<OpenedModule> => {
   const logTree = createLogTree(target, folder)

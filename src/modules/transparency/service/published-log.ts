@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { LogFile, LogFiles } from '../../../server/log-files.ts'
 import { HASH_BYTES } from '../tree/hash.ts'
 import { parseTilePath, TILE_BYTES } from '../tree/tiles.ts'
-import type { LogTree } from './log-tree.ts'
+import type { LogTree } from './open-transparency.ts'
 
 /**
  * Shorter than a client's polling interval, so that no client receives an older head after a newer head of another

@@ -3,7 +3,7 @@
 import { type Checkpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
 import { EMPTY_ROOT, HASH_BYTES } from './hash.ts'
 import { decodeBase64, NoteInvalidError, parseNote, type VerifierKey } from './note.ts'
-import { verifyConsistency } from './verify.ts'
+import { verifyConsistency } from './prove.ts'
 
 export interface Submission {
   /** Size of the last cosigned head; 0 if there is none. */

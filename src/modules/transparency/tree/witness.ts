@@ -2,9 +2,8 @@
 // computed from them is verified against both roots.
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from './note.ts'
-import { proveConsistency, type ReadTiles, TileTooShortError } from './prove.ts'
+import { proveConsistency, type ReadTiles, TileTooShortError, verifyConsistency } from './prove.ts'
 import { levelWidth, TILE_WIDTH, type TileName } from './tiles.ts'
-import { verifyConsistency } from './verify.ts'
 
 type Judgement =
   | { readonly kind: 'unchanged' | 'continued'; readonly head: Checkpoint }

@@ -10,9 +10,8 @@ import { lazy } from '../ui/lazy.tsx'
 import { Button, Notice } from '../ui/parts.tsx'
 import { isPhone } from '../wallets/apps.ts'
 import type { CameraProps } from './camera.tsx'
-import { PendingRow, ReceiptRow } from './document-rows.tsx'
+import { dropPreview, PendingRow, ReceiptRow } from './document-rows.tsx'
 import { Illustration } from './illustration.tsx'
-import { dropPreview } from './previews.ts'
 import { useUploads } from './use-uploads.ts'
 
 const Camera = lazy<CameraProps>(async () => (await import('./camera.tsx')).Camera)

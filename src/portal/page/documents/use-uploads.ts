@@ -4,7 +4,7 @@ import type { DocumentKind } from '../../../domain/requirements.ts'
 import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
 import type { SessionView } from '../../contract.ts'
 import { NetworkError, type SessionCalls } from '../api.ts'
-import { keepPreview } from './previews.ts'
+import { keepPreview } from './document-rows.tsx'
 import { type Upload, UploadStoppedError, uploadDocument } from './upload.ts'
 
 type UploadPhase = 'preparing' | 'sending' | 'checking' | 'paused' | 'failed'

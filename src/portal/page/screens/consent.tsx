@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatDays } from '../../../pages/lengths.ts'
 import { useSpeech } from '../language.ts'
 import { problemText } from '../problem-text.ts'
+import type { StepProps } from '../steps.ts'
 import { Icon, ItemWithIcon } from '../ui/icons.tsx'
 import { Button, Notice, Screen } from '../ui/parts.tsx'
 import { StepActions } from '../ui/step-actions.tsx'
-import type { StepProps } from './step-props.ts'
 
 export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) => {
   const { messages, language } = useSpeech()

@@ -10,11 +10,10 @@ import { OwnerFields } from '../details/owner-fields.tsx'
 import { countries, monthNames } from '../format.ts'
 import { useMessages } from '../language.ts'
 import { problemText } from '../problem-text.ts'
-import { partsOf } from '../steps.ts'
+import { partsOf, type StepProps } from '../steps.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Field, Notice, Screen } from '../ui/parts.tsx'
 import { StepActions } from '../ui/step-actions.tsx'
-import type { StepProps } from './step-props.ts'
 
 const FORM = 'details-form'
 const NONE: Problems = new Map()

@@ -3,13 +3,12 @@ import { useCallback, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import { DocumentCard } from '../documents/document-card.tsx'
 import { useMessages } from '../language.ts'
-import { partsOf } from '../steps.ts'
+import { partsOf, type StepProps } from '../steps.ts'
 import { Disclosure } from '../ui/disclosure.tsx'
 import { PhoneCode } from '../ui/handover.tsx'
 import { Notice, Screen } from '../ui/parts.tsx'
 import { StepActions } from '../ui/step-actions.tsx'
 import { isPhone } from '../wallets/apps.ts'
-import type { StepProps } from './step-props.ts'
 
 export const Documents = ({ view, calls, apply, next, back, announce }: StepProps) => {
   const { documents, partsInline, common } = useMessages()

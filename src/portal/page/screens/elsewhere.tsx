@@ -8,9 +8,8 @@ import { Disclosure } from '../ui/disclosure.tsx'
 import { ItemWithIcon } from '../ui/icons.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Screen } from '../ui/parts.tsx'
-import { useWallets } from '../wallets/discovery.ts'
 import type { ManualWayProps } from '../wallets/manual-way.tsx'
-import { WalletList } from '../wallets/wallet-list.tsx'
+import { useWallets, WalletList } from '../wallets/wallet-list.tsx'
 
 const ManualWay = lazy<ManualWayProps<EntryAnswer>>(async () => (await import('../wallets/manual-way.tsx')).ManualWay)
 

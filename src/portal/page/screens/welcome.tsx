@@ -4,11 +4,10 @@ import { formatWait } from '../../../pages/lengths.ts'
 import { LANGUAGES } from '../../contract.ts'
 import { shortAddress } from '../format.ts'
 import { useSpeech } from '../language.ts'
-import { partsOf } from '../steps.ts'
+import { partsOf, type StepProps } from '../steps.ts'
 import { type IconName, ItemWithIcon } from '../ui/icons.tsx'
 import { Notice, Screen } from '../ui/parts.tsx'
 import { StepActions } from '../ui/step-actions.tsx'
-import type { StepProps } from './step-props.ts'
 
 export const Welcome = ({ view, next }: StepProps) => {
   const { messages, language } = useSpeech()

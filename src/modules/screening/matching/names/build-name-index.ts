@@ -2,10 +2,9 @@
 import { type FlatArrays, prefixed } from '../../../../lib/flat-arrays.ts'
 import { skeletonOf } from './consonants.ts'
 import { joinsOf } from './joined-words.ts'
-import { packWord } from './packed-word.ts'
+import { packWord } from './name-index.ts'
 import type { NameWord } from './read-name.ts'
-import { hashOf } from './word-hash.ts'
-import { buildWordTable } from './word-table.ts'
+import { buildWordTable, hashOf } from './word-table.ts'
 
 interface WordDraft {
   readonly written: string

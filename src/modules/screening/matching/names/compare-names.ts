@@ -1,8 +1,7 @@
 // Compares a name with an indexed name, word by word in any order. The similarity is 1 for an identical name, and lower
 // for misspelled, missing or different words. Common words count less than rare ones.
 import { foldWord } from './fold.ts'
-import type { NameIndex, WordMatch } from './name-index.ts'
-import { isSmall, roleAt, wordAt } from './packed-word.ts'
+import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 
 /** How strongly a word identifies a person or company, by role. */

@@ -1,8 +1,7 @@
 // Divides the letters of a name with joined or split words (`NicolasMaduroMoros`, `Ma du ro`) into listed words: once
 // all letters, and once for each listed name that the letters contain completely.
 import { WORD_MAX } from './fold.ts'
-import { HASH_START, hashOf, hashWith } from './word-hash.ts'
-import type { WordTable } from './word-table.ts'
+import { HASH_START, hashOf, hashWith, type WordTable } from './word-table.ts'
 
 const LISTED_MIN = 2
 /** Minimum average length; shorter words match by chance. */

@@ -1,8 +1,7 @@
 // Finds indexed names similar to a query: first collects names with shared words, then compares each.
 import { compareNames, isInitialOf, type NameComparison, type QueryPart, weightOf } from './compare-names.ts'
 import { joinsOf } from './joined-words.ts'
-import type { NameIndex, WordMatch } from './name-index.ts'
-import { roleAt, wordAt } from './packed-word.ts'
+import { type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 
 export interface FoundName {

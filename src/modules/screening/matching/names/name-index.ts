@@ -4,10 +4,8 @@ import { below, bytesIn, type FlatArrays, wordsIn } from '../../../../lib/flat-a
 import { likenessOf, skeletonOf } from './consonants.ts'
 import { createDivider } from './divide-words.ts'
 import { createMatchCache } from './match-cache.ts'
-import { isSmall, roleAt, wordAt } from './packed-word.ts'
-import type { NameWord } from './read-name.ts'
-import { hashOf } from './word-hash.ts'
-import { openWordTable } from './word-table.ts'
+import type { NameWord, WordRole } from './read-name.ts'
+import { hashOf, openWordTable } from './word-table.ts'
 
 export interface WordMatch {
   readonly word: number
@@ -16,6 +14,17 @@ export interface WordMatch {
   /** Edit distance of the written forms; null for words with the same sound or consonants. */
   readonly distance: number | null
 }
+
+// A word of an indexed name as one number: the word's index in the lower bits, its role in the upper bits.
+const ROLES: readonly WordRole[] = ['name', 'initial', 'particle', 'title', 'form', 'common']
+const ROLE_SHIFT = 24
+const WORD_MASK = 2 ** ROLE_SHIFT - 1
+
+export const roleAt = (packed: number): WordRole => ROLES[packed >>> ROLE_SHIFT] ?? 'name'
+/** Whether words with this role barely identify a person. */
+export const isSmall = (role: WordRole): boolean => role === 'particle' || role === 'title'
+export const wordAt = (packed: number): number => packed & WORD_MASK
+export const packWord = (role: WordRole, word: number): number => (ROLES.indexOf(role) << ROLE_SHIFT) | word
 
 export interface NameIndex {
   readonly names: number

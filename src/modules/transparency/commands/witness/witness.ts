@@ -14,7 +14,7 @@ import type { ReadTiles } from '../../tree/prove.ts'
 import { TILE_BYTES, TILE_WIDTH, tilePath } from '../../tree/tiles.ts'
 import { judgeHead, widthIn } from '../../tree/witness.ts'
 import { HEAD_MAX_BYTES } from '../../verify/tree-heads.ts'
-import { readLogKeyOption } from '../log-key-option.ts'
+import { readLogKeyOption } from '../proof.ts'
 import { listenForHeads } from './witness-listen.ts'
 import { openWitnessState } from './witness-state.ts'
 
