@@ -1,13 +1,10 @@
 // The runner of tasks while it ends: nothing is started any more, and what was taken in that moment waits for another.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createTaskRunner, type TaskListener } from '../../src/admin/task-runner.ts'
-import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { storeOfTest } from '../store/store-of-test.ts'
+import { openTemporaryStore } from '../store/temporary-store.ts'
 
-let temporary: TemporaryStore
-beforeEach(async () => {
-  temporary = await openTemporaryStore()
-})
-afterEach(() => temporary.remove())
+const temporary = storeOfTest(openTemporaryStore)
 
 test('closed while a task is being taken, it starts no process, and the task waits again', async () => {
   const { tasks } = temporary.store

@@ -1,18 +1,18 @@
 // Each of the counters that slow guessing down, alone: how much it lets through, what a success gives back, and what asks
 // the store. Threats rows 27 and 35.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Attempt, createThrottle, type Throttle } from '../../src/admin/accounts/throttle.ts'
 import { CredentialWrongError, TooManyAttemptsError } from '../../src/admin/errors.ts'
 import { QueueFullError } from '../../src/domain/errors.ts'
-import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { storeOfTest } from '../store/store-of-test.ts'
+import { openTemporaryStore } from '../store/temporary-store.ts'
 
-let temporary: TemporaryStore
+const temporary = storeOfTest(openTemporaryStore)
 let throttle: Throttle
 /** How often the store was asked to count. */
 let asked: number
 
 beforeEach(async () => {
-  temporary = await openTemporaryStore()
   asked = 0
   const counters = temporary.store.signInCounters
   throttle = createThrottle({
@@ -27,7 +27,6 @@ beforeEach(async () => {
     accountKeys: () => [new Uint8Array(32).fill(7)],
   })
 })
-afterEach(() => temporary.remove())
 
 const addressOf = (number: number): string => `198.51.${Math.floor(number / 200)}.${(number % 200) + 1}`
 const ada = (changes: Partial<Attempt> = {}): Attempt => ({

@@ -1,13 +1,10 @@
 // Promise: a key that was revoked after a backup is not valid in a trial of the backup, which signs with live keys.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { revokeKeys } from '../../src/store/copy/trial-keys.ts'
-import { openTemporaryStore, seedOrganization, type TemporaryStore } from '../store/temporary-store.ts'
+import { storeOfTest } from '../store/store-of-test.ts'
+import { openTemporaryStore, seedOrganization } from '../store/temporary-store.ts'
 
-let temporary: TemporaryStore
-beforeEach(async () => {
-  temporary = await openTemporaryStore()
-})
-afterEach(() => temporary.remove())
+const temporary = storeOfTest(openTemporaryStore)
 
 test('no key of the backup is valid', async () => {
   const { store, path } = temporary

@@ -1,10 +1,11 @@
 // How many live: by beats that rise, whatever the clocks say.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createProcessRegistry, createSharedTime, GONE_MS } from '../../src/cluster/live-processes.ts'
-import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { storeOfTest } from '../store/store-of-test.ts'
+import { openTemporaryStore } from '../store/temporary-store.ts'
 import { createTurnedTime, type TurnedTime } from '../support/turned-time.ts'
 
-let temporary: TemporaryStore
+const temporary = storeOfTest(openTemporaryStore)
 
 const registry = (id: string, time: TurnedTime, broken = () => false) => {
   const shared = createSharedTime(time)
@@ -26,11 +27,6 @@ const registry = (id: string, time: TurnedTime, broken = () => false) => {
   })
   return { ...parts, shared }
 }
-
-beforeEach(async () => {
-  temporary = await openTemporaryStore()
-})
-afterEach(() => temporary.remove())
 
 test('those that beat count, one that stops does not any more, and one that dies not for long', async () => {
   const time = createTurnedTime()

@@ -1,21 +1,18 @@
 // The shared list of the wallets that a list of sanctioned people names follows that list's versions through crashes and
 // failures, and is never younger than the version that it has the wallets of.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { addressOfKey } from '../../src/domain/address-key.ts'
 import { readEntries } from '../../src/facts/lists/write-list.ts'
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { createWalletSharing } from '../../src/modules/screening/lists/sanctioned-wallets.ts'
 import { evmWallet, SOLANA_WALLET } from '../identity/support.ts'
 import { describeStores } from '../store/dialects.ts'
-import { seedOrganization, type TemporaryStore } from '../store/temporary-store.ts'
+import { storeOfSuite } from '../store/store-of-test.ts'
+import { seedOrganization } from '../store/temporary-store.ts'
 import { listWallets, readWallets, shareWallets } from '../support/sanctioned-wallets.ts'
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
-  beforeAll(async () => {
-    temporary = await openTemporaryStore()
-  })
-  afterAll(() => temporary.remove())
+  const temporary = storeOfSuite(openTemporaryStore)
 
   const share = () => shareWallets(temporary.store, temporary.clock)
   const found = (name: string) => temporary.store.lists.find(null, name)

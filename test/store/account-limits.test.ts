@@ -1,20 +1,18 @@
 // An account has a limited number of passkeys and sessions, because its requests read all of them.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { PASSKEYS_PER_ACCOUNT_MAX, PasskeyLimitError } from '../../src/store/accounts/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT_MAX, type UserSessionState } from '../../src/store/accounts/user-sessions.ts'
 import { describeStores } from './dialects.ts'
-import type { TemporaryStore } from './temporary-store.ts'
+import { storeOfSuite } from './store-of-test.ts'
 
 describeStores((open) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfSuite(open)
   let userId: string
 
   beforeAll(async () => {
-    temporary = await open()
     const account = { email: 'ada@example.com', name: 'Ada', deploymentAdmin: false, passwordHash: null }
     userId = (await temporary.store.users.create(account)).id
   })
-  afterAll(() => temporary.remove())
 
   test('the passkey beyond the maximum is refused until one is removed', async () => {
     const { passkeys } = temporary.store

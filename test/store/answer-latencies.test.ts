@@ -1,22 +1,20 @@
 // How long organizations waited: several processes add to the same quarter of an hour, and what is old is forgotten.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
-import type { TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
 
 const QUARTER_SECONDS = 900
 const DAY_SECONDS = 86_400
 
 describeStores((open) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(open)
   let organizationId: string
   let otherId: string
   beforeEach(async () => {
-    temporary = await open()
     const make = async (slug: string) => (await temporary.store.organizations.create({ name: slug, slug })).id
     organizationId = await make('one')
     otherId = await make('other')
   })
-  afterEach(() => temporary.remove())
 
   const add = (id: string, ...counts: [bucket: number, count: number][]) =>
     temporary.store.answerLatencies.add(id, new Map(counts))

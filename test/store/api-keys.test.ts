@@ -1,16 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { apiKeyStatus, DEFAULT_RATE_LIMIT, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
 import { readChanges } from '../../src/store/changes.ts'
 import type { NewApiKey } from '../../src/store/organizations/api-keys.ts'
 import { allKeys } from '../support/all-rows.ts'
 import { describeStores } from './dialects.ts'
-import { START_SECONDS, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { START_SECONDS } from './temporary-store.ts'
 
 describeStores((openTemporaryStore, dialect) => {
   const HOUR = 3_600
 
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(openTemporaryStore)
   let organizationId: string
 
   const issue = (changes: Partial<NewApiKey> = {}) =>
@@ -53,10 +54,8 @@ describeStores((openTemporaryStore, dialect) => {
   }
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore()
     organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
   })
-  afterEach(() => temporary.remove())
 
   describe('issuing', () => {
     test('answers the key once and stores only its hash', async () => {

@@ -1,23 +1,22 @@
 // Requests that wait for a second person: decided once, in time, over both databases.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import type { ListedApproval } from '../../src/store/accounts/approvals.ts'
 import { PAGE_BYTES_MAX, type Page, type PagePosition } from '../../src/store/paging.ts'
 import { describeStores } from './dialects.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 describeStores((open) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(open)
   let organizationId: string
   let people: readonly string[]
   beforeEach(async () => {
-    temporary = await open()
     const { store } = temporary
     organizationId = (await seedOrganization(store, 'demo')).organizationId
     const create = async (name: string): Promise<string> =>
       (await store.users.create({ email: `${name}@example.com`, name, deploymentAdmin: false, passwordHash: null })).id
     people = [await create('ada'), await create('bob'), await create('cleo')]
   })
-  afterEach(() => temporary.remove())
 
   const request = async (lifeSeconds = 60): Promise<string> =>
     (

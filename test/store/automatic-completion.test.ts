@@ -1,5 +1,5 @@
 // Nothing automatic completes a session against an operator's decision, and a wallet that was disconnected still took part.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { CheckType, SessionStatus } from '../../src/domain/session.ts'
@@ -10,7 +10,7 @@ import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
 import { describeStores } from './dialects.ts'
-import type { TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
 
 const WALLET = parseEvmAddress(`0x${'1'.padStart(40, '0')}`) as WalletAddress
 const OTHER_WALLET = parseEvmAddress(`0x${'2'.padStart(40, '0')}`) as WalletAddress
@@ -18,13 +18,11 @@ const DECIDER = 'provider:webhook'
 const OPERATOR = 'operator:ada'
 
 describeStores((open) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(open)
   let organizationId: string
   beforeEach(async () => {
-    temporary = await open()
     organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
   })
-  afterEach(() => temporary.remove())
 
   let made = 0
   const register = async (

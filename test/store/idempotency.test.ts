@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { IdempotencyClaim, KeptClaim, StoredResponse } from '../../src/store/idempotency.ts'
 import { u } from '../support/numbered-uuid.ts'
 import { describeStores } from './dialects.ts'
 import { createIdempotencyModel } from './idempotency-model.ts'
-import { START_SECONDS, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { START_SECONDS } from './temporary-store.ts'
 
 const DAY = 86_400
 const KEYS = ['retry 1', 'retry 2', 'Retry 1']
@@ -49,14 +50,12 @@ const byUuid = <Item>(items: readonly Item[], uuidOf: (item: Item) => string): I
   items.toSorted((one, other) => (uuidOf(one) < uuidOf(other) ? -1 : 1))
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(openTemporaryStore)
   let organizationId: string
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore()
     organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
   })
-  afterEach(() => temporary.remove())
 
   const claim = (uuid: string, options: { key?: string; keyId?: string; organization?: string } = {}) =>
     temporary.store.idempotency.claim(

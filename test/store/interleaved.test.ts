@@ -1,6 +1,6 @@
 // What a transaction decides by what it read must still be so when it commits: each place against the change that would
 // make it wrong, which has been written and is not committed yet.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { EVM_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
@@ -9,7 +9,8 @@ import { TOKENS_PER_SESSION_MAX } from '../../src/store/sessions/session-tokens.
 import { connectUnproved } from '../support/connect-unproved.ts'
 import { describeStores } from './dialects.ts'
 import { interleave } from './interleave.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 const version = (content: string) => ({
   sha256: content.repeat(64),
@@ -27,14 +28,12 @@ const SOURCE = {
 } as const
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(openTemporaryStore)
   let organizationId: string
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore()
     organizationId = (await seedOrganization(temporary.store, 'demo')).organizationId
   })
-  afterEach(() => temporary.remove())
 
   const newHash = (): Uint8Array => crypto.getRandomValues(new Uint8Array(32))
 

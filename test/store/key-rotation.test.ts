@@ -1,22 +1,18 @@
 // Exchanging organizations' keys over both databases, beside somebody who seals and stores all the while.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { OrganizationKeyExchangedError } from '../../src/domain/errors.ts'
 import { createOrganizationKeys, keyFingerprint } from '../../src/identity/evidence/organization-keys.ts'
 import { rotateDeploymentKey } from '../../src/identity/evidence/rotate-key.ts'
 import { EVIDENCE_KEY_CLAIM } from '../../src/store/organizations/organization-keys.ts'
 import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
 import { describeStores } from './dialects.ts'
-import type { TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
 
 const [OLD, NEW] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
 const SECRET = new Uint8Array(24).fill(3)
 
 describeStores((open) => {
-  let temporary: TemporaryStore
-  beforeEach(async () => {
-    temporary = await open()
-  })
-  afterEach(() => temporary.remove())
+  const temporary = storeOfTest(open)
 
   test('loses nothing that is stored meanwhile', async () => {
     const { store } = temporary

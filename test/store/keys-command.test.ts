@@ -1,13 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { apiKeyStatus, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
 import { openOver } from '../cli/admin-client-over.ts'
 import { runWords } from '../cli/run-words.ts'
-import { openTemporaryStore, START_SECONDS, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { openTemporaryStore, START_SECONDS } from './temporary-store.ts'
 
 const DAY = 86_400
 const KEY_TEXT = /cs[aim]_(live|test)_[0-9A-Za-z]{61}/
 
-let temporary: TemporaryStore
+const temporary = storeOfTest(openTemporaryStore)
 
 const run = (...words: string[]) => runWords(['key', ...words], { open: openOver(temporary), clock: temporary.clock })
 const issue = async (...options: string[]) => {
@@ -22,10 +23,8 @@ const issue = async (...options: string[]) => {
 }
 
 beforeEach(async () => {
-  temporary = await openTemporaryStore()
   await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })
 })
-afterEach(() => temporary.remove())
 
 describe('key create', () => {
   test('prints the key alone on stdout, and its id on stderr', async () => {

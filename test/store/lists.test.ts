@@ -1,5 +1,5 @@
 // Lists, their single entries, the bases they are written with and the sources that keep them.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { addressKey, addressOfKey } from '../../src/domain/address-key.ts'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
 import {
@@ -17,7 +17,8 @@ import { createListBaseTable } from '../../src/store/lists/list-bases.ts'
 import type { ListSource } from '../../src/store/lists/list-sources.ts'
 import { type AddressList, createListTable } from '../../src/store/lists/lists.ts'
 import { describeStores } from './dialects.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfSuite } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 describeStores((openTemporaryStore) => {
   const NOTE: ListNote = { memo: '', author: 'alice', addedAtSeconds: 100 }
@@ -40,17 +41,15 @@ describeStores((openTemporaryStore) => {
     }
   }
 
-  let temporary: TemporaryStore
+  const temporary = storeOfSuite(openTemporaryStore)
   let ours: string
   let theirs: string
   let number = 0
 
   beforeAll(async () => {
-    temporary = await openTemporaryStore()
     ours = (await seedOrganization(temporary.store, 'ours')).organizationId
     theirs = (await seedOrganization(temporary.store, 'theirs')).organizationId
   })
-  afterAll(() => temporary.remove())
 
   const newList = (owner: string | null = ours): Promise<AddressList> => {
     number += 1

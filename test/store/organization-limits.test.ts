@@ -1,7 +1,7 @@
 // Every kind of thing that an organization can create has a limit. Full organizations are made by copying rows.
 
 import { Database as SqliteFile } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import {
   type LimitedKind,
   ORGANIZATION_LIMITS,
@@ -9,7 +9,8 @@ import {
 } from '../../src/store/organizations/organization-limits.ts'
 import type { Store } from '../../src/store/store.ts'
 import { describeStores } from './dialects.ts'
-import { openTemporaryStore, seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfSuite } from './store-of-test.ts'
+import { openTemporaryStore, seedOrganization } from './temporary-store.ts'
 
 /** Tables with rows of organizations that have no limit in ORGANIZATION_LIMITS, each with the reason. */
 const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
@@ -134,11 +135,10 @@ const UNIQUE: Readonly<Record<LimitedKind, { readonly table: string; readonly co
 const NUMBERS = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)`
 
 describeStores((open) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfSuite(open)
   let seed: Seed
 
   beforeAll(async () => {
-    temporary = await open()
     seed = await seedOrganization(temporary.store, 'full')
     await temporary.store.database.execute(
       `INSERT INTO users (id, email, name, deployment_admin, totp_last_step, version, created_at_seconds)
@@ -146,7 +146,6 @@ describeStores((open) => {
       [ORGANIZATION_LIMITS.members.maximum],
     )
   })
-  afterAll(() => temporary.remove())
 
   /** Copies one row of a table, so that there are `count` more. */
   const copyRow = async (table: string, columns: readonly string[], where: string, count: number): Promise<void> => {

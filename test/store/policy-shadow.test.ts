@@ -1,14 +1,11 @@
 // The shadow of a policy: one of its own revisions, seen by targets under a new id, gone once it is activated.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
-  beforeEach(async () => {
-    temporary = await openTemporaryStore()
-  })
-  afterEach(() => temporary.remove())
+  const temporary = storeOfTest(openTemporaryStore)
 
   const setUp = async () => {
     const { store } = temporary

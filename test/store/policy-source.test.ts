@@ -1,13 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { bindingSubject } from '../../src/store/organizations/bindings.ts'
 import { allRevisions } from '../support/all-rows.ts'
 import { describeStores } from './dialects.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(openTemporaryStore)
   let seed: Awaited<ReturnType<typeof seedOrganization>>
 
   const target = async () => {
@@ -26,10 +27,8 @@ describeStores((openTemporaryStore) => {
   }
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore()
     seed = await seedOrganization(temporary.store, 'demo')
   })
-  afterEach(() => temporary.remove())
 
   describe('a target', () => {
     test('holds what is signed and decided by', async () => {

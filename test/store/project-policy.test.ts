@@ -1,15 +1,11 @@
 // A project says whether its policy has an active revision: without one every request for it is refused.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import { describeStores } from './dialects.ts'
-import type { TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
 
 describeStores((open) => {
-  let temporary: TemporaryStore
-  beforeEach(async () => {
-    temporary = await open()
-  })
-  afterEach(() => temporary.remove())
+  const temporary = storeOfTest(open)
 
   test('its policy is active from the first activated revision on', async () => {
     const { store } = temporary

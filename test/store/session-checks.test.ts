@@ -1,22 +1,20 @@
 // Checks of sessions, their queue, and traces, over both databases.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { newIdentifier, newSessionId } from '../../src/domain/identifier.ts'
 import { type BoundHit, NAME_CHECK } from '../../src/domain/screening-hit.ts'
 import { findOthers } from '../../src/store/sessions/session-traces.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
 import { describeStores } from './dialects.ts'
-import type { TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
 
 describeStores((open) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(open)
   let organizationId: string
   beforeEach(async () => {
-    temporary = await open()
     organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
     const wrapped = { wrappedKey: new Uint8Array(60), wrappedBy: 'a key of tests' }
     await temporary.store.organizationKeys.add(organizationId, wrapped)
   })
-  afterEach(() => temporary.remove())
 
   let made = 0
   const handIn = async (environment: 'live' | 'test' = 'live', owner = organizationId) => {

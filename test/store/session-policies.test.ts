@@ -1,21 +1,21 @@
 // What policies made of sessions: how the outcomes of a shadow are counted beside the ones that took effect.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { describeStores } from './dialects.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 const OUTCOMES = ['completed', 'rejected', 'review'] as const
 type Evaluated = readonly [outcome: (typeof OUTCOMES)[number], rule: string | null, problem?: string]
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(openTemporaryStore)
   let organizationId: string
   let policyId: string
   let active: string
   let shadow: string
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore()
     const { policies } = temporary.store
     ;({ organizationId } = await seedOrganization(temporary.store, 'demo'))
     policyId = (await policies.create({ organizationId, name: 'Decider', decides: 'sessions' })).id
@@ -27,7 +27,6 @@ describeStores((openTemporaryStore) => {
     active = await save('name: Decider\ndecides: sessions\nrules: []\n')
     shadow = await save('name: Decider\ndecides: sessions\nrules: [{ id: a, allow: person.age > 17 }]\n')
   })
-  afterEach(() => temporary.remove())
 
   /** Records what the active revision (null: none was) and the shadow made of another session. The session's id. */
   const record = async (decided: Evaluated | null, beside: Evaluated): Promise<string> => {

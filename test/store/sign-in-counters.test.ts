@@ -1,17 +1,14 @@
 // Counters of guesses: counted before they are judged, also where many come at once, and forgotten by time.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
+import { storeOfTest } from './store-of-test.ts'
 import type { TemporaryStore } from './temporary-store.ts'
 
 const PAIR = { slot: 7, free: 5, secondsEach: 60 }
 const ADDRESS = { slot: 3, free: 100, secondsEach: 10 }
 
 describeStores((open) => {
-  let temporary: TemporaryStore
-  beforeEach(async () => {
-    temporary = await open()
-  })
-  afterEach(() => temporary.remove())
+  const temporary = storeOfTest(open)
 
   const take = (...takes: Parameters<TemporaryStore['store']['signInCounters']['take']>[0][number][]) =>
     temporary.store.signInCounters.take(takes)

@@ -1,19 +1,15 @@
 import { Database as BunDatabase } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
 import type { TableScope } from '../../src/store/copy/table-scope.ts'
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../../src/store/errors.ts'
 import { openStore, storeWithin } from '../../src/store/store.ts'
 import { describeDatabases, describeStores } from './dialects.ts'
+import { storeOfTest } from './store-of-test.ts'
 import { createManualClock, openTemporaryStore, seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
-
-  beforeEach(async () => {
-    temporary = await openTemporaryStore()
-  })
-  afterEach(() => temporary.remove())
+  const temporary = storeOfTest(openTemporaryStore)
 
   describe('opening', () => {
     test('keeps the deployment’s id and rows over starts', async () => {

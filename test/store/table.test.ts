@@ -1,6 +1,6 @@
 // A declared table over both databases: what is written is read back as its type, rows belong to their owner, and no text
 // from outside becomes part of a statement.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { readChanges } from '../../src/store/changes.ts'
 import {
   among,
@@ -19,7 +19,7 @@ import { databaseScope, type TableScope } from '../../src/store/copy/table-scope
 import type { Database } from '../../src/store/database.ts'
 import { defineTable } from '../../src/store/table.ts'
 import { describeStores } from './dialects.ts'
-import type { TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
 
 const THINGS = defineTable('things', {
   id: text,
@@ -39,12 +39,11 @@ const ONE = { id: 'one', organizationId: 'org', isOpen: true, note: { a: 1 }, ta
 const ONE_READ = { ...ONE, seal: null, isLarge: true }
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(openTemporaryStore)
   let database: Database
   let scope: TableScope
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore()
     ;({ database } = temporary.store)
     const { integer: int, bytes: blob, tableEnd } = database.schemaWords
     await database.execute(
@@ -57,7 +56,6 @@ describeStores((openTemporaryStore) => {
     )
     scope = databaseScope(database, temporary.clock)
   })
-  afterEach(() => temporary.remove())
 
   describe('a row', () => {
     test('is inserted, found, changed and removed as its type', async () => {

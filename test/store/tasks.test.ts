@@ -1,19 +1,18 @@
 // Jobs: what is kept of one that has ended, and for how long, over both databases.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { describeStores } from './dialects.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 const KIND = 'policy.replay'
 const DAY_SECONDS = 86_400
 
 describeStores((open) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(open)
   let organizationId: string
   beforeEach(async () => {
-    temporary = await open()
     organizationId = (await seedOrganization(temporary.store, 'demo')).organizationId
   })
-  afterEach(() => temporary.remove())
 
   const create = (input: Readonly<Record<string, string>>, owner: string | null = organizationId) =>
     temporary.store.tasks.create({ organizationId: owner, kind: KIND, input, actor: 'key:k' })

@@ -1,22 +1,21 @@
 // Invariant 6: every read names its organization. Each function is called by one organization with another's ids.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { allBindings, allKeys, allPolicies, allRevisions } from '../support/all-rows.ts'
 import { describeStores } from './dialects.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfSuite } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 describeStores((openTemporaryStore) => {
   type Seed = Awaited<ReturnType<typeof seedOrganization>>
 
-  let temporary: TemporaryStore
+  const temporary = storeOfSuite(openTemporaryStore)
   let ours: Seed
   let theirs: Seed
 
   beforeAll(async () => {
-    temporary = await openTemporaryStore()
     ours = await seedOrganization(temporary.store, 'ours')
     theirs = await seedOrganization(temporary.store, 'theirs')
   })
-  afterAll(() => temporary.remove())
 
   const snapshot = async () => {
     const { store } = temporary

@@ -1,6 +1,6 @@
 // What is read of a wallet and of a person is the same whether the database puts it in order or the caller does, below and
 // beyond the number of rows that may be read. And a session's links: the newest ten.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { queueChecks } from '../../src/store/sessions/session-checks.ts'
@@ -8,7 +8,8 @@ import { PERSON_WALLETS, STANDING_SESSIONS, standingParameters } from '../../src
 import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { describeStores } from './dialects.ts'
-import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { seedOrganization } from './temporary-store.ts'
 
 const walletAt = (number: number): WalletAddress =>
   parseEvmAddress(`0x${number.toString(16).padStart(40, '0')}`) as WalletAddress
@@ -17,11 +18,10 @@ const SESSIONS_MAX = 64
 const PERSON_WALLETS_MAX = 200
 
 describeStores((openTemporaryStore) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(openTemporaryStore)
   let organizationId: string
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore()
     organizationId = (await seedOrganization(temporary.store, 'demo')).organizationId
     await temporary.store.database.execute(
       `INSERT INTO persons (id, organization_id, environment, check_type, created_at_seconds)
@@ -29,7 +29,6 @@ describeStores((openTemporaryStore) => {
       [organizationId],
     )
   })
-  afterEach(() => temporary.remove())
 
   const idOf = (number: number): string => `10000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 

@@ -1,23 +1,22 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { type ClaimEntry, digestOf, entryBytes } from '../../../src/store/claim-log/entry.ts'
 import { withMovedClaims } from '../../../src/store/claim-log/moved.ts'
 import type { ClaimResult, IdempotencyTable } from '../../../src/store/idempotency.ts'
 import { u } from '../../support/numbered-uuid.ts'
 import { describeStores } from '../dialects.ts'
-import { START_SECONDS, type TemporaryStore } from '../temporary-store.ts'
+import { storeOfTest } from '../store-of-test.ts'
+import { START_SECONDS } from '../temporary-store.ts'
 
 const CLAIM_SECONDS = 30
 const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 
 describeStores((open) => {
-  let temporary: TemporaryStore
+  const temporary = storeOfTest(open)
   let organizationId: string
 
   beforeEach(async () => {
-    temporary = await open()
     organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
   })
-  afterEach(() => temporary.remove())
 
   const opened = () =>
     withMovedClaims(temporary.store.idempotency, { database: temporary.store.database, clock: temporary.clock })
