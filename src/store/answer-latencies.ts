@@ -50,7 +50,6 @@ export const createAnswerLatencyTable = (scope: TableScope) => ({
     return LATENCIES.list(scope, { organizationId, atSeconds: sql`>= ${fromSeconds}` }, ['atSeconds'], until)
   },
 
-  /** Deletes a batch of expired quarter-hours. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     LATENCIES.sweep(
       survivingCrashes(scope),

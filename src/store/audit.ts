@@ -1,6 +1,6 @@
-// The audit log: actor, change and time, written in the transaction of the change. Each entry contains the SHA-256 hash
-// of the previous entry across all organizations. The database refuses to change or delete entries; the hash chain
-// reveals changes that bypass the database.
+// The audit log, written in the transaction of the change. Each entry contains the SHA-256 hash of the previous entry
+// across all organizations. The database refuses to change or delete entries; the hash chain reveals changes that
+// bypass the database.
 import { createHash } from 'node:crypto'
 import { nextTurn } from '../lib/time.ts'
 import { among, integer, json, nullable, sql, text } from './columns.ts'
@@ -17,9 +17,7 @@ const COLUMNS = {
   organizationId: nullable(text),
   /** `user:<id>`, `key:<key id>`, `command-line` or `service`. */
   actor: text,
-  /** Name at the time of the entry. */
   actorName: text,
-  /** For example `key.revoke`. */
   action: text,
   subject: text,
   requestId: text,
@@ -31,7 +29,7 @@ const COLUMNS = {
 
 const ENTRIES = defineTable('audit_log', {
   ...COLUMNS,
-  /** Selected fields: the values, or the values before and after for each changed field. */
+  /** The values, or the values before and after. */
   detail: json<Readonly<Record<string, unknown>>>(),
 })
 /** `detail` is the stored text, which is input of the hash. */
@@ -45,7 +43,6 @@ export type AuditRecord = Omit<AuditEntry, 'sequence' | 'atSeconds' | 'address' 
 
 export interface AuditHead {
   readonly sequence: number
-  /** Hexadecimal. */
   readonly hash: string
 }
 
@@ -53,8 +50,8 @@ export interface AuditHead {
 export const AUDIT_ROOT = '0'.repeat(64)
 
 /**
- * SHA-256 of a JSON array of all columns except the hash, in this order, so that anyone can verify it. The address is
- * last and is omitted if empty, so that entries without an address keep their hashes.
+ * SHA-256 of a JSON array of all columns except the hash, in this order. The address is last and omitted if empty, so
+ * that older entries keep their hashes.
  */
 const hashOf = (row: Omit<ItemOf<typeof HASHED>, 'hash'>): string =>
   createHash('sha256')
@@ -88,7 +85,6 @@ export interface AuditFilter {
   readonly subject?: string
   readonly sequence?: number
   readonly sinceSeconds?: number
-  /** Exclusive. */
   readonly untilSeconds?: number
   /** Only changes that overrode the second-person rule. */
   readonly overridden?: boolean
@@ -99,13 +95,13 @@ interface AuditVerification {
   readonly entries: number
   /** First entry that does not match the chain, if any. */
   readonly brokenAt: number | null
-  /** Hash of the newest entry. A copy stored elsewhere later proves that no entry up to it was changed or removed. */
+  /** Hash of the newest entry. A copy stored elsewhere later proves that no entry up to it was changed. */
   readonly headHash: string
 }
 
 const VERIFY_BATCH = 500
 
-/** Maximum number of entries that `newest` searches, because pages poll it every few seconds. */
+/** Maximum number of entries that `newest` searches: pages poll it every few seconds. */
 const NEWEST_LOOKED_AT = 2_000
 
 export const createAuditTable = (scope: TableScope) => ({

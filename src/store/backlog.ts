@@ -1,5 +1,4 @@
-// Estimates a new transaction's wait from the recent rate of completed transactions, so that a request can be rejected
-// early.
+// Estimates a new transaction's wait from the recent rate, so that a request can be rejected early.
 
 export interface Backlog {
   add(): void
@@ -7,10 +6,7 @@ export interface Backlog {
   remove(count?: number): void
   /** Number of requested transactions that have not completed. */
   readonly size: number
-  /**
-   * Expected milliseconds until a new transaction would complete. Null if the queue accepts only necessary
-   * transactions.
-   */
+  /** Expected wait of a new transaction. Null if the queue accepts only necessary transactions. */
   waitMs(): number | null
 }
 
@@ -21,7 +17,6 @@ const CROWDED_PART = 0.5
 
 export const createBacklog = (maximum: number, monotonicMs: () => number): Backlog => {
   let size = 0
-  /** Mean time between completed transactions under load. */
   let meanMs = 0
   let lastMs = 0
   return {

@@ -1,6 +1,5 @@
 // Reports every change by any process, thread or machine to this process. Polls, so that no change is lost between two
-// reads, and reports failures to read (`healthy`). If the database announces commits, an announcement triggers a poll,
-// and the interval is longer.
+// reads. If the database announces commits, an announcement triggers a poll, and the interval is longer.
 import type { Clock } from '../lib/time.ts'
 import { type Change, readChanges, readLastSequence } from './changes.ts'
 import { reservedReads } from './copy/table-scope.ts'
@@ -8,27 +7,22 @@ import type { ChangeWatch, Database } from './database.ts'
 
 export interface ChangeFeedOptions {
   readonly clock: Clock
-  /** Called for each change, in order, after its commit. */
   onChange(change: Change): void
-  /**
-   * Called when changes were missed (the feed was suspended, or the database was replaced). All caches must be cleared.
-   */
+  /** Called when changes were missed: all caches must be cleared. */
   onResync(): void
   /** Called after each successful read. Until `healthyUntilMs` (monotonic), caches are recent enough. */
   onRead?(healthyUntilMs: number): void
-  /** Called when a poll has failed. The feed continues. */
   onError?(error: unknown): void
   readonly intervalMs?: number
   /** Polling interval if the database announces commits; bounds the delay after a lost announcement. */
   readonly watchedIntervalMs?: number
-  /** Time without a successful read after which the feed is unhealthy. Revocations must take effect within 1 s. */
+  /** Time without a successful read after which the feed is unhealthy: revocations take effect within 1 s. */
   readonly unhealthyAfterMs?: number
 }
 
 export interface ChangeFeed {
   /** Starts at the newest change; call before filling caches. Rejects if the store cannot be read. */
   start(): Promise<void>
-  /** Reads once. Rejects if the store cannot be read. */
   poll(): Promise<void>
   /** Resolves when every change committed before the call was reported. Rejects if the store cannot be read. */
   catchUp(): Promise<void>

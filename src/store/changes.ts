@@ -51,13 +51,11 @@ export const runAtCommit = async (
   else for (const { sql, parameters } of statements) await transaction.execute(sql, parameters)
 }
 
-/** 0 before the first change. */
 export const readLastSequence = async (statements: Statements): Promise<number> => {
   const [counter] = await statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'changes'")
   return counter?.value ?? 0
 }
 
-/** Oldest first. */
 export const readChanges = async (
   statements: Statements,
   afterSequence: number,

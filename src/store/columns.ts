@@ -44,14 +44,12 @@ export const integer: Column<number> = STORED
 export const bytes: Column<Uint8Array> = STORED
 /** Text or an integer of a narrower type. */
 export const typed = <Value extends SqlParameter>(): Column<Value> => STORED
-/** Stored as 0 or 1. */
 export const flag: Column<boolean> = { ...STORED, encode: Number, decode: (stored) => Number(stored) === 1 }
 export const json = <Value>(): Column<Value> => ({
   ...STORED,
   encode: (value) => JSON.stringify(value),
   decode: (stored) => JSON.parse(String(stored)) as Value,
 })
-/** Words separated by spaces. */
 export const words = <Word extends string>(): Column<readonly Word[]> => ({
   ...STORED,
   encode: (value) => value.join(' '),

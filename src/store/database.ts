@@ -10,25 +10,22 @@ export type SqlValue = string | number | bigint | Uint8Array | null
 
 export interface Statements {
   /**
-   * Outside a transaction, it only reads, and includes all earlier commits.
-   * @throws StoreUnavailableError if the store does not answer in time
+   * Outside a transaction, only reads, including all earlier commits. @throws StoreUnavailableError at the time limit
    */
   query<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]>
   /**
-   * For reads that may examine many rows: they delay no other read, and organizations take turns (store-turns.ts).
-   * Absent in a transaction, and if the database is opened without it.
-   * @throws QueueFullError, DeadlineExceededError
+   * For reads of many rows: they delay no other read, and organizations take turns (store-turns.ts). Absent in a
+   * transaction, and if the database is opened without it. @throws QueueFullError, DeadlineExceededError
    */
   readonly queryLong?: Statements['query'] | undefined
   /**
-   * Uses a connection that requests never use, for the few reads on which all decisions of a process depend. Absent in
-   * a transaction, and if reads never wait for a connection.
+   * Uses a reserved connection, for the few reads on which all decisions of a process depend. Absent in a transaction,
+   * and if reads never wait for a connection.
    */
   readonly queryReserved?: Statements['query'] | undefined
   /**
-   * For lookups that a caller without a key can cause. Few calls per SQL text may be in progress, so that a flood of
-   * guesses does not delay other reads. Absent in a transaction, and if reads never wait for a connection.
-   * @throws QueueFullError
+   * For lookups that a caller without a key can cause: few per SQL text run at once, so that guesses delay no other
+   * reads. Absent like `queryReserved`. @throws QueueFullError
    */
   readonly queryUnidentified?: Statements['query'] | undefined
 }
@@ -50,25 +47,24 @@ export interface Transaction extends Statements {
    */
   execute(sql: string, parameters?: readonly SqlParameter[]): Promise<number>
   /**
-   * Runs statements together with the commit, and then wakes the watchers of changes. A row that every transaction
-   * needs is thus locked only during the commit. Absent if transactions run alone and `commitMark` shows each commit.
+   * Runs statements together with the commit, and then wakes the watchers of changes: a row that every transaction
+   * needs is locked only during the commit. Absent if transactions run alone and `commitMark` shows each commit.
    */
   readonly announceAtCommit?: (statements: readonly DeferredStatement[]) => void
 }
 
 export interface TransactionOptions {
   /**
-   * Failures that an acknowledged write survives. `power-loss` (the default) waits for the disk. `process-crash` only
-   * passes the write to the operating system: kill -9 loses nothing, but a power loss may lose the latest writes. Use
-   * it for rows written per request. On PostgreSQL, both values wait for the disk: with synchronous_commit = off, a
-   * crash of any server process would lose commits, and setting it per transaction saves nothing, because the server
-   * groups commits.
+   * Failures that an acknowledged write survives. `power-loss` (the default) waits for the disk. `process-crash` passes
+   * the write to the operating system: a power loss may lose the latest writes. Use it for rows written per request. On
+   * PostgreSQL, both wait for the disk, because a crash of any server process would lose commits with
+   * synchronous_commit = off.
    */
   readonly survives?: 'power-loss' | 'process-crash'
   /**
-   * Queue for a connection to PostgreSQL. In `request` (the default) and `claim`, organizations take turns
-   * (store-turns.ts). Claims of idempotency keys never wait for other writes. `reserved` uses its own connection, for
-   * the few writes without which a process ends. SQLite has one queue.
+   * Queue for a connection to PostgreSQL. In `request` (the default) and `claim`, organizations take turns. Claims
+   * never wait for other writes. `reserved` has its own connection, for the few writes without which a process ends.
+   * SQLite has one queue.
    */
   readonly queue?: 'request' | 'claim' | 'reserved'
   /** Organization of a claim. Other writes belong to the current request (src/lib/caller.ts). */
@@ -81,7 +77,7 @@ export interface SchemaWords {
   /** A column of bytes. */
   readonly bytes: string
   readonly tableEnd: string
-  /** Returns statements that make the database refuse to change or delete a table's rows. */
+  /** Statements that make the database refuse to change or delete a table's rows. */
   appendOnly(table: string): readonly string[]
   /** Adapts a statement of a migration. Absent if statements run unchanged. */
   adapt?(statement: string): string
@@ -105,16 +101,12 @@ export interface Database extends Statements {
   readonly schemaWords: SchemaWords
   execute(sql: string, parameters?: readonly SqlParameter[], options?: TransactionOptions): Promise<number>
   /**
-   * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. On SQLite, transactions run
-   * sequentially in the requested order. On PostgreSQL, several run at once with READ COMMITTED: a decision that
-   * depends on a row must lock it with an UPDATE, a unique index or row-locks.ts. `work` must not wait long for
-   * anything except the handle, because others queue behind it. It must have no other side effects, because it is
-   * repeated after a deadlock or a lost connection.
-   * @throws TransactionMisuseError if called inside a transaction's work, which would wait for itself
-   * @throws StoreUnavailableError if the store is locked or unavailable, or the queue is full. Nothing was written,
-   * unless the connection to PostgreSQL was lost during the commit: the result is then unknown.
-   * @throws QueueFullError if too many writes of the organization are waiting for PostgreSQL; DeadlineExceededError if
-   * the request has ended. Nothing was written.
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. SQLite runs transactions
+   * one after another. PostgreSQL runs several at once with READ COMMITTED: a decision that depends on a row must lock
+   * it. `work` must wait only for the handle, and must have no other side effects, because it is repeated after a
+   * deadlock or a lost connection. @throws TransactionMisuseError inside a transaction's work; StoreUnavailableError if
+   * nothing was written, or if the connection was lost during the commit, whose result is then unknown; QueueFullError,
+   * DeadlineExceededError if nothing was written
    */
   transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,

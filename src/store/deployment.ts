@@ -28,7 +28,6 @@ export const createDeploymentTable = (scope: TableScope) => {
     return (await DEPLOYMENT.updateAll(own, { name, value: from }, { value: to })) === 1
   }
 
-  /** Returns false if a value exists. */
   const setOnce = (name: string, value: string): Promise<boolean> => exchange(name, null, value)
 
   return {

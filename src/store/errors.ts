@@ -31,7 +31,7 @@ export class ConstraintViolatedError extends NamedError {
   }
 }
 
-/** A statement cannot run as written, which is a bug in this program. */
+/** A statement that cannot run as written. */
 export class StoreStatementError extends NamedError {
   readonly detail = 'internal error'
   constructor(cause: unknown) {
@@ -39,7 +39,7 @@ export class StoreStatementError extends NamedError {
   }
 }
 
-/** A transaction was used in a way that would deadlock or split it, which is a bug in this program. */
+/** A use of a transaction that would deadlock or split it. */
 export class TransactionMisuseError extends NamedError {
   readonly detail = 'internal error'
 }

@@ -1,5 +1,4 @@
-// Finds objects of an organization by part of their name or by id: a few per kind. Reads only rows of this
-// organization, and no text longer than a name.
+// Finds objects of an organization by part of their name or by id: a few per kind.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { OrganizationRole } from './accounts/role.ts'
 import type { TableScope } from './copy/table-scope.ts'
@@ -18,7 +17,6 @@ interface Found {
 interface FindInput {
   readonly organizationId: string
   readonly text: string
-  /** Reports whether the user may view pages that require this role. */
   readonly may: (needed: OrganizationRole) => boolean
   readonly withoutScope?: ApiKeyScope | undefined
 }

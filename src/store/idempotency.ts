@@ -1,6 +1,5 @@
 // Ensures that a client's retry never yields two attestations. A request with an idempotency key claims a uuid before
-// dispatch; a retry gets the stored answer, a refusal, or the same uuid (invariant 3). If every retry can be answered
-// from the decision log, the answer is not stored here.
+// dispatch; a retry gets the stored answer, a refusal, or the same uuid (invariant 3).
 
 import type { TableScope } from './copy/table-scope.ts'
 import type { TransactionOptions } from './database.ts'
@@ -24,10 +23,7 @@ export interface StoredResponse {
 }
 
 interface ClaimPlace {
-  /**
-   * Name of the node's decision log. Empty if every node can determine the outcome of a uuid, or if there is only one
-   * node.
-   */
+  /** Name of the node's decision log. Empty if every node can determine the outcome of a uuid. */
   readonly node: string
   /** Maximum time after the claim's expiration in which a signature made under it remains usable. */
   readonly usableSeconds: number
@@ -38,8 +34,8 @@ interface ClaimPlace {
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
   /**
-   * An earlier holder on this node let its claim expire without an answer. Its uuid, `claim.uuid`, may have been
-   * signed, at `uuidSinceSeconds` (Unix) at the earliest.
+   * An earlier holder on this node let its claim expire without an answer. Its uuid may have been signed, at
+   * `uuidSinceSeconds` (Unix) at the earliest.
    */
   | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
   /**
@@ -51,7 +47,6 @@ export type ClaimResult =
       readonly expiresAtSeconds: number
       readonly earlier?: { readonly uuid: string; readonly uuidSinceSeconds: number }
     }
-  /** The same key with a different body. */
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredResponse }
 
@@ -134,11 +129,10 @@ export const createIdempotencyTable = (
   table: 'idempotency' | 'admin_idempotency' = 'idempotency',
 ) => ({
   /**
-   * Claims a key, or returns the outcome of the earlier request. `bodyHash` covers everything that a retry must repeat:
-   * the body, and the route if a key can be used on several. A claim dispatched by another node is in flight until that
-   * node completes it, or until its signature is unusable. After that, or if nothing was dispatched, the key is claimed
-   * as new with the given uuid.
-   * @param nowSeconds Unix seconds by which an earlier claim must have expired
+   * Claims a key, or returns the outcome of the earlier request. `bodyHash` covers everything that a retry must repeat.
+   * A claim dispatched by another node is in flight until that node completes it, or until its signature is unusable.
+   * After that, or if nothing was dispatched, the key is claimed as new with the given uuid.
+   * @param nowSeconds time by which an earlier claim must have expired
    */
   claim: async (
     organizationId: string,
@@ -233,8 +227,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Stores the answer and returns the effective answer: the first to complete wins, so that every caller with the key
-   * sends the same answer. Null if the claim was deleted, or taken over by a request that has not answered yet.
+   * Stores the answer and returns the effective answer: the first to complete wins. Null if the claim was deleted, or
+   * taken over by a request that has not answered yet.
    */
   complete: async (
     claim: IdempotencyClaim,
@@ -253,8 +247,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Like `complete`, but the holder may store another answer later. The change's own transaction stores the first
-   * answer, which a retry gets if the holder ends early. Null if the claim is no longer held.
+   * Like `complete`, but the holder may store another answer later. A retry gets the first answer if the holder ends
+   * early. Null if the claim is no longer held.
    */
   settle: async (
     claim: IdempotencyClaim,
@@ -270,10 +264,7 @@ export const createIdempotencyTable = (
     return stored === 1 ? response : null
   },
 
-  /**
-   * Replaces the uuid of a claim if an expired attestation was signed with it. A later holder gets the new uuid. Null
-   * if the claim is no longer held.
-   */
+  /** Replaces the uuid of a claim after its attestation expired. Null if the claim is no longer held. */
   replaceUuid: async (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> => {
     const replaced = await scope.execute(
       `UPDATE ${table} SET uuid = ?, uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
@@ -284,8 +275,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Records that the claim's uuid may be signed on its node, and keeps the claim at least until `keepUntilSeconds`. If
-   * this returns false, the claim is no longer held and nothing may be dispatched.
+   * Records that the claim's uuid may be signed on its node, and keeps the claim at least until `keepUntilSeconds`.
+   * False if the claim is no longer held: nothing may be dispatched.
    */
   markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
     const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
@@ -342,13 +333,11 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Releases a claim without an answer, so that a retry starts with a new uuid. Call only if nothing can have been
-   * signed; otherwise, let the claim expire. Returns true if it was still held.
+   * Releases a claim without an answer. Call only if nothing can have been signed. Returns true if it was still held.
    */
   release: async (claim: IdempotencyClaim): Promise<boolean> =>
     (await scope.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim), claimOf(claim.organizationId))) === 1,
 
-  /** Deletes a batch of expired rows. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) => {

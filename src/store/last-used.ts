@@ -1,5 +1,4 @@
-// Records the time of each key's last use, in batches, because a write per request would cost too much. A crash may
-// lose the last seconds.
+// Records the time of each key's last use, in batches. A crash may lose the last seconds.
 
 import { nextTurn } from '../lib/time.ts'
 import type { Database } from './database.ts'

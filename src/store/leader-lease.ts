@@ -1,6 +1,6 @@
 // Leases: each makes one process the leader of a role, and is a row with a beat that the holder increments. A process
-// takes a lease over if its beat stays the same for long enough by the process's own clock, so that clock differences
-// never cause two leaders. Writes that a former leader must not make check the term in their transaction.
+// takes a lease over if its beat stays the same for long enough by the process's own clock. Writes that a former leader
+// must not make check the term in their transaction.
 
 import type { LeaderRole } from '../domain/process-role.ts'
 import { hidden, integer, sql, text } from './columns.ts'
@@ -12,9 +12,7 @@ const LEASES = defineTable('leader_leases', {
   name: hidden(text),
   /** Empty if there is no holder. */
   holder: text,
-  /** Increments with each change of the holder. */
   term: integer,
-  /** Increments with each renewal. */
   beat: integer,
 })
 
@@ -48,9 +46,7 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
       await LEASES.updateAll(scope, { name, holder, term }, { holder: '', beat: NEXT_BEAT })
     },
 
-    /**
-     * If this returns true, the lease's row is locked: no other process can take the lease before the transaction ends.
-     */
+    /** Locks the lease's row if it returns true: no other process can take it before the transaction ends. */
     holds: async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
       (await LEASES.updateAll(transaction, { name, holder, term }, { term: sql`term` })) === 1,
   }

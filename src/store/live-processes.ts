@@ -1,5 +1,4 @@
-// Live processes of the deployment. Each process increments its own beat; readers check whether it increases and never
-// compare clocks.
+// Live processes of the deployment. Each increments its own beat; readers never compare clocks.
 
 import { systemClock } from '../lib/time.ts'
 import { hidden, integer, text } from './columns.ts'
@@ -23,17 +22,13 @@ export const createLiveProcessTable = (given: TableScope) => {
   // A lost beat is replaced by the next.
   const scope = reservedWrites(given)
   return {
-    /** Recreates a removed row. */
     beat: ({ id, name, beat, clockMs }: LiveProcess): Promise<void> =>
       PROCESSES.put(scope, { id }, { beat, clockMs }, { name, startedAtSeconds: scope.nowSeconds() }),
 
     /** Includes dead processes that are not removed yet. */
     list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(reservedReads(scope), {}, ['id']),
 
-    /**
-     * Removes a process that seemed dead at this beat, unless the beat has increased since.
-     * @param beat null if the process itself ends, regardless of its last stored beat
-     */
+    /** Removes a process that seemed dead at this beat. @param beat null if the process itself ends */
     remove: async (id: string, beat: number | null): Promise<void> => {
       await PROCESSES.removeAll(scope, beat === null ? { id } : { id, beat })
     },
@@ -50,10 +45,7 @@ export interface InUseOptions {
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-/**
- * Returns the names of the processes whose heartbeat advanced while this function watched. Returns an empty list
- * immediately if no process has a row.
- */
+/** Returns the names of the processes whose heartbeat advanced while this function watched. */
 export const findUsers = async (database: Database, { wait }: InUseOptions): Promise<readonly string[]> => {
   const table = createLiveProcessTable(databaseScope(database, systemClock))
   const first = new Map((await table.list()).map(({ id, beat }) => [id, beat]))

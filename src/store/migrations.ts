@@ -1,5 +1,5 @@
 // Migrates a database to the schema of this program. Migrations only go forward; each is one transaction and is
-// recorded with a hash of its text. A released migration is never edited: a later migration changes its tables.
+// recorded with a hash of its text. A released migration is never edited.
 import { createHash } from 'node:crypto'
 import type { Database, SchemaWords, Statements, Transaction } from './database.ts'
 import { StoreStatementError, StoreUnusableError } from './errors.ts'
@@ -56,7 +56,6 @@ const PLAIN_WORDS: SchemaWords = {
   appendOnly: (table) => [`<append-only ${table}>`],
 }
 
-/** SHA-256 in hexadecimal, equal in every dialect. */
 const contentHash = (migration: Migration): string =>
   createHash('sha256').update(migration.statements(PLAIN_WORDS).join(';\n')).digest('hex')
 
@@ -140,8 +139,8 @@ export const isUpToDate = async (
 }
 
 /**
- * Applies missing migrations. Concurrent calls are safe.
- * @throws StoreUnusableError if the database is newer than the code or its history differs; nothing is then changed
+ * Applies missing migrations; concurrent calls are safe. @throws StoreUnusableError if the database is newer than the
+ * code or its history differs; nothing is then changed
  */
 export const migrate = async (
   database: Database,

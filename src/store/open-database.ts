@@ -1,4 +1,4 @@
-// Opens and migrates the database at an address. The only file that uses both dialects.
+// Opens and migrates the database at an address.
 import type { Clock } from '../lib/time.ts'
 import { refuseMovedStore } from './copy/moved.ts'
 import type { StoreLimits } from './copy/table-scope.ts'
@@ -15,15 +15,10 @@ interface CommonOptions {
   readonly lockLimitMs?: number
   /** Maximum duration of a transaction's work before it is rolled back. */
   readonly transactionLimitMs?: number
-  /** PostgreSQL only: maximum duration of a connection attempt. */
   readonly connectLimitMs?: number
-  /** PostgreSQL only: maximum duration of a statement. */
   readonly statementLimitMs?: number
-  /** Further transactions are rejected immediately. */
   readonly maximumQueued?: number
-  /** SQLite only. */
   readonly checkpoints?: NonNullable<SqliteOptions['checkpoints']>
-  /** SQLite only. */
   readonly longReads?: NonNullable<SqliteOptions['longReads']>
   readonly wait?: (milliseconds: number) => Promise<void>
   readonly limits?: StoreLimits | undefined

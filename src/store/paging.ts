@@ -1,5 +1,5 @@
-// Reads a list in pages, each after the last row of the previous page, in an order that inserts and deletes do not
-// change. No row is returned twice, and no row that exists throughout is skipped.
+// Reads a list in pages, each after the last row of the previous page. No row is returned twice, and no row that exists
+// throughout is skipped.
 import type { SqlParameter, Statements } from './database.ts'
 
 /** Values of the ordering columns in the last row. */
@@ -20,7 +20,6 @@ export interface Page<Item> {
 export const PAGE_BYTES_MAX = 1_048_576
 
 export interface PageQuery {
-  /** Everything before WHERE. */
   readonly select: string
   /** Conditions that must all hold, with their parameters in order. */
   readonly where: readonly string[]

@@ -1,6 +1,5 @@
-// Rate-limit tokens of each API key that no process holds. A process settles spent tokens and leases tokens in advance,
-// for many keys in one transaction and never while a request waits. Tokens are refilled according to the processes'
-// shared time (shared-time.ts).
+// Rate-limit tokens of each API key that no process holds. A process settles and leases tokens for many keys in one
+// transaction, never while a request waits. Tokens are refilled by the processes' shared time.
 
 import type { TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
@@ -13,7 +12,6 @@ interface LeaseRequest {
   readonly burst: number
   /** Tokens already spent beyond the lease, which are always deducted. Negative for returned tokens. */
   readonly owed: number
-  /** Further tokens to lease, if available. */
   readonly wanted: number
 }
 
@@ -107,7 +105,6 @@ export const createRateLeaseTable = (scope: TableScope) => ({
       return { answers, clockMs }
     }, DURABILITY),
 
-  /** Deletes a batch of full balances. @returns the number deleted; repeat until it is 0 */
   sweep: (nowMs: number): Promise<number> =>
     scope.write(
       (transaction) => sweepRows(transaction, 'rate_balances', 'key_id', 'at_ms < ?', Math.round(nowMs) - KEEP_MS),

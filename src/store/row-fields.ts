@@ -1,5 +1,4 @@
-// Converts between rows and items: the column `created_at_seconds` is the field `createdAtSeconds`. The type of a row
-// follows from the type of its item.
+// Converts between rows and items: the column `created_at_seconds` is the field `createdAtSeconds`.
 
 type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`

@@ -1,18 +1,14 @@
-// Row locks until the end of the transaction, for both dialects: a no-op update locks the row. SQLite serializes
-// transactions; on PostgreSQL, a row read without a lock may be stale.
+// Row locks until the end of the transaction, by a no-op update. On PostgreSQL, a row read without a lock may be stale.
 import type { Transaction } from './database.ts'
 
 /**
- * A lock for the whole deployment, which every announced change also takes. For rules without their own row, for
- * example that a name must not exist in two places.
+ * Locks the deployment, as every announced change does: for rules without their own row, such as unique names across
+ * tables.
  */
 export const lockDeployment = (transaction: Transaction): Promise<number> =>
   transaction.execute("UPDATE counters SET value = value WHERE name = 'changes'")
 
-/**
- * Serializes transactions of one organization that compare a sum over several rows with a limit. Take it before
- * lockDeployment, which a later announcement takes.
- */
+/** Serializes transactions of one organization that compare a sum with a limit. Take it before lockDeployment. */
 export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>
   transaction.execute('UPDATE organizations SET name = name WHERE id = ?', [organizationId])
 

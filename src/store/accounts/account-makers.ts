@@ -1,6 +1,5 @@
-// Records who created an account, admitted it to an organization or received a link to it, and lists administrators.
-// Decides whether two accounts count as two people. Rows are never removed. An account without a row has no known
-// creator.
+// Records who created an account, admitted it to an organization or received a link to it. Decides whether two accounts
+// count as two people. Rows are never removed.
 
 import { among, integer, nullable, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -23,13 +22,13 @@ export interface Administrator {
   readonly sinceSeconds: number
 }
 
-/** Accounts related to an account, directly or through other accounts. Both sets include the account itself. */
+/** Accounts related to an account, directly or through others, including the account itself. */
 export interface AccountRelations {
   /** Accounts that created, admitted or could control the account, or gave it a role. */
   readonly makers: ReadonlySet<string>
   /**
-   * Accounts that could control the account, by the links that they received. A link to an account that already was an
-   * administrator when the rule was turned on doesn't count, unless it is newer or a recovery link.
+   * Accounts that could control the account by the links that they received. A link to an account that already was an
+   * administrator when the rule was enabled doesn't count, unless it is newer or a recovery link.
    */
   readonly controllers: ReadonlySet<string>
 }
@@ -105,7 +104,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     else await MAKERS.insertNew(scope, row)
   },
 
-  /** Must be called when the rule is turned on: earlier links to its administrators stop counting. */
+  /** Call when the rule is enabled: earlier links to its administrators stop counting. */
   acceptAdministrators: (organizationId: string | null): Promise<void> =>
     scope.write(async (own) => {
       const owner = { organizationId: organizationId ?? EVERYWHERE }
@@ -131,7 +130,6 @@ export const createAccountMakerTable = (scope: TableScope) => ({
       counts: (row: ItemOf<typeof MAKERS>) => boolean,
     ): Promise<ReadonlySet<string>> => {
       const found = new Set([from])
-      // The loop also visits the accounts that it adds.
       for (const userId of found) {
         const within = among([EVERYWHERE, owner])
         const rows = await MAKERS.everywhere.list(scope, { userId, organizationId: within }, ['makerId'])

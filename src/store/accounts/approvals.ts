@@ -1,5 +1,4 @@
-// Changes that wait for a second person, stored as submitted. The table itself ensures that a different account
-// approves them.
+// Changes that wait for a second person, stored as submitted. The table ensures that a different account approves them.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { computed, flag, integer, json, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -13,17 +12,15 @@ const COLUMNS = {
   id: text,
   /** Null if the change concerns the deployment. */
   organizationId: nullable(text),
-  /** For example `policy.activate`. */
   action: text,
   subject: text,
   /** Details shown to the requesting account. */
   detail: json<Readonly<Record<string, unknown>>>(),
-  /** Complete change, which may contain secrets. Null if stored by an earlier version. */
+  /** May contain secrets. Null if stored by an earlier version. */
   request: nullable(json<Readonly<Record<string, unknown>>>()),
   hasRequest: computed(flag, 'CASE WHEN request IS NULL THEN 0 ELSE 1 END'),
   /** Expired approvals are still stored as `pending`. */
   state: typed<ApprovalState>(),
-  /** Account ids. */
   requestedBy: text,
   decidedBy: nullable(text),
   createdAtSeconds: integer,
@@ -32,14 +29,12 @@ const COLUMNS = {
 }
 const APPROVALS = defineTable('approvals', COLUMNS)
 const { request: _request, ...LISTED_COLUMNS } = COLUMNS
-/** Without the requests, which are large. */
 const LISTED = defineTable('approvals', LISTED_COLUMNS)
 
 export interface Approval extends ItemOf<typeof APPROVALS> {}
 export interface ListedApproval extends ItemOf<typeof LISTED> {}
 
 interface ApprovalFilter {
-  /** Null for the deployment's own approvals. */
   readonly organizationId: string | null
   readonly state?: ApprovalState
 }
@@ -98,8 +93,8 @@ export const createApprovalTable = (scope: TableScope) => {
     },
 
     /**
-     * Decides a pending approval once. Returns null if it is no longer pending.
-     * @throws ConstraintViolatedError if the requesting account approves
+     * Decides a pending approval once; null if it is no longer pending. @throws ConstraintViolatedError if the
+     * requesting account approves
      */
     decide: (
       organizationId: string | null,

@@ -1,5 +1,5 @@
 // Offers of a membership to people with an account. Acceptance requires the organization's code and a session of that
-// account. Expired offers are treated as missing.
+// account.
 
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, hidden, integer, sql, text, typed } from '../columns.ts'
@@ -19,7 +19,6 @@ const OFFERS = defineTable('membership_offers', {
   userId: text,
   email: computed(text, '(SELECT users.email FROM users WHERE users.id = membership_offers.user_id)'),
   role: typed<OrganizationRole>(),
-  /** Name and id of the offering person in the audit log. */
   askedBy: text,
   askedByName: text,
   /** The actor that received the link with the current code, as named in the audit log. */
@@ -39,8 +38,8 @@ export const createMembershipOfferTable = (scope: TableScope) => {
       OFFERS.find(scope, { organizationId, id, ...isOpen() }),
 
     /**
-     * Replaces the organization's earlier offer to the same account. `askedBy` receives the link. Returns the id.
-     * @throws OrganizationLimitError
+     * Replaces the organization's earlier offer to the account. `askedBy` receives the link. Returns the id. @throws
+     * OrganizationLimitError
      */
     make: (
       offer: Pick<
@@ -63,7 +62,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     page: (organizationId: string, page: PageRequest): Promise<Page<MembershipOffer>> =>
       OFFERS.page(scope, { organizationId, ...isOpen() }, ['createdAtSeconds', 'id'], page),
 
-    /** Offers from all organizations, newest first. */
+    /** Offers of all organizations, newest first. */
     listOf: async (userId: string): Promise<readonly MembershipOffer[]> =>
       (await OFFERS.everywhere.list(scope, { userId, ...isOpen() }, ['id'])).toSorted(
         (one, other) => other.createdAtSeconds - one.createdAtSeconds,
@@ -72,7 +71,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     setRole: async (organizationId: string, id: string, role: OrganizationRole): Promise<boolean> =>
       (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { role })) === 1,
 
-    /** Sets a new code and expiration; the earlier code stops working. Returns false if the offer no longer exists. */
+    /** Sets a new code and expiration. Returns false if the offer no longer exists. */
     renew: async (
       organizationId: string,
       id: string,
@@ -88,14 +87,12 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     withdrawAll: (organizationId: string): Promise<number> => OFFERS.removeAll(scope, { organizationId }),
 
     /**
-     * Accepts an offer with its code, or declines it without a code.
-     * @returns the offer, or null if it is missing or has a different code; of concurrent calls, only one gets the
-     * offer
+     * Accepts an offer with its code, or declines it without one. Returns the offer once; null if it is missing or has
+     * a different code.
      */
     take: (userId: string, id: string, codeHash: Uint8Array | null): Promise<MembershipOffer | null> =>
       OFFERS.everywhere.remove(scope, { userId, id, ...isOpen(), ...(codeHash === null ? {} : { codeHash }) }),
 
-    /** Deletes a batch of expired offers. @returns the number deleted; repeat until it is 0 */
     sweep: (): Promise<number> => OFFERS.sweep(scope, ['id'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
   }
 }

@@ -31,10 +31,7 @@ export const createMembershipTable = (scope: TableScope) => ({
   page: (organizationId: string, page: PageRequest): Promise<Page<Member>> =>
     MEMBERSHIPS.page(scope, { organizationId }, ['createdAtSeconds', 'userId'], page),
 
-  /**
-   * Returns one account's roles by organization. Read with every request, so that a removed role takes effect
-   * immediately.
-   */
+  /** Roles by organization, read with every request, so that a removed role takes effect immediately. */
   rolesOf: async (userId: string): Promise<ReadonlyMap<string, OrganizationRole>> =>
     new Map(
       (

@@ -10,7 +10,6 @@ const PASSKEYS = defineTable('passkeys', {
   /** Base64url. */
   id: text,
   userId: text,
-  /** Name chosen by the owner. */
   name: text,
   /** COSE key. */
   publicKey: bytes,
@@ -55,14 +54,10 @@ export const createPasskeyTable = (scope: TableScope) => ({
   remove: async (userId: string, id: string): Promise<boolean> =>
     (await PASSKEYS.removeAll(scope, { userId, id })) === 1,
 
-  /**
-   * Returns false if the challenge was answered before: of two concurrent answers, only one counts.
-   * @param challenge base64url
-   */
+  /** Returns false if the challenge (base64url) was answered before. */
   spendChallenge: (challenge: string, rememberUntilSeconds: number): Promise<boolean> =>
     CHALLENGES.insertNew(scope, { id: challenge, challenge: '', expiresAtSeconds: rememberUntilSeconds }),
 
-  /** Deletes a batch of expired, answered challenges. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     CHALLENGES.sweep(survivingCrashes(scope), ['id'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
 })

@@ -7,9 +7,7 @@ import type { Transaction } from '../database.ts'
 import { defineTable } from '../table.ts'
 
 export interface CounterTake {
-  /** The caller keeps the number of distinct counters small. */
   readonly slot: number
-  /** Number of attempts that an empty counter permits at once. */
   readonly free: number
   /** Seconds after which one attempt is no longer counted. */
   readonly secondsEach: number
@@ -38,7 +36,6 @@ class CounterFullError extends NamedError {
 const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: number): Promise<void> => {
   const { slot, free, secondsEach } = take
   const highest = nowSeconds + (free - 1) * secondsEach
-  // Further in the future than any attempt could move it: the clock has been set back since. The counter is then full.
   const impossible = nowSeconds + 2 * free * secondsEach
   // Counts before it checks. The WHERE applies to the locked row: of two concurrent attempts, the second reads the
   // first's write.
@@ -82,7 +79,6 @@ export const createSignInCounterTable = (scope: TableScope) => ({
       }
     }, DURABILITY),
 
-  /** Deletes a batch of empty counters. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     COUNTERS.sweep(survivingCrashes(scope), ['slot'], sql`clear_at_seconds <= ${scope.nowSeconds()}`),
 })

@@ -1,5 +1,4 @@
-// Links that work once and expire: for the first account, an invitation, or a new password. Stores only the hash of a
-// link's secret.
+// Single-use links for the first account, an invitation or a new password. Stores only the hash of a link's secret.
 
 import { bytes, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
@@ -40,10 +39,10 @@ export const createUserLinkTable = (scope: TableScope) => {
       await LINKS.removeAll(scope, { userId, purpose: 'recovery', expiresAtSeconds: sql`> ${afterSeconds}` })
     },
 
-    /** Does not use the link. Null if it is unknown, used or expired. */
+    /** Null if the link is unknown, used or expired. */
     find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(unidentifiedReads(scope), open(hash)),
 
-    /** Null under the same conditions as `find`. Only one of concurrent calls gets the link. */
+    /** Like `find`, and uses the link. Only one of concurrent calls gets it. */
     spend: (hash: Uint8Array): Promise<UserLink | null> => LINKS.remove(scope, open(hash)),
   }
 }

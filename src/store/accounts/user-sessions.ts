@@ -1,5 +1,4 @@
-// Sessions of signed-in browsers. Each request reads its session by the hash of the cookie's token, so that an ended
-// session is rejected immediately.
+// Sessions of signed-in browsers, read with each request, so that an ended session is rejected immediately.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, hidden, integer, sql, text, typed } from '../columns.ts'
 import { survivingCrashes, type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
@@ -14,7 +13,6 @@ const SESSIONS = defineTable('user_sessions', {
   state: typed<UserSessionState>(),
   /** Truncated User-Agent header. */
   userAgent: text,
-  /** IP address at sign-in. */
   address: text,
   createdAtSeconds: integer,
   /** Accurate to one minute. */
@@ -32,13 +30,13 @@ export const SESSIONS_PER_ACCOUNT_MAX = 100
 
 export const createUserSessionTable = (scope: TableScope) => ({
   /**
-   * Ends the browser's previous session, and the account's least recently used sessions beyond the maximum. An active
-   * session counts as confirmed by its sign-in.
+   * Ends the browser's previous session, and the account's least recently used sessions beyond the maximum. Confirmed
+   * by the sign-in.
    */
   create: (input: {
     readonly userId: string
     readonly tokenHash: Uint8Array
-    /** From the browser's previous cookie, regardless of its owner. Null without a cookie. */
+    /** From the browser's previous cookie, regardless of its owner. */
     readonly replacedTokenHash: Uint8Array | null
     readonly state: UserSessionState
     readonly userAgent: string
@@ -63,7 +61,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
       })
     }),
 
-  /** Looks up only the token, because the sender of a cookie is unknown. Null if it is unknown or expired. */
+  /** Finds a valid session by its token alone, because the sender of a cookie is unknown. */
   findByToken: (tokenHash: Uint8Array): Promise<UserSession | null> =>
     SESSIONS.find(unidentifiedReads(scope), { tokenHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
@@ -85,19 +83,17 @@ export const createUserSessionTable = (scope: TableScope) => ({
   },
 
   /**
-   * Records that the person confirmed their identity, and sets a new token, so that stolen copies of the previous
-   * cookie stop working. Returns false if the session has ended.
+   * Records a confirmation and sets a new token, so that stolen copies of the cookie stop working. Returns false if the
+   * session has ended.
    */
   confirm: async (id: string, tokenHash: Uint8Array): Promise<boolean> =>
     (await SESSIONS.updateAll(scope, { id }, { confirmedAtSeconds: scope.nowSeconds(), tokenHash })) === 1,
 
   end: async (userId: string, id: string): Promise<boolean> => (await SESSIONS.removeAll(scope, { userId, id })) === 1,
 
-  /** Returns the number of ended sessions. */
   endAll: (userId: string, exceptId: string | null = null): Promise<number> =>
     SESSIONS.removeAll(scope, { userId, id: sql`<> ${exceptId ?? ''}` }),
 
-  /** Deletes a batch of expired sessions. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     SESSIONS.sweep(survivingCrashes(scope), ['id'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
 })

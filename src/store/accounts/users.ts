@@ -21,7 +21,6 @@ const COLUMNS = {
   madeByOrganizationId: nullable(text),
   version: integer,
   createdAtSeconds: integer,
-  /** Null if the account is enabled. */
   disabledAtSeconds: nullable(integer),
 }
 
@@ -82,7 +81,6 @@ export const createUserTable = (scope: TableScope) => {
       readonly name: string
       readonly deploymentAdmin: boolean
       readonly passwordHash: string | null
-      /** Defaults to null. */
       readonly madeByOrganizationId?: string
     }): Promise<User> =>
       scope.write(async (own) => {

@@ -19,7 +19,6 @@ const NOT_HELD: Decision<boolean> = { append: null, result: false }
 
 /** @param findAnswer returns another node's stored answer for a key; null if no other node left answers */
 const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] | null) => {
-  /** Returns false if the claim was released or taken over. */
   const change = (
     claim: IdempotencyClaim,
     changed: (entry: ClaimEntry, nowSeconds: number) => ClaimEntry,
@@ -101,9 +100,8 @@ export interface LoggedClaimsOptions extends ClaimLogDependencies {
 export type LoggedClaims = ReturnType<typeof operationsOf>
 
 /**
- * Copies claims that PostgreSQL or an earlier version stored in rows, because retries may still arrive after a move to
- * SQLite. This node's decision log does not contain another node's claims: such a key stays held until the row expires,
- * and the row contains the answer, if any.
+ * Copies claims that PostgreSQL or an earlier version stored in rows, because retries may still arrive. This node's
+ * decision log lacks another node's claims: such a key stays held until the row expires.
  * @returns true if there are claims of other nodes
  */
 const carryOver = async (

@@ -47,7 +47,6 @@ export const sameHash = (left: Uint8Array, right: Uint8Array): boolean => {
   return true
 }
 
-/** Big-endian. */
 export const readUint32 = (bytes: Uint8Array, at: number): number =>
   ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
 

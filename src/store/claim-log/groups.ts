@@ -3,7 +3,6 @@
 import type { TableScope } from '../copy/table-scope.ts'
 import { sweepRows } from '../sweep.ts'
 
-/** Claims with consecutive numbers, each of ENTRY_BYTES. */
 export interface ClaimGroup {
   readonly firstNumber: number
   readonly claims: Uint8Array
@@ -41,7 +40,6 @@ export const createClaimGroupTable = (scope: TableScope) => ({
     await scope.execute(APPEND, [firstNumber, keepUntilSeconds, claims], DURABILITY)
   },
 
-  /** Deletes a batch of expired groups. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write((transaction) => {
       // Keeps the newest group: otherwise, numbers would restart while other processes remember earlier numbers.

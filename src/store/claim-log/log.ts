@@ -1,6 +1,6 @@
-// A log of claims over SQLite. Claims are appended, several requests per row, and found with a table in memory: one
-// indexed row per claim would cost several times more. The database's write lock orders the processes; each reads the
-// other processes' entries before it decides.
+// A log of claims over SQLite, appended several per row, and found with a table in memory: one indexed row per claim
+// would cost several times more. The database's write lock orders the processes; each reads the other processes'
+// entries before it decides.
 import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
 import { databaseScope, transactionScope } from '../copy/table-scope.ts'
@@ -36,10 +36,7 @@ interface Placed {
   readonly number: number
 }
 
-/**
- * Returns the index of the newest entry with this digest, or -1. Linear, because there are few entries and their first
- * bytes usually differ.
- */
+/** Returns the index of the newest entry with this digest, or -1. Linear, because there are few entries. */
 const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number => {
   let index = entries.length - 1
   while (index >= 0 && !sameHash(entries[index]!.digest, digest)) index--
@@ -48,14 +45,9 @@ const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number =>
 
 /** Maximum operations per commit. Other writers can commit before the next group. */
 const GROUP_MAX = 256
-/** Further operations are rejected. */
 const WAITING_MAX = 10_000
-/** A few megabytes. */
 const PAGE = 500
-/**
- * Interval of removing expired claims, equal to that of deleting expired rows. A clock error of a few seconds is
- * harmless.
- */
+/** Equal to the interval of deleting expired rows. */
 const FORGET_MS = 60_000
 /** After a longer pause, entries of other processes are read before the write lock is taken. */
 const PAUSE_MS = 1_000
@@ -71,10 +63,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const outside = createClaimGroupTable(databaseScope(database, clock))
   /** Number of the next claim, as known to this process. */
   let next = 0
-  /**
-   * Result of `readCommits` when this process last knew all claims. Null after a failure, because it may have missed
-   * some.
-   */
+  /** Result of `readCommits` when this process last knew all claims; null after a failure. */
   let commits: number | null = null
   let committedMs = clock.monotonicMs()
   let forgotMs = clock.monotonicMs()

@@ -1,5 +1,5 @@
-// Positions of claims in the log, by digest: about eight bytes per claim in memory, because a database index would cost
-// several times more than the claim itself. A position is a candidate; the entry in the log decides.
+// Positions of claims in the log, by digest: about eight bytes per claim, far less than a database index. A position is
+// a candidate; the entry in the log decides.
 import { readUint32 } from './entry.ts'
 
 /** A slot also stores some bits of the digest, so false matches are rare. */

@@ -1,5 +1,5 @@
-// `countersign migrate` records a move in the store's table `deployment`. Opening a moved store fails with an error
-// that names the new store. The row contains no password.
+// `countersign migrate` records a move in the table `deployment`. Opening a moved store fails with an error that names
+// the new store.
 import type { Database, Statements } from '../database.ts'
 import { StoreUnusableError } from '../errors.ts'
 import { describeStore, type StoreTarget } from '../store-address.ts'

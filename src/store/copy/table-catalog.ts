@@ -1,6 +1,5 @@
-// Reads the list of tables from the database itself, so that copies include tables of later migrations. Tables follow
-// the tables that they reference. Source: https://sqlite.org/pragma.html#pragfunc,
-// https://www.postgresql.org/docs/current/catalogs.html.
+// Reads the list of tables from the database itself, so that copies include later tables. Source:
+// https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html.
 
 import type { Database, Statements } from '../database.ts'
 import { SHARED_INDEX_PREFIX } from '../decision-index/shared-tables.ts'
@@ -17,7 +16,6 @@ export interface CatalogTable {
 export const MIGRATIONS_TABLE = 'schema_migrations'
 const READERS_TABLE = 'schema_readers'
 
-/** Prefix of the decision log tree's tables. No other table has it. */
 export const LOG_TREE_PREFIX = 'decision_tree_'
 
 /** The shared decision index and the tree are derived from the logs, which are not copied here. */

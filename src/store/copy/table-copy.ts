@@ -1,5 +1,4 @@
-// Copies one database to a new database, in one transaction of the target and from one snapshot of the source. Either
-// all tables are copied and verified, or none.
+// Copies one database to a new database, in one transaction of the target and from one snapshot of the source.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

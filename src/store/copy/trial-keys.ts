@@ -1,6 +1,5 @@
-// Revokes the API keys in the copied database of a trial. The trial signs with the deployment's attester keys, and other
-// programs of the machine can reach it, so only the keys that it creates itself are valid: a key of the backup may have
-// been revoked since.
+// Revokes the API keys in the copied database of a trial. The trial signs with the deployment's attester keys and is
+// reachable by other programs, so only the keys that it creates itself are valid.
 import { Database as SqliteFile } from 'bun:sqlite'
 
 export const revokeKeys = (path: string): void => {

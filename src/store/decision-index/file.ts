@@ -1,5 +1,4 @@
-// The SQLite file of the decision index. Its content is derived from the log: a damaged file, or a file of another
-// program version, is deleted and rebuilt.
+// The SQLite file of the decision index, derived from the log: a damaged or outdated file is deleted and rebuilt.
 import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { createTallyTable } from './tally-table.ts'
@@ -8,8 +7,8 @@ import { createTallyTable } from './tally-table.ts'
 const VERSION = '6'
 
 /**
- * Decisions per generation. A generation without indexes can be scanned in a few milliseconds, so the newest generation
- * needs no index and writes stay sequential. Creating an index, which blocks searches, is also short.
+ * Decisions per generation. A generation of this size can be scanned without an index in a few milliseconds, and
+ * creating its indexes, which blocks searches, is short.
  */
 export const GENERATION_ROWS = 200_000
 
@@ -51,7 +50,6 @@ const SCHEMA = [
 
 export interface IndexFile {
   readonly database: Database
-  /** Prepares each text once. */
   statement(sql: string): Statement
   /** Releases the statement of a text that will not be used again. */
   forget(sql: string): void

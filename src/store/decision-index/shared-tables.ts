@@ -1,9 +1,8 @@
-// The decision index that all nodes share, in the deployment's PostgreSQL. Derived from the logs, so migrations,
-// backups and moves omit it. Tables of another version are dropped and refilled.
+// The decision index that all nodes share in PostgreSQL, derived from the logs. Tables of another version are dropped
+// and refilled.
 import type { Database } from '../database.ts'
 import { createTallyTable } from './tally-table.ts'
 
-/** No other table has this prefix. */
 export const SHARED_INDEX_PREFIX = 'decision_index_'
 
 export const SHARED_TALLIES = createTallyTable(`${SHARED_INDEX_PREFIX}tallies`)

@@ -1,5 +1,5 @@
 // Writes one node's decisions to the shared index. One transaction writes the rows and the position in the node's log,
-// so that no line is skipped. A line that is indexed twice is still one row.
+// so that no line is skipped.
 import type { Database, SqlParameter, Transaction } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'

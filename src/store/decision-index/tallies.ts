@@ -1,13 +1,10 @@
-// Counts decisions during indexing: by time, by policy and rule, and by API key, the last two also per day. A page
-// about a week then reads a few hundred rows, regardless of the number of decisions.
+// Counts decisions during indexing: by time, by policy and rule, and by API key. A page about a week then reads a few
+// hundred rows.
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
 export type TallyBy = 'time' | 'rule' | 'source'
 
-/**
- * Interval lengths. Quarter-hours for time, because time zone offsets are multiples of it; hours for rules, because
- * there are many groups. Every interval, and a day, consists of whole quarter-hours.
- */
+/** Interval lengths: whole quarter-hours, of which time zone offsets are multiples. */
 export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000, rule: 3_600_000, source: 900_000 }
 
 /** A UTC day, the second interval of rules and keys. */
@@ -80,10 +77,7 @@ interface Run {
   denied: number
 }
 
-/**
- * Groups consecutive decisions with the same key, policy and rule, because comparing neighbors is cheaper than finding
- * their rows.
- */
+/** Groups consecutive decisions with the same key, policy and rule, which is cheaper than finding their rows. */
 const runsOf = (decisions: Iterable<Counted>): readonly Run[] => {
   const runs: Run[] = []
   let run: Run | undefined

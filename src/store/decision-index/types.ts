@@ -1,11 +1,9 @@
-// Queries to the decision index and their results. The index only locates lines in the log, from which displayed data
-// is read.
+// Queries to the decision index and their results. The index only locates lines in the log.
 import type { LinePlace } from '../../decision-log/located.ts'
 import type { ShadowOutcome } from '../../domain/verdict.ts'
 
 export interface DecisionFilter {
   readonly organizationId: string
-  /** Canonical form. */
   readonly wallet?: string
   readonly projectId?: string
   readonly policyId?: string
@@ -35,7 +33,6 @@ export interface DecisionPlace extends LinePlace {
 
 export interface FoundPlaces {
   readonly places: readonly DecisionPlace[]
-  /** Start of the next page, if any. */
   readonly next: DecisionPosition | null
   /** False if the search reached its time limit. It can continue from `next`. */
   readonly complete: boolean
@@ -54,7 +51,6 @@ export interface IndexedDecision {
   readonly organizationId: string
   readonly projectId: string
   readonly policyId: string
-  /** API key that sent the request. */
   readonly keyId: string
   readonly rule: string | null
   readonly chain: string

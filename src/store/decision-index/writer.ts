@@ -20,10 +20,7 @@ export interface CutSegment {
 
 export interface IndexWriter {
   append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): void
-  /**
-   * Creates one missing index of a complete generation, within a few hundred milliseconds. Returns false if none is
-   * missing.
-   */
+  /** Creates one missing index of a complete generation. Returns false if none is missing. */
   improve(): boolean
   positions(): ReadonlyMap<string, { readonly segment: string; readonly offset: number }>
   count(): number

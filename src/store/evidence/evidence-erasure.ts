@@ -1,5 +1,4 @@
-// Erases all evidence of a session and derived data: fingerprints, the country of its address, and similar names on
-// lists. Only the history remains.
+// Erases all evidence of a session and derived data. Only the history remains.
 import type { EvidenceRecord } from '../../domain/evidence.ts'
 import type { Session } from '../../domain/session.ts'
 import type { Transaction } from '../database.ts'
@@ -12,9 +11,8 @@ import { eraseTraces } from '../sessions/session-traces.ts'
 import { eraseEvidence } from './evidence-rows.ts'
 
 /**
- * Destroys the keys of the session's evidence and records this in the history, unless there is no evidence. The session
- * must be locked.
- * @returns the erased rows, whose files can no longer be decrypted
+ * Destroys the keys of the session's evidence and records this in the history. The session must be locked.
+ * @returns the erased rows
  */
 export const eraseSessionEvidence = async (
   transaction: Transaction,

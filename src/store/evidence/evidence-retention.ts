@@ -1,5 +1,4 @@
-// Retention of evidence in days, by the status of its session, and the selection of expired evidence. The sweep reads
-// rows of all organizations, as administration of the deployment.
+// Retention of evidence in days, by the status of its session. The sweep reads rows of all organizations.
 
 import type { EvidenceTarget } from '../../domain/evidence.ts'
 import { hidden, integer, text } from '../columns.ts'
@@ -19,10 +18,7 @@ const RETENTION = defineTable('evidence_retention', {
 
 export interface Retention extends ItemOf<typeof RETENTION> {}
 
-/**
- * Five years after a verification (FATF recommendation 11), one year after a rejection, 30 days after an abandoned
- * session.
- */
+/** Five years (FATF recommendation 11), one year, 30 days. */
 const RETENTION_DEFAULT: Retention = { completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 }
 export const RETENTION_DAYS_MAX = 36_500
 
@@ -32,8 +28,8 @@ const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id =
   AND event.session_id = sessions.id AND event.kind = 'status'`
 
 /**
- * The days count from the session's last step or its completion. A returned session keeps its evidence for at least the
- * time of a rejected session; a session that was ever completed, for at least the time of a completed session.
+ * The days count from the session's last step or its completion. A returned session keeps its evidence at least as long
+ * as a rejected session; a session that was ever completed, as a completed session.
  */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept

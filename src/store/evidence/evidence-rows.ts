@@ -1,5 +1,4 @@
-// Reads, writes and erases rows of evidence. Erasing destroys the key of the file but keeps the row, because the
-// history and readings refer to it.
+// Rows of evidence. Erasing destroys the key of the file but keeps the row, to which the history refers.
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { columnsOf, hidden, integer, names, nullable, sql, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'

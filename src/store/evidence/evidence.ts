@@ -1,6 +1,5 @@
 // Submitted evidence: one row per document, and one for a session's fields. Each change is an event of the session and
-// takes the session's lock, which serializes decisions and erasures. Erasing destroys the wrapped key in the row; the
-// file can then no longer be read.
+// takes the session's lock.
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newOrderedId } from '../../domain/identifier.ts'
@@ -96,8 +95,7 @@ export const createEvidenceTable = (scope: TableScope) => {
     },
 
     /**
-     * Replaces the fields in row `replacedId` (null if there are none). Returns false if a concurrent change has
-     * replaced that row.
+     * Replaces the fields in row `replacedId` (null if there are none). Returns false after a concurrent replacement.
      * @throws SessionClosedError, PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     replaceFields: (
@@ -128,7 +126,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Replaces a note of one kind that the service itself stores with the evidence. Not a change of the session.
+     * Replaces a note that the service stores with the evidence.
      * @returns files that can no longer be decrypted; null if there is no such session or its evidence was erased
      * @throws OrganizationKeyExchangedError
      */
@@ -144,8 +142,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Returns false if the session already has the maximum number of documents of this kind.
-     * @throws SessionClosedError, PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
+     * False if the session has the maximum of documents of this kind. @throws SessionClosedError,
+     * PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     addDocument: (
       target: EvidenceTarget,
@@ -166,7 +164,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return { state: await announceChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
       }),
 
-    /** Returns false if the session has no such document. @throws SessionClosedError, PartNotRequestedError */
+    /** False if there is no such document. @throws SessionClosedError, PartNotRequestedError */
     removeDocument: (
       target: EvidenceTarget,
       evidenceId: string,

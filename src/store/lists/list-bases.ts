@@ -1,6 +1,5 @@
-// Writes whole lists. A base is created, and its sorted chunks are stored a few at a time, so that other transactions
-// proceed. A final transaction makes the base the list's content; until then, it is invisible. Unfinished bases are
-// deleted.
+// Writes whole lists. A base's sorted chunks are stored a few at a time, so that other transactions proceed. A final
+// transaction makes the base the list's content.
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth } from '../../domain/address-key.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { ListChunk } from '../../domain/list.ts'
@@ -24,7 +23,6 @@ const BASES = defineTable('list_bases', {
   retiredAtSeconds: hidden(nullable(integer)),
 })
 
-/** The report of a list's source about the file of the base. */
 export interface SourceConfirmation {
   readonly fileSha256: string
   readonly fileBytes: number
@@ -47,8 +45,7 @@ export interface BaseActivation {
   /** The version that the list must still have. Null accepts any. */
   readonly ifVersion: number | null
   /**
-   * The report of the source or of screening, for a list that one of these maintains. Null for a manually maintained
-   * list. If the list's maintainer has changed, the activation is rejected with `changed-meanwhile`.
+   * Null for a manual list. If the list's maintainer has changed, the activation is rejected with `changed-meanwhile`.
    */
   readonly confirmation: SourceConfirmation | ScreeningConfirmation | null
 }
@@ -203,7 +200,6 @@ export const createListBaseTable = (scope: TableScope) => ({
     return row === null ? null : toChunk(row)
   },
 
-  /** Deletes a batch of data that no list uses. @returns the amount deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()

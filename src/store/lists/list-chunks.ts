@@ -7,7 +7,6 @@ import { StoreStatementError } from '../errors.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 interface PackedNotes {
-  /** Authors and times. */
   readonly stamps: readonly (readonly [author: string, addedAtSeconds: number])[]
   /** Index of the stamp per key, in order. Omitted if there is only one stamp. */
   readonly by?: readonly number[]

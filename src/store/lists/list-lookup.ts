@@ -1,5 +1,4 @@
-// Looks up keys in a base. Reads each chunk once, and yields to the event loop between chunks, because a base has up to
-// a million keys and long notes.
+// Looks up keys in a base. Reads each chunk once, and yields to the event loop between chunks.
 import { hexOfKey } from '../../domain/address-key.ts'
 import type { ListNote } from '../../domain/list.ts'
 import { nextTurn } from '../../lib/time.ts'

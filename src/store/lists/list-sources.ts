@@ -1,6 +1,5 @@
-// Sources of lists, their schedules and the results of the latest attempts. One process at a time reads a due source,
-// under a lease longer than a read, so that a crashed reader is replaced. Each lease or change creates a new token; a
-// result with an outdated token is discarded.
+// Sources of lists, their schedules and latest results. One process at a time reads a due source, under a lease longer
+// than a read. Each lease or change creates a new token; a result with an outdated token is discarded.
 import { randomBase62 } from '../../domain/identifier.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import { recordChange } from '../changes.ts'
@@ -20,7 +19,6 @@ const COLUMNS = {
   intervalSeconds: integer,
   dueAtSeconds: integer,
   attemptedAtSeconds: nullable(integer),
-  /** One line. Null if the last attempt succeeded. */
   failure: nullable(text),
   /** Last time the content was read completely and accepted. */
   confirmedAtSeconds: nullable(integer),
@@ -28,7 +26,7 @@ const COLUMNS = {
   fileSha256: nullable(text),
   fileBytes: nullable(integer),
   skippedCount: nullable(integer),
-  /** Created by the last lease or change. Readers pass it back with their result. */
+  /** Created by the last lease or change. */
   token: text,
   leasedUntilSeconds: hidden(integer),
 }

@@ -310,8 +310,8 @@ export const createListTable = (scope: TableScope) => {
       (await findEntries(list, [key])).get(hexOfKey(key)) ?? null,
 
     /**
-     * Returns entries changed since the list was last written as a whole, in ascending order of key. Yields to the
-     * event loop: compare the list's version before and after.
+     * Entries changed since the list was last written as a whole, in ascending order of key. Yields to the event loop:
+     * compare the list's version before and after.
      */
     readEdits: (listId: string): Promise<readonly ListEdit[]> =>
       readInParts(512, (after, limit) => EDITS.list(scope, { listId, key: sql`> ${after}` }, { by: ['key'], limit })),

@@ -1,6 +1,5 @@
 // Hits of sessions and their decisions. A decision applies only to the compared content: the same subject and entry
-// with another name, date or content is a new hit. A decided hit ends when its entry is removed, so a later listing is
-// a new hit.
+// with other content is a new hit.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { type BoundHit, HIT_STATES, type HitState, NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
@@ -55,7 +54,6 @@ const STATES = defineTable('screening_hits', {
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
-/** Highest score first. */
 const hitsOf = async (
   statements: Statements,
   organizationId: string,
@@ -63,7 +61,7 @@ const hitsOf = async (
 ): Promise<readonly StoredHit[]> =>
   (await HITS.list(statements, { organizationId, sessionId }, ['id'])).toSorted((one, other) => other.score - one.score)
 
-/** A decided hit whose entry is no longer found, kept for the history. */
+/** A decided hit whose entry is no longer found. */
 export interface EndedHit extends Omit<StoredHit, 'basis' | 'subjectBasis' | 'settings'> {
   readonly endedAtSeconds: number
 }
@@ -113,7 +111,7 @@ const MATCHES: readonly Matches[] = [
   (stored, hit) => stored.basis === stored.subjectBasis && stored.basis === hit.subjectBasis,
 ]
 
-/** Matches each stored hit at most once. Several names of one entry are one hit, with the first and highest score. */
+/** Matches each stored hit at most once. Several names of one entry are one hit. */
 const matchHits = (
   found: readonly BoundHit[],
   stored: readonly StoredHit[],
@@ -134,7 +132,7 @@ const matchHits = (
   return { matched, lost }
 }
 
-/** Reports whether a decision stored without a basis may rest on evidence that has changed since. */
+/** Whether a decision stored without a basis may rest on evidence that has changed since. */
 const isInDoubt = async (
   transaction: Transaction,
   { organizationId, sessionId }: HitTarget,
@@ -166,7 +164,7 @@ const EARLIER = 'earlier'
 const CHANGED = { part: EARLIER, points: 0, detail: 'found in data that the person has changed since' }
 const ERASED = { part: EARLIER, points: 0, detail: 'found in data that was erased' }
 
-/** Moves a decided hit to the history, where it matches no later listing. */
+/** Moves a decided hit to the history. */
 const endHit = async (
   transaction: Transaction,
   target: HitTarget,
@@ -180,10 +178,9 @@ const endHit = async (
 
 /**
  * Replaces the check's hits. Call in the transaction that stores a check. A missing hit ends only because of the list:
- * its subject was compared again, completely and with the same settings. An open hit is then deleted; a decided hit is
- * kept for the history. Otherwise, decisions stay and a person decides open hits, so that nobody can end a hit by
- * entering another name. The same entry with an equal or higher score replaces an open hit. A cleared hit reopens if
- * its score rises. A hit on a different basis is a new hit.
+ * its subject was compared again, completely and with the same settings. Otherwise it stays, so that nobody can end a
+ * hit by entering another name. The same entry with an equal or higher score replaces an open hit. A cleared hit
+ * reopens if its score rises.
  * @returns the number of opened hits, and the check's outcome including its hits
  */
 export const replaceHits = async (
@@ -242,9 +239,8 @@ export const replaceHits = async (
 }
 
 /**
- * Erases the matched names of a session's hits. Call in the transaction that erases the session's evidence. The list's
- * version and the decision with its reason stay. An open hit stays open: an erasure must not decide a session on which
- * other organizations rely. Hits on wallets stay, because wallets are not evidence.
+ * Erases the matched names of a session's hits, in the transaction that erases its evidence. The decisions stay, and an
+ * open hit stays open: an erasure must not decide a session. Hits on wallets stay, because wallets are not evidence.
  */
 export const eraseResemblances = async (
   transaction: Transaction,

@@ -1,5 +1,5 @@
-// Lists of sanctioned people and companies: their sources, schedules and all versions. One process at a time reads a
-// list, under a lease with a token; a result with an outdated token is discarded.
+// Lists of sanctioned people and companies: sources, schedules and all versions. One process at a time reads a list,
+// under a lease with a token; a result with an outdated token is discarded.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { randomBase62 } from '../../domain/identifier.ts'
 import { DUTY_LIST_NAMES, isListName, type Reach, sharedListName } from '../../domain/list.ts'
@@ -28,7 +28,7 @@ export interface ScreeningList {
   readonly confirmedAtSeconds: number | null
   /** ETag or modification time by URL, for conditional requests. */
   readonly validators: Readonly<Record<string, string>>
-  /** Created by the last lease or change. Readers pass it back with their result. */
+  /** Created by the last lease or change. */
   readonly token: string
   /** Changes when the list is disabled and enabled again. Empty if it was enabled before migration 36. */
   readonly enablingId: string
@@ -98,7 +98,6 @@ const findShared = async (transaction: Transaction, name: string): Promise<strin
   return shared?.id ?? null
 }
 
-/** The shared list's age and maintainer come from this list. */
 const announceShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
   const subjectId = await findShared(transaction, name)
   if (subjectId === null) return
@@ -153,7 +152,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   find: (name: string): Promise<ScreeningList | null> => LISTS.find(scope, { name }),
 
-  /** Reports whether a list with this name had content before, or a shared list of its wallets exists. */
+  /** Whether a list with this name had content before, or a shared list of its wallets exists. */
   hasRemains: async (name: string): Promise<boolean> =>
     (
       await scope.statements.query(
@@ -164,8 +163,8 @@ export const createScreeningListTable = (scope: TableScope) => ({
     ).length > 0,
 
   /**
-   * Creates the list or changes its source, which is due immediately. Keeps the content.
-   * @throws FieldInvalidError if its wallets cannot be shared under its name
+   * Creates the list or changes its source, which is due immediately. @throws FieldInvalidError if its wallets cannot
+   * be shared under its name
    */
   set: (source: Pick<ScreeningList, 'name' | 'format' | 'urls' | 'reach' | 'intervalSeconds'>): Promise<void> =>
     scope.write(async (own) => {
@@ -196,7 +195,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   /**
    * Makes a version the list's content. Equal entries confirm the current version.
-   * @param token of the lease; null for a file, regardless of a read in progress
+   * @param token of the lease; null for a file
    * @returns null if the list was removed, changed or leased again
    */
   replace: (
@@ -230,7 +229,6 @@ export const createScreeningListTable = (scope: TableScope) => ({
       return isSame ? 'confirmed' : 'loaded'
     }),
 
-  /** The publisher reports no change. */
   confirm: ({ name, token }: Pick<ScreeningList, 'name' | 'token'>, nextDueAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
@@ -239,7 +237,6 @@ export const createScreeningListTable = (scope: TableScope) => ({
       if (confirmed > 0) await confirmShared(transaction, name, now)
     }),
 
-  /** The list keeps its content. */
   fail: async (
     { name, token }: Pick<ScreeningList, 'name' | 'token'>,
     failure: string,

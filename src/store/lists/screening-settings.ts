@@ -1,5 +1,3 @@
-// An organization's screening settings: minimum score of a hit, lists and screeners for wallets, and the effect of a
-// new hit on a verified session.
 import type { HitAction, ScreeningSettings, ScreeningSettingsOfAll } from '../../domain/screening-hit.ts'
 import { flag, integer, json, nullable, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'

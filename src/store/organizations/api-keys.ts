@@ -1,5 +1,4 @@
-// API keys as stored: id and SHA-256, never the key. Issuing and regenerating return the key itself once. Source:
-// decisions §1, "Keys".
+// API keys as stored: id and SHA-256, never the key. Source: decisions §1, "Keys".
 import {
   type ApiKeyCredential,
   type ApiKeyRateLimit,
@@ -24,7 +23,6 @@ export interface NewApiKey
 
 interface IssuedApiKey {
   readonly record: ApiKeyRecord
-  /** The key itself, which is not stored: show it once, only to the requesting person. */
   readonly text: string
 }
 
@@ -97,16 +95,11 @@ export const createApiKeyTable = (scope: TableScope) => ({
     return KEYS.page(scope, which, ['createdAtSeconds', 'keyId'], page, lacks)
   },
 
-  /**
-   * Finds a key by its id alone, because its owner is unknown. For authentication and the administration of the
-   * deployment. The caller must compare the hash and check `apiKeyStatus`.
-   */
+  /** Finds a key by its id alone. The caller must compare the hash and check `apiKeyStatus`. */
   findForAuthentication: (keyId: string): Promise<ApiKeyCredential | null> =>
     CREDENTIALS.everywhere.find(scope, { keyId }),
 
-  /**
-   * Returns the recipient of the key's text, as named in the audit log, if any. Reads all entries of the organization.
-   */
+  /** The recipient of the key's text, as named in the audit log, if any. Reads all entries of the organization. */
   findRecipient: async (keyId: string): Promise<string | null> => {
     const [row] = await scope.statements.query<{ actor: string }>(
       `SELECT audit_log.actor FROM api_keys
@@ -121,8 +114,8 @@ export const createApiKeyTable = (scope: TableScope) => ({
   },
 
   /**
-   * Creates a key with the old key's kind, name, limit and lifetime. The old key works for another `overlapSeconds`, or
-   * until its own expiration if that is earlier. 0 ends it immediately.
+   * Creates a key with the old key's kind, name, limit and lifetime. The old key works for another `overlapSeconds`, at
+   * most until its own expiration; 0 ends it immediately.
    */
   regenerate: (organizationId: string, keyId: string, overlapSeconds: number): Promise<RegenerateResult> =>
     scope.write(async (own) => {

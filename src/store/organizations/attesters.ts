@@ -13,7 +13,6 @@ const ATTESTERS = defineTable('attesters', {
   kind: typed<AttesterKind>(),
   /** EIP-55 address or base58 public key. */
   address: text,
-  /** File name in the keystore folder. */
   keystoreFile: text,
   status: typed<AttesterStatus>(),
   createdAtSeconds: integer,
@@ -21,7 +20,6 @@ const ATTESTERS = defineTable('attesters', {
 
 export interface Attester extends ItemOf<typeof ATTESTERS> {}
 
-/** Attesters belong to no organization. */
 export const createAttesterTable = (scope: TableScope) => ({
   /** Adds an active attester. @throws ConstraintViolatedError if the address already exists */
   add: (input: Pick<Attester, 'kind' | 'address' | 'keystoreFile'>): Promise<Attester> =>

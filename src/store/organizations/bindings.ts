@@ -1,5 +1,5 @@
-// Maps contracts and programs to projects, by chain and canonical address. Two organizations can bind the same address,
-// but each sees only its own binding. Source: decisions §4, "Project".
+// Maps contracts and programs to projects, by chain and canonical address. Each organization sees only its own binding
+// of an address. Source: decisions §4, "Project".
 import { newIdentifier } from '../../domain/identifier.ts'
 import { integer, nullable, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -17,7 +17,6 @@ const BINDINGS = defineTable('bindings', {
   chainName: text,
   /** Canonical (domain/address.ts), parsed by the caller. */
   address: text,
-  /** Display name. */
   label: nullable(text),
   createdAtSeconds: integer,
 }).announcing('binding', ({ chainName, address }) => bindingSubject(chainName, address))

@@ -1,5 +1,5 @@
-// Replaces organizations' keys and the secrets wrapped with them, while others read and write the same rows. Each
-// statement compares the old bytes, so that changed rows stay unchanged.
+// Replaces organizations' keys and the secrets wrapped with them. Each statement compares the old bytes, so that rows
+// changed by others stay unchanged.
 
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
@@ -64,7 +64,6 @@ export const createKeyRotation = (scope: TableScope) => ({
       )
     ).map((row) => row.organization_id),
 
-  /** Returns false if `old` is not the stored key. */
   exchangeKey: async (organizationId: string, old: Uint8Array, { wrappedKey, wrappedBy }: WrappedOrganizationKey) =>
     (await ORGANIZATION_KEYS.updateAll(scope, { organizationId, wrappedKey: old }, { wrappedKey, wrappedBy })) === 1,
 
@@ -99,7 +98,6 @@ export const createKeyRotation = (scope: TableScope) => ({
     }
   },
 
-  /** Replaces secrets whose sealed bytes are unchanged. */
   exchangeSecrets: (
     organizationId: string,
     exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],

@@ -21,9 +21,8 @@ export const ORGANIZATION_KEYS = defineTable('organization_keys', {
 export interface WrappedOrganizationKey extends ItemOf<typeof ORGANIZATION_KEYS> {}
 
 /**
- * Call in the transaction that stores data sealed with the organization's key: if the key was replaced, the data could
- * never be opened.
- * @throws OrganizationKeyExchangedError
+ * Call in the transaction that stores data sealed with the organization's key: with a replaced key, the data could
+ * never be opened. @throws OrganizationKeyExchangedError
  */
 export const requireKeyInUse = async (
   transaction: Transaction,
@@ -40,14 +39,10 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
   find: (organizationId: string): Promise<WrappedOrganizationKey | null> =>
     ORGANIZATION_KEYS.find(scope, { organizationId }),
 
-  /** See requireKeyInUse. */
   requireInUse: (organizationId: string, sealedUnder: Uint8Array): Promise<void> =>
     scope.write((transaction) => requireKeyInUse(transaction, organizationId, sealedUnder)),
 
-  /**
-   * Stores the key unless the organization has one. Returns the stored key, or null if new keys must be wrapped with
-   * another key of the deployment.
-   */
+  /** Returns the stored key, or null if new keys must be wrapped with another key of the deployment. */
   add: (organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null> =>
     scope.write(async (own) => {
       const claim = await DEPLOYMENT.lock(own, { name: EVIDENCE_KEY_CLAIM }, 'value')
@@ -58,9 +53,7 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
       return ORGANIZATION_KEYS.find(own, { organizationId })
     }),
 
-  /**
-   * Fingerprints of all keys in use: a service must not start with any other key. Empty before the first organization.
-   */
+  /** Fingerprints of all keys in use: a service must start with one of them. Empty before the first organization. */
   wrappers: async (): Promise<readonly string[]> =>
     (
       await scope.statements.query<{ wrapped_by: string }>(

@@ -1,5 +1,4 @@
-// Limits the number of API keys, policies, members and so on per organization, because they cost other organizations
-// memory, disk space or time.
+// Limits the number of objects per organization, because they cost other organizations memory, disk space or time.
 import { CountersignError } from '../../domain/errors.ts'
 import { LISTS_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
 import { type Expression, sql } from '../columns.ts'
@@ -8,7 +7,6 @@ import { lockDeployment } from '../row-locks.ts'
 
 interface OrganizationLimit {
   readonly maximum: number
-  /** Action that makes room. */
   readonly remedy: string
   /** Counted rows, as they follow FROM. Ended rows do not count. */
   readonly rows: (organizationId: string, nowSeconds: number) => Expression
@@ -73,7 +71,6 @@ const LIMITS = {
     remedy: 'add people who have an account',
     rows: (id) => sql`users WHERE made_by_organization_id = ${id}`,
   },
-  /** Each contains a complete request. */
   'pending approvals': {
     maximum: 1_000,
     remedy: 'approve or reject an approval first',
@@ -86,7 +83,6 @@ export type LimitedKind = keyof typeof LIMITS
 
 export const ORGANIZATION_LIMITS: Readonly<Record<LimitedKind, OrganizationLimit>> = LIMITS
 
-/** Status 409. */
 export class OrganizationLimitError extends CountersignError {
   readonly kind: LimitedKind
   readonly maximum: number
@@ -98,10 +94,7 @@ export class OrganizationLimitError extends CountersignError {
   }
 }
 
-/**
- * Call in the transaction that creates the object. Such transactions run one after another.
- * @throws OrganizationLimitError
- */
+/** Call in the transaction that creates the object. @throws OrganizationLimitError */
 export const requireRoom = async (own: TransactionScope, organizationId: string, kind: LimitedKind): Promise<void> => {
   const { maximum, rows } = ORGANIZATION_LIMITS[kind]
   await lockDeployment(own)

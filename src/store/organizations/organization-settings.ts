@@ -4,7 +4,6 @@ import { DEPLOYMENT, readValue } from '../deployment.ts'
 import { defineTable } from '../table.ts'
 
 interface OrganizationSettings {
-  /** Another person must approve the activation of a policy's revision. */
   readonly secondPerson: boolean
 }
 

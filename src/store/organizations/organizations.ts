@@ -32,7 +32,6 @@ const NEXT = sql`version + 1`
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_RULE = 'must be 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen'
 
-/** For the administration of the deployment. */
 export const createOrganizationTable = (scope: TableScope) => ({
   /** @throws FieldInvalidError if the slug is malformed; ConstraintViolatedError if it is in use */
   create: (input: { readonly slug: string; readonly name: string; readonly level?: Level }): Promise<Organization> =>

@@ -1,5 +1,5 @@
-// Policies and their revisions. Revisions are never changed or deleted, because stored decisions refer to them. Source:
-// decisions §4, "Policy".
+// Policies and their revisions, which never change, because stored decisions refer to them. Source: decisions §4,
+// "Policy".
 import { createHash } from 'node:crypto'
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { PolicyRevision } from '../../domain/target.ts'
@@ -42,7 +42,6 @@ export const REVISIONS = defineTable(
 )
 
 const { source: _source, ...HEAD_COLUMNS } = REVISIONS.shape
-/** Without the documents. */
 const REVISION_HEADS = defineTable('policy_revisions', HEAD_COLUMNS)
 export interface RevisionHead extends ItemOf<typeof REVISION_HEADS> {}
 
@@ -51,10 +50,7 @@ const has = (revisionId: string) =>
   sql`EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ${revisionId} AND policy_id = policies.id)`
 
 export const createPolicyTable = (scope: TableScope) => ({
-  /**
-   * Creates a policy without revisions.
-   * @throws ConstraintViolatedError if there is no such organization; OrganizationLimitError
-   */
+  /** Creates a policy without revisions. @throws OrganizationLimitError */
   create: (input: {
     readonly organizationId: string
     readonly name: string
@@ -81,10 +77,7 @@ export const createPolicyTable = (scope: TableScope) => ({
   rename: (organizationId: string, id: string, name: string): Promise<Policy | null> =>
     POLICIES.update(scope, { organizationId, id }, { name, version: NEXT }),
 
-  /**
-   * Stores a document as the policy's next revision, without activating it. The caller must have compiled the document.
-   * @throws OrganizationLimitError
-   */
+  /** Stores a compiled document as the policy's next revision, without activating it. @throws OrganizationLimitError */
   saveRevision: (
     input: Pick<StoredRevision, 'organizationId' | 'policyId' | 'source' | 'quorum'>,
   ): Promise<StoredRevision | null> =>

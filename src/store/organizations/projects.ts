@@ -1,4 +1,4 @@
-// Projects, for which an organization attests. A project's verification hash is signed. Source: decisions §4.
+// Projects, whose verification hash is signed. Source: decisions §4.
 import { newIdentifier, newVerificationHash } from '../../domain/identifier.ts'
 import { computed, flag, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -33,8 +33,8 @@ const ORDER = ['createdAtSeconds', 'id'] as const
 
 export const createProjectTable = (scope: TableScope) => ({
   /**
-   * @throws ConstraintViolatedError if the policy belongs to another organization, the lifetime is out of range, or the
-   * hash is in use; OrganizationLimitError
+   * @throws ConstraintViolatedError if the policy belongs to another organization, or the hash is in use;
+   * OrganizationLimitError
    */
   create: (input: {
     readonly organizationId: string

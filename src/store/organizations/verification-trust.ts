@@ -1,5 +1,5 @@
-// Organizations whose verifications an organization trusts in addition to its own: all, some or none. Applied by the
-// statement that reads standings (wallet-standings.ts), so that one rule applies to every answer.
+// Organizations whose verifications an organization trusts. The statement that reads standings applies them
+// (wallet-standings.ts).
 import { recordChange } from '../changes.ts'
 import { integer, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -32,10 +32,9 @@ export const createVerificationTrustTable = (scope: TableScope) => {
     read: (organizationId: string): Promise<TrustedOrganizations> => read(organizationId, scope.statements),
 
     /**
-     * After the commit, no other organization's verification counts.
-     * @param trusted ids, at most TRUSTED_MAX; null for all
-     * @returns the stored value
-     * @throws ConstraintViolatedError for an id of no organization
+     * Takes effect with the commit.
+     * @param trusted ids, at most TRUSTED_MAX; null for all @throws ConstraintViolatedError for an id of no
+     * organization
      */
     set: (organizationId: string, trusted: readonly string[] | null): Promise<TrustedOrganizations> =>
       scope.write(async (transaction) => {

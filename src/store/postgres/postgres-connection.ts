@@ -1,6 +1,5 @@
-// One connection to PostgreSQL with limits on both sides: the server ends slow statements, and the connection is
-// dropped if the server does not answer. It is a Bun.SQL pool of size one. A connection that Bun reopened is never
-// used, because it could split a transaction. Source: https://bun.com/docs/api/sql.
+// One connection to PostgreSQL with limits on both sides. It is a Bun.SQL pool of size one. A connection that Bun
+// reopened is never used, because it could split a transaction. Source: https://bun.com/docs/api/sql.
 import { SQL } from 'bun'
 import { errorCodeOf } from '../../lib/named-error.ts'
 import type { SqlParameter } from '../database.ts'
@@ -17,11 +16,8 @@ import { numberPlaceholders, toBinding, toRows } from './postgres-values.ts'
 
 export interface ConnectionLimits {
   readonly connectMs: number
-  /** Maximum duration of a statement. */
   readonly statementMs: number
-  /** Maximum wait for another transaction's lock. */
   readonly lockMs: number
-  /** Maximum pause between two statements of a transaction. */
   readonly idleInTransactionMs: number
 }
 
@@ -29,7 +25,6 @@ export interface PostgresConnection {
   readonly usable: () => boolean
   /** `count`: number of changed rows. @throws the driver's errors, ConnectionLostError */
   run<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<{ readonly rows: Row[]; readonly count: number }>
-  /** For statements without parameters and result. */
   command(sql: string): Promise<void>
   /** Ends the connection immediately and rejects statements in progress. */
   drop(): void
@@ -88,10 +83,7 @@ const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>
     `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   ].join('; ')
 
-/**
- * Connects and configures the session.
- * @throws the driver's errors; ConnectionLostError after a timeout, or if the server is a standby
- */
+/** Connects and configures the session. @throws ConnectionLostError after a timeout, or if the server is a standby */
 export const openPostgresConnection = async (
   target: PostgresTarget,
   limits: ConnectionLimits,

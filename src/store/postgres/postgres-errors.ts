@@ -57,7 +57,6 @@ export const endsConnection = (error: unknown): boolean => {
   return ENDING_CODES.has(state) || state.startsWith('57P') || state.startsWith('08')
 }
 
-/** Converts errors of the driver; returns other errors unchanged. */
 export const toStoreError = (error: unknown): unknown => {
   if (error instanceof ConnectionLostError) return new StoreUnavailableError(error)
   if (!(error instanceof SQL.PostgresError)) return error

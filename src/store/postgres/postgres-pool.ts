@@ -1,5 +1,5 @@
-// A limited number of connections, opened on demand and lent to one caller at a time. Further callers wait in a queue
-// that is limited in length and time. A lost connection is replaced immediately.
+// A limited number of connections, opened on demand. Further callers wait in a queue that is limited in length and
+// time.
 import type { Clock } from '../../lib/time.ts'
 import { StoreUnavailableError } from '../errors.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
@@ -7,9 +7,7 @@ import type { PostgresConnection } from './postgres-connection.ts'
 export interface PoolOptions {
   readonly clock: Clock
   readonly size: number
-  /** Further callers are rejected immediately. */
   readonly maximumQueued: number
-  /** Idle time after which a connection is closed. */
   readonly idleMs: number
   connect(): Promise<PostgresConnection>
   /** Reports whether a retry is pointless, for example after a wrong password. */
@@ -19,10 +17,9 @@ export interface PoolOptions {
 
 export interface PostgresPool {
   /**
-   * Lends a connection. Retries connecting until the deadline if the server is unavailable.
-   * @param deadlineMs on the monotonic clock
-   * @throws StoreUnavailableError if no connection becomes available in time, the queue is full or the pool is closed;
-   * the last error of `connect` if no connection could be opened
+   * Lends a connection. Retries connecting until the deadline (on the monotonic clock). @throws StoreUnavailableError
+   * if no connection becomes available in time, the queue is full or the pool is closed; the last error of `connect` if
+   * no connection could be opened
    */
   acquire(deadlineMs: number): Promise<PostgresConnection>
   /** Accepts unusable connections, too. */

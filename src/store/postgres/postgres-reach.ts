@@ -1,5 +1,4 @@
-// Determines why PostgreSQL is unreachable, for the operator. The driver reports only that connecting failed, so this
-// module tries the address itself.
+// Determines why PostgreSQL is unreachable: the driver reports only that connecting failed.
 import { errorCodeOf } from '../../lib/named-error.ts'
 import { StoreUnreachableError } from '../errors.ts'
 import { describeStore, type PostgresTarget } from '../store-address.ts'

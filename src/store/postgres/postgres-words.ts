@@ -12,8 +12,8 @@ export const POSTGRES_WORDS: SchemaWords = {
   integer: 'BIGINT',
   bytes: 'BYTEA',
   tableEnd: '',
-  // Text is compared by bytes, as in SQLite. The database's collation differs between machines, and an update of the
-  // operating system can change it and thereby invalidate an index.
+  // Compares text by bytes, as in SQLite. The collation differs between machines, and an update of the operating system
+  // can change it and invalidate an index.
   adapt: (statement) => statement.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"'),
   appendOnly: (table) => [
     `CREATE OR REPLACE FUNCTION refuse_row_change() RETURNS trigger LANGUAGE plpgsql AS

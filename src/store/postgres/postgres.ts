@@ -20,15 +20,10 @@ import { createWriteTurns } from './write-turns.ts'
 export interface PostgresOptions {
   readonly target: PostgresTarget
   readonly clock: Clock
-  /** Maximum wait of a call for a connection, and of a statement for another transaction's lock. */
   readonly lockLimitMs?: number
-  /** Maximum duration of a statement. */
   readonly statementLimitMs?: number
-  /** Maximum duration of a transaction's work before it is rolled back. */
   readonly transactionLimitMs?: number
-  /** Maximum waiting transactions, and waiting reads. Further calls are rejected immediately. */
   readonly maximumQueued?: number
-  /** Maximum duration of a connection attempt. */
   readonly connectLimitMs?: number
   readonly wait?: (milliseconds: number) => Promise<void>
 }
@@ -107,8 +102,8 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   }
 
   /**
-   * Runs the first statement on a lent connection. If the server had already closed the connection, nothing has run, so
-   * another connection is used. Interrupted reads are also repeated.
+   * Runs the first statement on a lent connection. If the server had closed it, another connection is used. Interrupted
+   * reads are also repeated.
    */
   const onFreshConnection = async <Result>(
     pool: PostgresPool,

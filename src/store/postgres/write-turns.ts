@@ -1,5 +1,4 @@
-// Admits writes to a PostgreSQL pool: organizations take turns, and claims of idempotency keys never wait for other
-// writes, because a signature waits for its claim.
+// Admits writes to a PostgreSQL pool: organizations take turns, and claims never wait for other writes.
 import { type Caller, currentCaller } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/time.ts'
 import { createBacklogs } from '../backlog.ts'
@@ -8,7 +7,6 @@ import { createStoreTurns } from '../store-turns.ts'
 
 export interface WriteTurnsOptions {
   readonly writers: number
-  /** Maximum waiting writes per organization, unless a lower limit applies. */
   readonly maximumQueued: number
   readonly waitMs: number
   readonly clock: Pick<Clock, 'monotonicMs'>

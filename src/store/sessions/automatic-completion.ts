@@ -11,7 +11,7 @@ import { requireCompared } from './session-checks.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { HAS_PENDING_CHECKS, HAS_UNSETTLED_HIT, IS_REVOKED, IS_UNSETTLED } from './session-sharing.ts'
 
-/** An operator's last completion of the type of check for each connected wallet of a session. Null if there is none. */
+/** An operator's last completion of the type of check, per connected wallet. Null if there is none. */
 export const OPERATOR_COMPLETIONS = `SELECT (
     SELECT MAX(COALESCE(sessions.decided_sequence, 0)) FROM session_wallets theirs
     JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
@@ -23,9 +23,8 @@ export const OPERATOR_COMPLETIONS = `SELECT (
   FROM session_wallets mine WHERE mine.organization_id = ? AND mine.session_id = ?`
 
 /**
- * Returns the number of the decision up to which an operator has settled everything for all connected wallets and the
- * session's type of check.
- * Decisions are numbered in the order of their commits (numberDecision).
+ * Number of the decision up to which an operator has settled everything for all connected wallets and the type of
+ * check. Decisions are numbered in the order of their commits.
  */
 const findSettled = async (transaction: Transaction, { organizationId, id, checkType }: Session): Promise<number> => {
   const parameters = [checkType, organizationId, id]

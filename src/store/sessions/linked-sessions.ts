@@ -1,6 +1,6 @@
 // Finds everything that proofs of wallets link to a session: sessions with a common address or person, their addresses
-// and persons, and so on. It includes disconnected and locked wallets of the organization's sessions, and other
-// organizations' completed sessions with consent. Source: decisions §5, "Automatic completion".
+// and persons, and so on. Includes disconnected and locked wallets of the organization, and other organizations'
+// completed sessions with consent. Source: decisions §5, "Automatic completion".
 import type { WalletAddress } from '../../domain/address.ts'
 import { isSessionOpen, type Session, type SessionStatus } from '../../domain/session.ts'
 import { LinkedSessionsError } from '../../domain/session-errors.ts'

@@ -1,6 +1,5 @@
-// Persons that sessions identified. A person is recognized across organizations by a wallet proven in both, only with
-// recorded consent on both sides. Each organization gets its own id for the person (decisions §5, "userId"; threats row
-// 3).
+// Persons that sessions identified. A person is recognized across organizations only with recorded consent on both
+// sides. Each organization gets its own id for the person (decisions §5, "userId"; threats row 3).
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { CheckType, Session } from '../../domain/session.ts'
 import { integer, text } from '../columns.ts'
@@ -79,7 +78,7 @@ interface KnownPerson {
 
 type Selection = readonly [statement: string, parameters: readonly (string | number)[]]
 
-/** Returns the persons of the selected wallets in sessions that meet the condition. */
+/** Persons of the selected wallets in sessions that meet the condition. */
 const findPersons = (
   transaction: Transaction,
   [wallets, ofWallets]: Selection,
@@ -114,9 +113,8 @@ const withUserId = async (transaction: Transaction, organizationId: string, pers
 })
 
 /**
- * Returns the person of a session that is being completed: the person known by one of its proven wallets, or a new
- * person. If the wallets belong to two known persons, these are never merged: the session gets a new person, and people
- * must resolve the identity.
+ * Returns the person known by one of the session's proven wallets, or a new person. Two known persons are never merged:
+ * the session gets a new person, and people must resolve the identity.
  */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, id, checkType, environment } = session
@@ -143,10 +141,9 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
 }
 
 /**
- * Finds the persons of a session that is being rejected: its own person, and all persons of its wallets, including
- * wallets that were disconnected from their sessions. Its consent has no influence on them: nobody decides how far their
- * rejection reaches. `assigned` is the only person of the session's type of check that the organization may recognize;
- * null if there is none or more than one, or if the session has a person.
+ * Finds the persons of a session that is being rejected: its own person, and all persons of its wallets, even without
+ * consent. `assigned` is the only person of the type of check that the organization may recognize; null if there is
+ * none or more than one, or if the session has a person.
  */
 export const findRejectedPersons = async (transaction: Transaction, session: Session) => {
   const { organizationId, id, checkType, personId } = session

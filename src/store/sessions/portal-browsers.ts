@@ -38,11 +38,7 @@ export const isBrowser = async (
   return (await BROWSERS.everywhere.updateAll(transaction, which, { boundAtSeconds: sql`bound_at_seconds` })) === 1
 }
 
-/**
- * Call in the transaction of a person's change, with the session locked: the browser may have been released since the
- * request.
- * @throws BrowserUnknownError
- */
+/** Call in the transaction of a person's change, with the session locked. @throws BrowserUnknownError */
 export const requireBrowser = async (
   transaction: Transaction,
   { sessionId, cookieHash }: Pick<LinkSession, 'sessionId'> & ByBrowser,

@@ -21,8 +21,8 @@ import { endHandovers, endOthers, HANDOVERS, hasWallets, isInUse, wasProven } fr
 import { TOKENS } from './session-tokens.ts'
 
 /**
- * Maximum unused handover links per session, and unanswered challenges per link. Beyond it, the oldest become invalid.
- * Per link, because anyone who names the wallet gets a link and must not displace the owner's challenges.
+ * Maximum unused handover links per session, and challenges per link; beyond it, the oldest become invalid. Per link,
+ * because anyone who names the wallet gets a link.
  */
 const WAITING_MAX = 20
 /** Minimum time between two writes of a browser's last use. */
@@ -54,10 +54,7 @@ const CHALLENGES = defineTable(
 )
 
 export const createPortalLinkTable = (scope: TableScope) => ({
-  /**
-   * Looks up only the hash, because the opener is unknown. Newer links of the session do not invalidate an opened link
-   * for its browser.
-   */
+  /** Looks up only the hash, because the opener is unknown. */
   find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
     const reads = unidentifiedReads(scope)
     const bound = await BROWSERS.everywhere.find(reads, { linkHash })
@@ -132,8 +129,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   },
 
   /**
-   * Releases the browser that the person leaves, and ends pending links to other browsers. The session's link stays
-   * bound. Returns false if the browser could not open the session.
+   * Releases the browser that the person leaves, and ends pending links to other browsers. Returns false if the browser
+   * could not open the session.
    */
   leaveBrowser: (cookieHash: Uint8Array, link: LinkSession): Promise<boolean> =>
     scope.write(async (transaction) => {
@@ -165,8 +162,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     CHALLENGES.everywhere.find(scope, { nonce, linkHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
   /**
-   * Spends a nonce with a verified proof, and moves its link and the session to another browser. Returns false if the
-   * nonce is spent or expired, or if the move would erase evidence of an earlier decision.
+   * Spends a nonce with a verified proof, and moves its link and the session to another browser. False if the nonce is
+   * spent or expired, or if the move would erase evidence of an earlier decision.
    */
   moveLink: (challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean> =>
     scope.write(async (transaction) => {

@@ -1,4 +1,4 @@
-// A person's agreement and the requested corrections. Both belong to the session but are not part of its public status.
+// A person's agreement and the requested corrections, which are not part of the public status.
 import type { SessionStatus } from '../../domain/session.ts'
 import { PartNotRequestedError } from '../../domain/session-errors.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
@@ -12,7 +12,6 @@ import { AGREEMENTS, type Agreement, writeConsent } from './session-consent.ts'
 import { readGivenParts } from './session-requirements.ts'
 import { lockState } from './session-rows.ts'
 
-/** Corrections requested from the person of a returned session. */
 const CORRECTIONS = defineTable('session_corrections', {
   organizationId: hidden(text),
   sessionId: hidden(text),
@@ -21,7 +20,6 @@ const CORRECTIONS = defineTable('session_corrections', {
    * since.
    */
   parts: names,
-  /** Parts that were provided since the request. */
   done: names,
   askedAtSeconds: hidden(integer),
 })
@@ -50,10 +48,8 @@ export const writeCorrections = async (
 
 /**
  * Call in the transaction that changes parts of an open session, before the change, with the session locked. If certain
- * parts were requested, the person can provide these and missing parts. A missing part counts as requested once
- * provided, so that the person can correct it until the submission.
- * @param given true if the change provides the parts; false if it only removes parts
- * @throws PartNotRequestedError
+ * parts were requested, the person can provide these and missing parts.
+ * @param given true if the change provides the parts; false if it removes parts @throws PartNotRequestedError
  */
 export const acceptParts = async (
   transaction: Transaction,
@@ -75,8 +71,7 @@ export const acceptParts = async (
 export const createPortalProgressTable = (scope: TableScope) => ({
   /**
    * Replaces an earlier agreement. Refusing to share withdraws an earlier consent immediately; consent applies from the
-   * next submission.
-   * @throws ConstraintViolatedError if there is no such session; BrowserUnknownError
+   * next submission. @throws BrowserUnknownError
    */
   recordAgreement: (input: SessionKey & ByBrowser & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
     survivingCrashes(scope).write(async (own) => {

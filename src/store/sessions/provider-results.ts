@@ -1,5 +1,4 @@
-// Ids of accepted messages of external deciders, so that each message has an effect only once. Ids are kept far longer
-// than timestamps are accepted, so that a repeated message is always recognized.
+// Ids of accepted messages of external deciders, kept far longer than timestamps are accepted.
 
 import type { Session, SessionState, StatusChange } from '../../domain/session.ts'
 import { ChecksPendingError, LinkedChecksPendingError, TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -23,7 +22,6 @@ export const createProviderResultTable = (scope: TableScope) => ({
   spend: (result: Omit<ItemOf<typeof RESULTS>, 'receivedAtSeconds'>): Promise<boolean> =>
     RESULTS.insertNew(scope, { ...result, receivedAtSeconds: scope.nowSeconds() }),
 
-  /** Deletes a batch of expired rows. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     RESULTS.sweep(scope, ['endpointId', 'messageId'], sql`received_at_seconds < ${scope.nowSeconds() - KEEP_SECONDS}`),
 })

@@ -24,8 +24,8 @@ const REJECTIONS = defineTable('session_rejections', {
 })
 
 /**
- * Condition over `session_rejections` as `rejected`: the rejection concerns the wallet or one of its persons.
- * Parameters are SQL expressions that don't refer to `sessions`.
+ * Condition over `session_rejections` as `rejected`: it concerns the wallet or one of its persons. Parameters are SQL
+ * expressions that don't refer to `sessions`.
  */
 export const concerns = (address: string, environment: string, organizationId: string): string =>
   `rejected.subject IN (SELECT ${address} UNION ALL ${personsOf(address, environment, organizationId)})

@@ -1,4 +1,4 @@
-// Reviewers of sessions. If two reviewers take the same session, the reviewer with the outdated version is rejected.
+// Reviewers of sessions. An assignment with an outdated version is rejected.
 
 import { among, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -9,7 +9,6 @@ const ASSIGNMENTS = defineTable('session_assignments', {
   sessionId: text,
   /** Null if the session has no reviewer. */
   userId: nullable(text),
-  /** 0 for a session that was never assigned. */
   version: integer,
   assignedAtSeconds: nullable(integer),
 })
@@ -33,10 +32,7 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
     return new Map(rows.map((row) => [row.sessionId, row]))
   },
 
-  /**
-   * Null if the session was assigned again since `expectedVersion` was read.
-   * @throws ConstraintViolatedError if the organization has no such session
-   */
+  /** Null if the session was assigned again since `expectedVersion` was read. */
   assign: (input: {
     readonly organizationId: string
     readonly sessionId: string

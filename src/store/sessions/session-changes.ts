@@ -1,5 +1,5 @@
-// Records every change of a session in the change's own transaction: an event with the next sequence number, and a row
-// in the change feed that names the affected cache entries.
+// Records every change of a session in its transaction: an event, and a row in the change feed that names the affected
+// cache entries.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { SESSION_CHANGES_MAX, type Session, type SessionEvent, type SessionState } from '../../domain/session.ts'
@@ -11,7 +11,6 @@ import { defineTable } from '../table.ts'
 import { queueMessages } from '../webhooks/webhook-queue.ts'
 import { SESSIONS } from './session-rows.ts'
 
-/** Subject of a change with topic `session`. */
 export interface SessionSubject {
   readonly sessionId: string
   readonly sequence: number
@@ -95,8 +94,8 @@ export const announceSession = async (
 }
 
 /**
- * Numbers an announced decision among all decisions. The number is the sequence number of its change, which follows the
- * commit order of all processes, independently of their clocks.
+ * Numbers an announced decision with the sequence number of its change, which follows the commit order of all
+ * processes.
  */
 export const numberDecision = (
   transaction: Transaction,
@@ -130,7 +129,6 @@ export const EVENTS = defineTable('session_events', {
   overridden,
 })
 
-/** `overridden` defaults to empty. */
 type NewSessionEvent = Omit<SessionEvent, 'overridden'> & Partial<Pick<SessionEvent, 'overridden'>>
 
 /** Adds the event and queues it for the subscribed endpoints. The session's row must already have its new state. */

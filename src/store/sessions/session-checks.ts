@@ -1,6 +1,5 @@
 // The checks of sessions and the queue of pending checks. A session enters the queue in the transaction that submits
-// it, so that none is missed. It is marked when its checks are stored, and leaves the queue when all follow-up work is
-// done.
+// it, and leaves it when all follow-up work is done.
 import { type BoundHit, isUncompared } from '../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { ChecksPendingError, UncomparedError } from '../../domain/session-errors.ts'
@@ -22,7 +21,6 @@ interface NewCheck {
   readonly hits?: readonly BoundHit[]
   /** Keyed hashes of all compared data of the session. */
   readonly subjectBases?: readonly string[]
-  /** Key of the settings that define a hit. */
   readonly settings?: string
 }
 
@@ -201,8 +199,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   },
 
   /**
-   * Claims the longest waiting due session of each organization, with organizations in random order. Each session is
-   * due again after `claimSeconds`, in case the caller crashes. For the deployment.
+   * Claims the longest waiting due session of each organization, with organizations in random order. Each is due again
+   * after `claimSeconds`.
    * @param except ids of organizations
    */
   claim: async (
@@ -249,8 +247,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   },
 
   /**
-   * Replaces a part's checks of an organization's sessions, except sessions that have changed since they were read.
-   * @returns the number of new hits by session, omitting sessions without new hits, and the number of changed sessions
+   * Replaces a part's checks, except of sessions that have changed since they were read. Returns the number of new hits
+   * by session, and the number of changed sessions.
    */
   replaceUnchanged: (
     organizationId: string,
@@ -272,8 +270,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     }, DURABILITY),
 
   /**
-   * Returns sessions with a status but without a check of this part and version, in the order of their ids. Without a
-   * version, returns sessions with a check of the part.
+   * Sessions with a status but without a check of this part and version, by id. Without a version, sessions with a
+   * check of the part.
    */
   outdated: async (
     organizationId: string,

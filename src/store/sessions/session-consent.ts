@@ -1,5 +1,4 @@
-// A person's consent that other organizations may rely on the session's result (threats row 3). The agreement is the
-// person's latest answer; the session has the consent of its last submission, or none once it is withdrawn.
+// A person's consent that other organizations may rely on the session's result (threats row 3).
 import type { Session } from '../../domain/session.ts'
 import { flag, hidden, integer, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
@@ -21,8 +20,7 @@ export const AGREEMENTS = defineTable('portal_agreements', {
 export interface Agreement extends ItemOf<typeof AGREEMENTS> {}
 
 /**
- * Gives or withdraws the consent of a locked session, with an event. If nothing changes, an earlier consent keeps its
- * time and text. The caller announces the change.
+ * Gives or withdraws the consent of a locked session, with an event. The caller announces the change.
  * @returns the session after the change; the same object if nothing changed
  */
 export const writeConsent = async (
@@ -43,8 +41,8 @@ export const writeConsent = async (
 }
 
 /**
- * Call in the transaction that submits a session: its consent becomes the person's latest answer. A session without an
- * agreement, such as a sandbox session, keeps its consent.
+ * Applies the person's latest answer in the transaction that submits a session. A session without an agreement keeps
+ * its consent.
  */
 export const applyAgreement = async (
   transaction: Transaction,

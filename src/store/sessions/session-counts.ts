@@ -1,5 +1,4 @@
-// Numbers of an organization's sessions for its overview. Each query reads an index and stops at a limit, so that its
-// cost does not depend on the number of sessions.
+// Numbers of an organization's sessions for its overview. Each query reads an index and stops at a limit.
 import { operatorActor } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 
@@ -29,7 +28,6 @@ interface SessionFunnel {
 interface ReviewerWork {
   /** Email address, or `key:…`; null for sessions without a reviewer. */
   readonly reviewer: string | null
-  /** Number of assigned sessions that await a decision. */
   readonly waiting: number
   readonly decided: number
 }
@@ -42,7 +40,6 @@ const NEWEST = `(SELECT * FROM (SELECT organization_id, id, environment, status,
 interface VerifiedUsers {
   readonly people: number
   readonly businesses: number
-  /** False if only the newest sessions were counted. */
   readonly exact: boolean
 }
 

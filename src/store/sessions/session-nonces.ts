@@ -41,7 +41,6 @@ export const createSessionNonceTable = (given: TableScope) => {
     find: (organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null> =>
       NONCES.find(scope, { organizationId, sessionId, nonce, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
-    /** Deletes a batch of expired nonces. @returns the number deleted; repeat until it is 0 */
     sweep: (): Promise<number> => NONCES.sweep(scope, ['nonce'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
   }
 }
