@@ -16,7 +16,6 @@ export interface PersonActor {
   readonly kind: 'person'
   readonly user: User
   readonly session: UserSession
-  /** Role by organization. A deployment admin may have none. */
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 
@@ -50,7 +49,6 @@ export const actorName = (actor: Actor): string => {
   return actor.kind === 'key' ? 'API key' : actor.user.email
 }
 
-/** Name in list entries and session decisions. */
 export const authorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.author
   return actor.kind === 'key' ? actorId(actor) : actorName(actor)

@@ -1,5 +1,4 @@
-// The admin API as an Elysia plugin, with one route per declaration. Steps of a request: request id, deadline,
-// authentication and rights, input, the route's function (perform.ts), and the response.
+// The admin API as an Elysia plugin, with one route per declaration.
 import { randomUUID } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { assignOwner, runFor } from '../lib/caller.ts'
@@ -55,7 +54,6 @@ const requireDecoded = (params: Readonly<Record<string, string>>): void => {
   if (Object.values(params).some(isMalformed)) throw new RouteNotFoundError()
 }
 
-/** For streams and other responses without a time limit. */
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
 
 const ANSWER_LOST =

@@ -1,4 +1,4 @@
-// API form of changes that await approval: the requester's view, never the request itself, which may contain secrets.
+// API form of changes that await approval, without the request itself, which may contain secrets.
 import { revealHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 import type { ListedApproval } from '../store/accounts/approvals.ts'
@@ -117,7 +117,6 @@ export const showApproval = async (users: Pick<Tables['users'], 'find'>, approva
   return only
 }
 
-/** Response of a change that awaits approval. */
 export const AWAITS_APPROVAL = {
   status: 202,
   description:

@@ -17,7 +17,6 @@ const FINDERS: Readonly<Record<string, Find>> = {
   account: personName,
 }
 
-/** Reads each name once. */
 export const createSubjectNames = (tables: NamedTables) => {
   const known = new Map<string, Promise<string | null>>()
   return ({ action, organizationId, subject }: AuditEntry): Promise<string | null> => {

@@ -1,5 +1,4 @@
-// Runs admin API operations for the command line on an open store, without a running service, with the same checks and
-// audit entries.
+// Runs admin API operations for the command line on an open store, with the same checks and audit entries.
 import { fixedError } from '../domain/errors.ts'
 import type { FindService, ServiceKey } from '../lib/service-key.ts'
 import type { Deadline } from '../server/deadline.ts'
@@ -15,7 +14,6 @@ import { checkValue } from './validate.ts'
 
 export interface CommandInput {
   readonly params?: Readonly<Record<string, string>>
-  /** Omits undefined members. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   /** JSON. For other media types, use `file`. */
   readonly body?: unknown
@@ -24,8 +22,8 @@ export interface CommandInput {
 
 export interface CommandClient {
   /**
-   * @param operation Method and path, for example `POST /attesters` @returns the body of the response @throws the error
-   * that the API would return as a problem
+   * @param operation method and path, for example `POST /attesters` @throws the error that the API would return as a
+   * problem
    */
   call(operation: string, input?: CommandInput): Promise<unknown>
   /** Runs several operations in one transaction. */
@@ -66,7 +64,6 @@ export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>)
   return service
 }
 
-/** The operation's module isn't running in this deployment. */
 class OperationLeftOutError extends fixedError(
   'NOT_FOUND',
   'the module of this operation is disabled: to enable it, remove it from the setting “without” and restart the service',

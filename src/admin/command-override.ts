@@ -1,6 +1,5 @@
 // Declarations for a command that can't be derived from the operation's path and schemas.
 
-/** Lookup of an id in the response of another operation. */
 export interface Lookup {
   /** Id of a list operation for the same organization or deployment. */
   readonly in: string
@@ -39,7 +38,6 @@ export interface CommandOverride {
   readonly deploymentFlag?: string
   /** Name of the option for the author of a change; undefined for none. */
   readonly author?: string
-  /** Returns a warning about a record of the response, for stderr. */
   warn?(record: Readonly<Record<string, unknown>>): string | null
   /** Returns whether the command must exit with 1. */
   fails?(answer: Readonly<Record<string, unknown>>): boolean

@@ -2,13 +2,11 @@
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import type { OrganizationRole } from '../store/accounts/role.ts'
 
-/** The request has no session, or its session has ended. */
 export class SignInRequiredError extends fixedError(
   'UNAUTHENTICATED',
   'sign in, or send an admin key as Authorization: Bearer',
 ) {}
 
-/** The password was right; the second factor is required. */
 export class SecondFactorRequiredError extends fixedError(
   'SECOND_FACTOR_REQUIRED',
   'complete sign-in with your second factor',
@@ -30,7 +28,6 @@ export class ConfirmationRequiredError extends fixedError(
   'this requires a recent confirmation: send your password or passkey to /me/confirm, then repeat the request within five minutes',
 ) {}
 
-/** The change requires a second person, and the request refuses to wait. */
 export class ApprovalRequiredError extends fixedError(
   'APPROVAL_REQUIRED',
   'a second person must approve this change: omit X-Approval to request an approval',
@@ -65,7 +62,6 @@ export class OriginRefusedError extends fixedError(
   'the request does not come from the dashboard',
 ) {}
 
-/** The operation's module isn't running in this deployment. */
 export class ModuleLeftOutError extends CountersignError {
   constructor(module: string) {
     super(
@@ -94,7 +90,6 @@ export class TooManyAttemptsError extends CountersignError {
   }
 }
 
-/** The change requires a second person, and the command doesn't override the rule. */
 export class SecondPersonNeededError extends fixedError(
   'FORBIDDEN_ROLE',
   'a second person must approve this change: request approval in the dashboard or with the admin API',

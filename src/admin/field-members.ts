@@ -1,5 +1,4 @@
-// Additional members of the admin API's problems (RFC 9457 §3.2): the invalid field, for forms, or all mistakes in a
-// policy document.
+// Additional members of the admin API's problems (RFC 9457 §3.2).
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../policy/issues.ts'
 import { showIssues } from './policies/issue.ts'

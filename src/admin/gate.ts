@@ -29,20 +29,18 @@ export interface Admission {
   readonly actor: Actor | null
   readonly pending: FoundSession | null
   readonly organization: Organization | null
-  /** State of the applied rate limit; keys may have none. */
   readonly rateLimit: RateLimitState | null
 }
 
-/** Limit for all sessions of a person together, far above several open dashboards. */
+/** Limit for all sessions of a person together. */
 export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst: 500 }
 
 const limitedAs = (actor: Actor) =>
   actor.kind === 'key' ? actor.principal : { keyId: actorId(actor), rateLimit: PERSON_RATE_LIMIT }
 
 /**
- * Checks that an actor may use a route with this access.
- * @returns the organization in the path; null if there is none
- * @throws SubjectUnknownError 404; RoleInsufficientError, SecondFactorMissingError 403
+ * @returns the organization in the path; null if there is none @throws SubjectUnknownError 404; RoleInsufficientError,
+ * SecondFactorMissingError 403
  */
 export const authorize = async (
   tables: Pick<Tables, 'organizations' | 'passkeys' | 'organizationSettings'>,
@@ -70,9 +68,8 @@ export const authorize = async (
 
 /**
  * Checks in a change's transaction that the request would still be admitted. Locks the organization, the account and
- * the key first, so that they can't change until the transaction ends.
- * @throws KeyUnusableError, SignInRequiredError 401; RoleInsufficientError, SecondFactorMissingError 403;
- * SubjectUnknownError 404
+ * the key first. @throws KeyUnusableError, SignInRequiredError 401; RoleInsufficientError, SecondFactorMissingError
+ * 403; SubjectUnknownError 404
  */
 export const readmit = async (
   tables: Tables,

@@ -15,7 +15,6 @@ type ListStore = Pick<Store, 'lists' | 'listBases'>
 const isWithin = ({ from, to }: KeyRange, key: Uint8Array): boolean =>
   compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0
 
-/** Yields entries of the list's base (its last complete content) within the range. */
 async function* baseEntries(
   { listBases }: ListStore,
   baseId: string | null,
@@ -66,7 +65,6 @@ async function* found(store: ListStore, listId: string, search: AddressSearch, r
   }
 }
 
-/** Trims the ranges to start at the key, which the caller must skip. */
 const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readonly KeyRange[] =>
   key === null
     ? ranges
@@ -75,9 +73,8 @@ const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readon
         .map((range) => (compareKeys(range.from, key) < 0 ? { ...range, from: key } : range))
 
 /**
- * @param page `after`: key of the last entry, hex
- * @throws SubjectUnknownError if the list no longer exists; DependencyUnavailableError if it changes too fast to be
- * read
+ * @param page `after`: key of the last entry, hex @throws SubjectUnknownError if the list no longer exists;
+ * DependencyUnavailableError if it changes too fast
  */
 export const pageEntries = async (
   store: ListStore,

@@ -34,11 +34,8 @@ const formatOf = (contentType: string | null) => {
 export interface StagedUpload {
   readonly activation: BaseActivation
   readonly merge: boolean
-  /** List entries after this file is applied. */
   readonly entries: number
-  /** Entries in the file. */
   readonly read: number
-  /** SHA-256 of the file. */
   readonly sha256: string
   readonly bytes: number
   /** Null if no approval is required. */
@@ -54,7 +51,6 @@ class NotActivated extends NamedError {
   }
 }
 
-/** One transaction for the content and the audit entry. */
 const activateUpload = async ({ write, owner, name }: EditContext, staged: StagedUpload) => {
   try {
     return await write(async (tables, note) => {

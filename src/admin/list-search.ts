@@ -3,7 +3,6 @@
 import type { KeyWidth } from '../domain/address-key.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 
-/** Includes both ends. */
 export interface KeyRange {
   readonly width: KeyWidth
   readonly from: Uint8Array
@@ -30,10 +29,7 @@ const hexRange = (digits: string): KeyRange => ({
   to: toKey(BigInt(`0x${digits.padEnd(40, 'f')}`), 20),
 })
 
-/**
- * Ranges of numbers whose base58 digits start with `start`, for each length of an address. Each leading 1 is a zero
- * byte.
- */
+/** Ranges of numbers whose base58 digits start with `start`, per address length. Each leading 1 is a zero byte. */
 const base58Ranges = (start: string): readonly KeyRange[] => {
   const value = [...start].reduce((sum, digit) => sum * 58n + BigInt(BASE58.indexOf(digit)), 0n)
   const zeroBytes = Math.min(32, /^1*/.exec(start)?.[0].length ?? 0)

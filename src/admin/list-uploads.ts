@@ -1,24 +1,20 @@
-// Limits list file uploads, requests for single entries, and rewrites of lists with many single entries. An upload keeps
-// its entries in memory, up to 300 MB, until they are stored.
+// Limits list file uploads, requests for single entries, and rewrites of lists. An upload keeps up to 300 MB in memory.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
 import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../lib/upload-pace.ts'
 
-/** The file isn't a valid list; nothing was changed. */
 export class ListFileRefusedError extends CountersignError {
   constructor(detail: string) {
     super('INVALID_REQUEST', `the list was not changed: ${detail}`)
   }
 }
 
-/** Another list is being uploaded, for the same organization or for too many others. */
 class ListUploadsBusyError extends fixedError('OVERLOADED', 'another list is being uploaded; try again in a moment', {
   retryAfterSeconds: 5,
 }) {}
 
-/** The owner sends requests for entries faster than they are answered. */
 class ListEntriesBusyError extends fixedError(
   'OVERLOADED',
   'too many list requests are queued; try again in a moment',
@@ -29,9 +25,8 @@ class ListEntriesBusyError extends fixedError(
 
 export interface ListUploads {
   /**
-   * Runs `work` with the bytes of a file. The owner's slot is released when the work ends.
-   * @param owner organization id, or null for the deployment
-   * @throws ListUploadsBusyError, ListFileRefusedError, and the errors of `work`
+   * Runs `work` with the bytes of a file, and then releases the owner's slot. @throws ListUploadsBusyError,
+   * ListFileRefusedError, and the errors of `work`
    */
   run<Result>(
     owner: string | null,
@@ -43,11 +38,11 @@ export interface ListUploads {
    * @throws ListEntriesBusyError, and the errors of `work`
    */
   edit<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
-  /** Reads entries, like `edit` but not in its turns: one entry costs as much as parsing the notes of 4,096. */
+  /** Reads entries, like `edit` but without its turns. */
   read<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
   /**
-   * Rewrites a stored list. Concurrent calls for the same list share a rewrite; owners take turns.
-   * @throws ListUploadsBusyError, and the errors of `work`
+   * Rewrites a stored list. Concurrent calls for one list share a rewrite. @throws ListUploadsBusyError, and the errors
+   * of `work`
    */
   rewrite(owner: string | null, listId: string, work: () => Promise<void>): Promise<void>
 }
@@ -61,7 +56,6 @@ const OWN_ENTRIES_WAITING_MAX = 64
 /** Pause relative to the duration of the work, so that the main thread has four fifths for other work. */
 const PAUSE_FACTOR = 4
 const PAUSE_MAX_MS = 250
-/** Queued rewrites, in total and per owner. */
 const REWRITES_WAITING_MAX = 64
 const OWN_REWRITES_WAITING_MAX = 4
 /** A million lines of 300 characters. */

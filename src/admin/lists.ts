@@ -1,4 +1,3 @@
-// Address lists and changes of their single entries.
 import { addressKey, parseAnyAddress } from '../domain/address-key.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../domain/list.ts'
@@ -77,7 +76,6 @@ export const explained = async <Result>(work: () => Promise<Result>): Promise<Re
 interface EntryEdit {
   readonly address: string
   readonly memo: string
-  /** False to remove the entry. */
   readonly present: boolean
 }
 
@@ -103,7 +101,6 @@ export class ListRewriteNeededError extends ConflictError {
   }
 }
 
-/** Makes room for single edits, in turn. */
 export const rewriteForEdits = (
   store: Pick<Store, 'lists' | 'listBases'>,
   uploads: Pick<ListUploads, 'rewrite'>,

@@ -1,6 +1,5 @@
-// Performs an operation of an authorized caller, for HTTP and the command line: decodes the input, checks the rights to
-// the objects in the path, and runs the route's handler. The handler's `write` makes a change and its audit entries in
-// one transaction.
+// Performs an operation of an authorized caller: decodes the input, checks the rights to the objects in the path, and
+// runs the route's handler. `write` makes a change and its audit entries in one transaction.
 import { Value } from '@sinclair/typebox/value'
 import type { Deadline } from '../server/deadline.ts'
 import { IdempotencyTwinInFlightError } from '../server/idempotency.ts'
@@ -65,9 +64,8 @@ const keptOf = (route: Route, result: unknown): { readonly status: number; reado
 }
 
 /**
- * Creates `write`: one transaction for the change, its audit entries and the Idempotency-Key's claim, so that a
- * repeated request never makes the change twice. Admits the caller again inside it, because rights may be lost during
- * the request.
+ * Creates `write`: one transaction for the change, its audit entries and the Idempotency-Key's claim. Admits the caller
+ * again inside it, because rights may be lost during the request.
  */
 const createWrite =
   (
@@ -103,8 +101,7 @@ const createWrite =
       if (held === null) throw new IdempotencyTwinInFlightError()
       return result
     })
-    // Updates this process's caches before the response, so that a revoked wallet is no longer verified. If the store
-    // fails here, the next poll updates them.
+    // Updates this process's caches before the response. If the store fails here, the next poll updates them.
     await services.notifyChanges().catch((error: unknown) => report(error, requestId))
     return result
   }

@@ -1,6 +1,5 @@
-// Changing an object requires at least the rights that it grants (invariant 10). Keys, accounts, memberships and
-// attesters grant rights, so renewing a stronger key, for example, would gain them. The path identifies the object, so
-// the rule covers every declared route.
+// Changing an object requires at least the rights that it grants (invariant 10): renewing a stronger key, for example,
+// would gain them. The path identifies the object, so the rule covers every declared route.
 import { type ApiKeyScope, apiKeyStatus } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { requireActiveKey } from '../server/authenticate.ts'
@@ -12,7 +11,6 @@ import { RoleInsufficientError, SignInRequiredError } from './errors.ts'
 import type { Route } from './route.ts'
 
 interface Rights {
-  /** Whether the actor may change objects of the deployment. */
   readonly deployment: boolean
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
@@ -36,8 +34,8 @@ const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => (
 })
 
 /**
- * Returns the scope whose keys the actor may not see; undefined if the actor may see all. A key with the scope
- * `deployment` also has the scope `admin`.
+ * The scope whose keys the actor may not see; undefined if the actor may see all. A key with the scope `deployment`
+ * also has the scope `admin`.
  */
 export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'deployment' | undefined => {
   if (mayDeployment(actor)) return undefined
@@ -75,13 +73,12 @@ const HOLDERS: Readonly<Record<string, Find>> = {
 /** Parts of a path that identify objects, such as `keys/{key}`. */
 export const namedThings = (path: string): readonly string[] => path.match(/[a-z-]+\/\{[a-z]+\}/g) ?? []
 
-/** Parts of a path that identify objects with rights. */
 export const namedHolders = (path: string): readonly string[] =>
   namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
 
 /**
- * Reads the actor's rights again in this transaction, because they may have changed since the request was admitted.
- * @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights left
+ * Reads the actor's current rights in this transaction. @throws KeyUnusableError, SignInRequiredError 401 if the actor
+ * has no rights left
  */
 export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
   if (actor.kind === 'command-line') return actor
@@ -108,10 +105,7 @@ const rightsOfActor = async (tables: Tables, clock: Clock, actor: string): Promi
   return user === null || user.disabledAtSeconds !== null ? NO_RIGHTS : rightsOfAccount(tables, user)
 }
 
-/**
- * Returns whether an actor of an earlier change still has an object's rights.
- * @param actor id from `actorId`
- */
+/** Whether an actor of an earlier change still has an object's rights. @param actor id from `actorId` */
 export const hasRightsNow = async (
   tables: Tables,
   clock: Clock,
@@ -131,9 +125,7 @@ export const hasRightsNow = async (
 
 /**
  * For changes that give rights to an object, or change an object that isn't in the path.
- * @param tables Transaction of the change
- * @throws RoleInsufficientError 403 if the object's rights exceed the actor's
- * @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights left
+ * @param tables transaction of the change @throws RoleInsufficientError 403; KeyUnusableError, SignInRequiredError 401
  */
 export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, rights: Rights): Promise<void> => {
   const now = await asOfNow(tables, actor, clock)

@@ -51,7 +51,6 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /** Audit entry without actor, time and request. */
 export interface AuditNote {
-  /** For example `key.revoke`. */
   readonly action: string
   readonly subject: string
   readonly detail?: Readonly<Record<string, unknown>>
@@ -76,28 +75,26 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly actor: ActorOf<Allowed>
   /** Session with a pending second factor; null on other routes. */
   readonly pending: Allowed extends { kind: 'second-factor' } ? FoundSession : null
-  /** Organization in the path; null if there is none. */
   readonly organization: Allowed extends { kind: 'organization' } ? Organization : null
   readonly params: Params
   readonly query: Query
   readonly body: Body
   /** On approval by a second person, the `kept` value of the requester's `write`; otherwise null. */
   readonly kept: unknown
-  /** Whether a second person has approved the call. Nobody receives the response, so its links have no holder. */
+  /** Whether a second person has approved the call. Nobody receives the response. */
   readonly isApproved: boolean
-  /** Origin of the dashboard page that sent the request: scheme, host and port; null for other clients. */
+  /** Origin of the dashboard page that sent the request; null for other clients. */
   readonly origin: string | null
   /** Whether the caller would still be authorized, for long streams. */
   stillAllowed(): Promise<boolean>
   /**
-   * Makes a change and its audit entries in one transaction. All changes must use it. @param kept JSON about objects
-   * created before the transaction, stored with a request that awaits approval @throws the errors of `work`, after a
-   * rollback; AwaitsApproval, which must not be caught
+   * Makes a change and its audit entries in one transaction.
+   * @param kept JSON about objects created before the transaction, stored with a request that awaits approval @throws
+   * the errors of `work`, after a rollback; AwaitsApproval, which must not be caught
    */
   write<Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown): Promise<Result>
 }
 
-/** Arrays become several header lines, as required for `Set-Cookie`. */
 export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** Response with another status or additional headers. */
@@ -135,7 +132,6 @@ interface Success {
 }
 
 export interface Route {
-  /** Unique name of the operation. */
   readonly operationId: string
   readonly method: Method
   /** Path below /admin/v1; `{organization}` and other parameters match one segment. */
@@ -158,12 +154,8 @@ export interface Route {
   readonly errors: readonly number[]
   /** No deadline, idempotency key or idle timeout. */
   readonly streams: boolean
-  /**
-   * Whether a person must have authenticated within the last five minutes, so that a stolen cookie isn't sufficient
-   * (threats row 34). Doesn't apply to keys.
-   */
+  /** Whether a person must have authenticated within the last five minutes (threats row 34). Doesn't apply to keys. */
   needsFresh(body: unknown): boolean
-  /** For the documentation. */
   readonly freshness: 'never' | 'sometimes' | 'always'
   /** Null if the operation never waits for a second person. */
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
@@ -216,7 +208,6 @@ interface Declaration<
   readonly media?: readonly Media[]
   readonly errors?: readonly number[]
   readonly streams?: boolean
-  /** Requires recent authentication: always, or depending on the body. */
   readonly fresh?: true | ((body: Static<Body>) => boolean)
   readonly alone?: AloneReason
   readonly command?: CommandOverride | false

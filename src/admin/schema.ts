@@ -1,5 +1,4 @@
-// TypeBox schemas of requests and responses: for validation, as JSON Schema (2020-12) in the documentation, and as
-// TypeScript types.
+// TypeBox schemas of requests and responses: validation, JSON Schema (2020-12) and TypeScript types.
 import {
   type Static,
   type TObject,
@@ -20,8 +19,8 @@ export const closed = <Properties extends TProperties>(
   Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
 
 /**
- * Names a schema in the documentation. @param columns Members that the command line shows in lists. Defaults to all
- * members that aren't objects
+ * Names a schema in the documentation.
+ * @param columns members in lists on the command line; defaults to all that aren't objects
  */
 export const named = <Schema extends TSchema>(
   name: string,
@@ -37,7 +36,6 @@ export const oneOf = <const Values extends readonly string[]>(values: Values, de
     description === undefined ? {} : { description },
   ) as unknown as TUnsafe<Values[number]>
 
-/** ISO 8601 in UTC. */
 export const time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) })
 
@@ -64,7 +62,6 @@ export const pageOf = <Schema extends TSchema>(item: Schema) =>
     }),
   })
 
-/** Query members of every paged list. */
 export const PAGE_QUERY = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Items per page. Defaults to 50.' })),
   cursor: Type.Optional(Type.String({ maxLength: 1_000, description: '`next_cursor` of the previous page.' })),

@@ -33,8 +33,7 @@ export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
     },
 
     /**
-     * Checks a returned challenge. Used challenges are stored for longer than their validity, because another node's
-     * clock may be behind.
+     * Used challenges are stored beyond their validity, because another node's clock may be behind.
      * @returns null unless it was issued for this use and has not expired
      */
     check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {

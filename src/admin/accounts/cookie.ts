@@ -1,6 +1,5 @@
-// Session and device cookies of the dashboard. The device cookie identifies a device with an earlier sign-in. Over
-// https, names start with `__Host-`, so browsers accept them only from this host; http, permitted only on loopback,
-// can't use the prefix. Source: RFC 6265bis, sections 4.1.3 and 5.6.
+// Session and device cookies of the dashboard. Over https, names start with `__Host-`, so browsers accept them only
+// from this host. Source: RFC 6265bis, sections 4.1.3 and 5.6.
 
 export interface Cookie {
   /** @returns the cookie's value; null if the request has no such cookie, several, or a malformed value */
@@ -32,7 +31,6 @@ const createCookie = (plainName: string, pattern: RegExp, secure: boolean): Cook
   }
 }
 
-/** @param secure Whether the dashboard uses https */
 export const createCookies = (secure: boolean): Cookies => ({
   session: createCookie('countersign', /^[A-Za-z0-9_-]{43}$/, secure),
   device: createCookie('countersign-device', /^[A-Za-z0-9_.-]{1,120}$/, secure),

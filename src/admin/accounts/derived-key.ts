@@ -1,5 +1,4 @@
-// Derives a separate key for each use of the account key, so that a value for one use is invalid for another. All nodes
-// share the account key. Source: RFC 5869 (HKDF).
+// Derives a separate key for each use of the account key. Source: RFC 5869 (HKDF).
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 export type KeyPurpose = 'sign-in counters' | 'known devices' | 'passkey challenges'
@@ -20,9 +19,8 @@ export const deriveKeys = (accountKeys: RotatingKeys, purpose: KeyPurpose): Rota
 }
 
 /**
- * Keeps the last keys while reading fails, so that people can still sign in. Not for keys that seal secrets. @param
- * onError Called for each failed read
- * @throws the error of the first read
+ * Keeps the last keys while reading fails, so that people can still sign in. Not for keys that seal secrets. @throws
+ * the error of the first read
  */
 export const keepLastKeys = (read: RotatingKeys, onError: (error: unknown) => void): RotatingKeys => {
   let last = read()
@@ -40,6 +38,5 @@ export const keepLastKeys = (read: RotatingKeys, onError: (error: unknown) => vo
 export const macOf = (key: Uint8Array, parts: readonly string[]): Buffer =>
   createHmac('sha256', key).update(JSON.stringify(parts)).digest()
 
-/** @param length MAC bytes in the value */
 export const isMacOf = (key: Uint8Array, parts: readonly string[], mac: Uint8Array, length = 32): boolean =>
   mac.length === length && timingSafeEqual(mac, macOf(key, parts).subarray(0, length))

@@ -18,8 +18,8 @@ export const requireAccount = async (tables: Tables, userId: string): Promise<Us
 
 /**
  * Whether an organization may receive a link that sets this account's password. The organization must have created the
- * account, which must be unused and without other rights; otherwise the link could take it over. @param user Locked by
- * this transaction
+ * account, which must be unused and without other rights.
+ * @param user locked by this transaction
  */
 export const mayInvite = async (tables: Tables, organizationId: string, user: User): Promise<boolean> => {
   if (user.hasPassword || user.deploymentAdmin || user.madeByOrganizationId !== organizationId) return false

@@ -1,5 +1,5 @@
 // One-time links for the first account, an invitation, or a new password. The secret is in the URL's fragment, which
-// browsers don't send, so servers can't log it. The store contains only its hash.
+// browsers don't send. The store contains only its hash.
 import type { Clock } from '../../lib/time.ts'
 import type { UserLinkPurpose } from '../../store/accounts/user-links.ts'
 import type { Tables } from '../../store/store.ts'
@@ -39,8 +39,8 @@ export const offerLink = (dashboardUrl: string, offerId: string, code: OfferCode
 
 /**
  * @param dashboardUrl without a trailing slash
- * @param account the account of the link, and the holder of the link (see `holderOf`); a null holder if nobody receives
- * the link. Null for the first account
+ * @param account the account and the holder of the link (see `holderOf`); a null holder if nobody receives the link.
+ * Null for the first account
  */
 export const makeLink = async (
   tables: Pick<Tables, 'userLinks' | 'accountMakers'>,
@@ -57,9 +57,9 @@ export const makeLink = async (
 }
 
 /**
- * Creates a link that sets a new password. Using it ends the account's sessions. `removeSecondFactors` ends them at
- * once, and removes one-time codes, recovery codes and passkeys. @param dashboardUrl Without a trailing slash @param by
- * Recipient of the link: an account, or COMMAND_LINE
+ * Creates a link that sets a new password and ends the account's sessions. `removeSecondFactors` ends them at once, and
+ * removes one-time codes, recovery codes and passkeys.
+ * @param by recipient of the link: an account, or COMMAND_LINE
  */
 export const recoverAccount = async (
   tables: Tables,
@@ -79,9 +79,9 @@ export const recoverAccount = async (
 }
 
 /**
- * Ends the account's other sessions and the recovery links newer than the caller's session, after a change of
- * credentials. Older links remain; otherwise, someone who knows the password could end them. @returns the number of
- * ended sessions
+ * Ends the account's other sessions and the recovery links newer than the caller's session. Older links remain;
+ * otherwise, someone who knows the password could end them.
+ * @returns the number of ended sessions
  */
 export const endOtherAccess = async (
   tables: Pick<Tables, 'userLinks' | 'userSessions'>,

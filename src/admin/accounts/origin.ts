@@ -8,13 +8,12 @@ export interface DashboardOrigins {
   /** Scheme, host and port, without a trailing slash, for links. */
   readonly url: string
   readonly secure: boolean
-  /** For requests with a cookie. @throws OriginRefusedError unless a page of the dashboard sent the request */
+  /** For requests with a cookie. @throws OriginRefusedError */
   requireOwn(headers: Headers): void
   /** @returns the origin of the page that sent the request; null if it isn't the dashboard's */
   of(headers: Headers): string | null
 }
 
-/** @param url Public URL of the dashboard */
 export const createDashboardOrigins = (url: string): DashboardOrigins => {
   const { origin, protocol, hostname, port } = new URL(url)
   const allowed = new Set([origin])

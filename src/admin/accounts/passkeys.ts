@@ -1,5 +1,5 @@
-// Registration of and sign-in with passkeys. The authenticator must verify its owner (fingerprint, face or PIN), so a
-// passkey counts as both factors. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
+// Registration of and sign-in with passkeys. The authenticator must verify its owner, so a passkey counts as both
+// factors. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -61,7 +61,6 @@ export const requireShortParts = ({ response }: { readonly response: object }): 
   }
 }
 
-/** Hides the reason of the library's errors from the caller. */
 const verified = async <Result>(
   answer: RegistrationResponseJSON | AuthenticationResponseJSON,
   verify: () => Promise<Result>,
@@ -124,10 +123,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { id, userId: user.id, publicKey, signatureCount: counter, transports }
   },
 
-  /**
-   * @returns options for the browser to sign in with any passkey of this site, or to confirm with a passkey of an
-   * account
-   */
+  /** Options to sign in with any passkey of this site, or to confirm with a passkey of an account. */
   proposeAssertion: async (
     origin: string,
     userId: string | null,

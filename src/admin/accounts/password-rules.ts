@@ -1,10 +1,8 @@
 // Refuses long passwords that are easy to guess: removes common words, related names, keyboard runs, repetitions and
-// digits, and requires a minimum remainder. Detects one in seven of the most leaked long passwords;
-// breached-passwords.ts refuses the others. Source: NIST SP 800-63B, section 3.1.1.2.
+// digits, and requires a minimum remainder. Source: NIST SP 800-63B, section 3.1.1.2.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isBreachedPassword } from './breached-passwords.ts'
 
-/** Words in most leaked long passwords. */
 const COMMON = `password passwort passwd passcode administrator admin root user login signin welcome willkommen letmein
   iloveyou lovely love dragon monkey football baseball basketball superman batman spiderman pokemon starwars sunshine
   princess master shadow secret changeme change trustno hello hallo test testing default temporary temp summer sommer
@@ -86,7 +84,6 @@ const remaining = (text: string, words: readonly string[]): number => {
     }
     pending += rest.charAt(0)
     at += 1
-    // A repeated pair of characters doesn't count.
     const isNew = pending.length < 2 || !seen.includes(pending.slice(-2))
     if (pending.length >= 2) seen.push(pending.slice(-2))
     if (isNew && /[^0-9]/.test(rest.charAt(0))) count += 1

@@ -1,6 +1,5 @@
-// Password hashing with argon2id in PHC form. A check takes memory and a tenth of a second by design. Concurrency and
-// queue are limited, so guesses may slow down sign-in, but never signing. Strangers have a separate queue. Source: RFC
-// 9106; OWASP Password Storage.
+// Password hashing with argon2id in PHC form. Concurrency and queue are limited, so guesses may slow down sign-in, but
+// never signing. Strangers have a separate queue. Source: RFC 9106; OWASP Password Storage.
 import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
 import { refuseCommonPassword } from './password-rules.ts'
 
@@ -26,10 +25,7 @@ export interface Passwords {
    * @throws FieldInvalidError if the password is too short, too long or too easy to guess; QueueFullError
    */
   hash(password: string, about: readonly string[]): Promise<string>
-  /**
-   * A null hash takes as long as a wrong password, so that the duration doesn't reveal whether an account exists.
-   * @throws QueueFullError
-   */
+  /** A null hash takes as long as a wrong password. @throws QueueFullError */
   verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
 }
 
@@ -63,7 +59,7 @@ const isAtCost = (hash: string, { memoryCost, timeCost }: PasswordCost): boolean
   return memory === String(memoryCost) && time === String(timeCost)
 }
 
-/** @param exchange Replaces the stored hash if a correct password was hashed with another cost */
+/** @param exchange replaces the stored hash if a correct password was hashed with another cost */
 export const createPasswords = (
   cost: PasswordCost = COST,
   exchange?: (oldHash: string, newHash: string) => Promise<void>,

@@ -1,5 +1,5 @@
-// Enforces the second-factor rules of the deployment and of organizations. A passkey counts, because it verifies its
-// owner. An account without the required factor can only add one.
+// Enforces the second-factor rules of the deployment and of organizations. An account without the required factor can
+// only add one.
 import type { OrganizationRole } from '../../store/accounts/role.ts'
 import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
@@ -30,9 +30,9 @@ const closedWithout = async (
 }
 
 /**
- * @param organizationId Null for the deployment's rule, which applies to everybody @param user Requester; null for a
- * key or a command, which no rule locks out
- * @throws ConflictError if a person without a second factor turns the rule on
+ * @param organizationId null for the deployment's rule, which applies to everybody
+ * @param user requester; null for a key or a command @throws ConflictError if a person without a second factor enables
+ * the rule
  */
 export const setSecondFactorRule = async (
   tables: Pick<Tables, 'passkeys' | 'users' | 'organizationSettings'>,
@@ -78,8 +78,8 @@ export const requireFactorFor = async (
 }
 
 /**
- * Call after removing a factor, in the same transaction, with the account locked.
- * @throws ConflictError if it was the last factor and a rule requires one
+ * Call after removing a factor, in the same transaction, with the account locked. @throws ConflictError if a rule
+ * requires the factor
  */
 export const requireFactorLeft = async (
   tables: Pick<Tables, 'users' | 'passkeys' | 'organizationSettings'>,

@@ -6,7 +6,6 @@ import { NamedError } from '../../lib/named-error.ts'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The sealed bytes were created with another key or context, or modified. */
 export class SealBrokenError extends NamedError {
   constructor(cause: unknown) {
     super('could not decrypt a stored secret', { cause })
@@ -41,10 +40,7 @@ export const createSecretBox = (key: Uint8Array): SecretBox => ({
   },
 })
 
-/**
- * A box whose key may change during use. @param readKeys Called for each secret: the first key seals, and all keys are
- * tried to open
- */
+/** A box whose key may change during use: the first key seals, and all keys are tried to open. */
 export const createRotatingBox = (readKeys: () => readonly [Uint8Array, ...Uint8Array[]]): SecretBox => ({
   seal: (secret, context) => createSecretBox(readKeys()[0]).seal(secret, context),
   open: (sealed, context) => {

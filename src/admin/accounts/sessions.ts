@@ -19,9 +19,7 @@ const TOUCH_SECONDS = 60
 const CONFIRMED_SECONDS = 300
 const USER_AGENT_LENGTH_MAX = 200
 
-/** Unverified data about the sender. */
 export interface Caller {
-  /** Shown to people in the list of their sessions. */
   readonly userAgent: string
   /** Empty if the trusted proxy sends none. */
   readonly address: string
@@ -102,10 +100,8 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
     },
 
     /**
-     * Records an authentication and replaces the session's token. @param userSessions Table of a transaction; defaults
-     * to a separate transaction
-     * @returns the value of `Set-Cookie`
-     * @throws SignInRequiredError if the session has ended
+     * Records an authentication and replaces the session's token.
+     * @returns the value of `Set-Cookie` @throws SignInRequiredError if the session has ended
      */
     confirm: async (
       session: UserSession,

@@ -1,5 +1,5 @@
-// Signs people in with a password and, if required, a second factor; a passkey counts as both. throttle.ts limits
-// guesses. All failures have the same text.
+// Signs people in with a password and, if required, a second factor; a passkey counts as both. All failures have the
+// same text.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -27,14 +27,13 @@ export interface SignedIn {
   readonly owed: readonly SecondFactor[]
 }
 
-/** For the log. Contains no typed values, because people type passwords into wrong fields. */
+/** For the log, without typed values: people type passwords into wrong fields. */
 export interface SignInAttempt {
   readonly how: 'password' | 'code' | 'passkey' | 'link' | 'confirmation'
   /** Account id; null if the account doesn't exist or the attempt was refused before the lookup. */
   readonly account: string | null
   /** Client address; empty if the trusted proxy sends none. */
   readonly address: string
-  /** Error code of the response; null if the attempt succeeded. */
   readonly refused: ErrorCode | null
 }
 
@@ -56,7 +55,6 @@ export const totpContext = (userId: string): string => `totp ${userId}`
 export const createSignIn = (dependencies: SignInDependencies) => {
   const { store, clock, passwords, passkeys, sessions, box, throttle, devices, attempted } = dependencies
 
-  /** Reports the outcome of an attempt. @param work Calls its parameter with the account's id once known */
   const watched = async <Result>(
     how: SignInAttempt['how'],
     { address }: Pick<Caller, 'address'>,

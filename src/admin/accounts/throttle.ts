@@ -1,6 +1,6 @@
 // Limits guesses with counters per account and address, per account, and per address. Attempts count before the check
-// and are refunded if right. A known device has a separate counter, so that strangers can't lock out the owner. Full
-// counters are cached, so that a flood causes few writes (threats rows 27, 35).
+// and are refunded if right. A known device has a separate counter. Full counters are cached, so that a flood causes
+// few writes (threats rows 27, 35).
 import { LRUCache } from 'lru-cache'
 import { QueueFullError } from '../../domain/errors.ts'
 import { networkOf } from '../../lib/ip-address.ts'
@@ -23,7 +23,6 @@ export type Guessed = 'password' | 'code'
 
 export interface Attempt {
   readonly guessed: Guessed
-  /** Email address, or account id. */
   readonly account: string
   /** Client address; if empty, only the account's counter applies. */
   readonly address: string
@@ -31,17 +30,13 @@ export interface Attempt {
   readonly device: string | null
 }
 
-/** For one account from one address: a person's typing errors. */
 const PAIR: AttemptLimit = { free: 5, secondsEach: 60 }
 /** For one account from all addresses; lower for codes, because there are only a million. */
 const ACCOUNT: Readonly<Record<Guessed, AttemptLimit>> = {
   password: { free: 50, secondsEach: 120 },
   code: { free: 10, secondsEach: 600 },
 }
-/**
- * For one address and all accounts, against one password tried on many accounts. Sufficient for an office behind one
- * address.
- */
+/** For one address and all accounts; sufficient for an office behind one address. */
 const ADDRESS: AttemptLimit = { free: 100, secondsEach: 10 }
 const DEVICE: AttemptLimit = { free: 10, secondsEach: 60 }
 /** For a signed-in person who confirms the session. */

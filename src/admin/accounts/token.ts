@@ -9,7 +9,6 @@ export interface Token {
 
 export const hashToken = (text: string): Uint8Array => createHash('sha256').update(text).digest()
 
-/** 256 random bits as base64url. */
 export const newToken = (): Token => {
   const text = randomBytes(32).toString('base64url')
   return { text, hash: hashToken(text) }

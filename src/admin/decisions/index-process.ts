@@ -51,7 +51,6 @@ const ANSWER_WITHIN_MS = 20_000
 /** The process runs one SQLite search at a time; the second request avoids idle time. */
 const AT_ONCE = 2
 const WAITING_MAX = 1_000
-/** Per organization. */
 const OWN_WAITING_MAX = 50
 const FIRST_RESTART_MS = 250
 const LONGEST_RESTART_MS = 30_000

@@ -1,5 +1,4 @@
-// Queries the decision index, which runs in two processes: one builds it, one searches. A search doesn't use the main
-// thread or wait for the builder.
+// Queries the decision index, which runs in two processes: one builds it, one searches.
 import type { IndexOperation, IndexRequest, IndexResults } from '../../../workers/index/decision-index-protocol.ts'
 import {
   type AskedProcessDependencies,

@@ -1,5 +1,4 @@
-// Events in the charts of the live page. Process starts are detected here; changes of workers and policies come from
-// the audit log.
+// Events in the charts of the live page: process starts, and changes of workers and policies in the audit log.
 import type { Store } from '../../store/store.ts'
 import { closed, named, oneOf, type Static, Type } from '../schema.ts'
 import type { ProcessesLook } from './processes.ts'

@@ -1,5 +1,4 @@
-// Keeps the last fifteen minutes per second and the last day per minute. Takes one reading per second, so its cost
-// doesn't depend on the number of decisions.
+// Keeps the last fifteen minutes per second and the last day per minute.
 import { type LivePoint, type LiveReading, livePoint } from './point.ts'
 import type { ProcessRow } from './process-row.ts'
 
@@ -15,11 +14,9 @@ export interface LiveMonitor {
   points(window: LiveWindow): readonly LivePoint[]
   /** Last second; null before the second reading. */
   newest(): LiveSecond | null
-  /** @returns a function that ends the subscription */
   subscribe(listener: (second: LiveSecond) => void): () => void
 }
 
-/** Figures of one second, for all processes together and by process. */
 export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
 /** Ring buffer of the newest items, read oldest first. */

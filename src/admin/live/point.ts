@@ -1,5 +1,4 @@
-// Figures of one second or minute for the live page: rates between two readings, and the gauges of the later reading.
-// Pure functions.
+// Figures of one second or minute for the live page: rates between two readings, and gauges.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts'
 import { finePercentileMs, type HistogramSnapshot } from '../../lib/histogram.ts'
 import type { PoolStats } from '../../pool/admission.ts'
@@ -15,7 +14,6 @@ export interface LiveReading {
   /** Attestation API responses by duration (src/lib/histogram.ts). */
   readonly latency: Float64Array
   readonly pool: PoolStats
-  /** Counter. */
   readonly cpuSeconds: number
   /** Delays since the last reading; null if nothing was measured. */
   readonly eventLoop: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number } | null
@@ -94,8 +92,8 @@ const difference = (after: ArrayLike<number>, before: ArrayLike<number>): number
   Array.from(after, (count, index) => count - (before[index] ?? 0))
 
 /**
- * Percentile of a histogram with few buckets, assuming an even distribution within buckets. Values above the last bound
- * count as that bound.
+ * Percentile of a histogram with few buckets, evenly distributed within buckets. Values above the last bound count as
+ * that bound.
  */
 const coarsePercentile = (bounds: readonly number[], counts: readonly number[], share: number): number | null => {
   const total = counts.reduce((sum, count) => sum + count, 0)

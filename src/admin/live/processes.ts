@@ -1,4 +1,3 @@
-// The admin API's interface to the service's processes.
 import type { LiveReading } from './point.ts'
 
 export interface ProcessTarget {
@@ -14,7 +13,6 @@ export const signersOf = (workers: number): number => Math.max(1, workers)
 export type ProcessState = 'down' | 'starting' | 'ready' | 'leaving'
 
 export interface ProcessLook {
-  /** Index, starting at 0. */
   readonly index: number
   readonly pid: number | null
   readonly state: ProcessState
@@ -33,9 +31,6 @@ export interface ProcessesLook {
 export interface ProcessControl {
   /** @throws DependencyUnavailableError if the supervisor doesn't respond */
   look(): Promise<ProcessesLook>
-  /**
-   * Sets the number of processes and workers, without waiting for surplus processes to complete their requests.
-   * @throws DependencyUnavailableError if the supervisor doesn't respond
-   */
+  /** Sets the number of processes and workers. @throws DependencyUnavailableError if the supervisor doesn't respond */
   resize(target: ProcessTarget): Promise<ProcessesLook>
 }

@@ -1,5 +1,5 @@
-// Event streams of the live page. Each second is encoded once for all watchers. A watcher that loses its rights is
-// disconnected within 15 seconds; a watcher that stops reading, sooner.
+// Event streams of the live page. A watcher that loses its rights is disconnected within 15 seconds; a watcher that
+// stops reading, sooner.
 import { QueueFullError } from '../../domain/errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../../server/event-stream.ts'
 import type { LiveMonitor, LiveSecond } from './monitor.ts'

@@ -1,5 +1,4 @@
-// Sums the counters of several processes, which may start and exit. Adds only the growth between two readings of a
-// process, so that a new process doesn't add its total at once.
+// Sums the counters of several processes, which may start and exit: only the growth between two readings of a process.
 import type { HistogramSnapshot } from '../../lib/histogram.ts'
 import { type PoolStats, predictWaitMs } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
@@ -13,7 +12,6 @@ type HistogramName = 'wait' | 'run'
 
 const COUNTERS: readonly PoolCounter[] = ['answered', 'refused', 'expired', 'failed', 'withheld']
 
-/** Growth of all processes' counters since the first reading. */
 interface Grown {
   readonly decisions: Map<string, Decision>
   readonly errors: Map<string, number>
@@ -128,7 +126,6 @@ export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) =
     pool: { answered: 0, refused: 0, expired: 0, failed: 0, withheld: 0 },
     histograms: { wait: emptyHistogram(), run: emptyHistogram() },
   }
-  /** Last reading of each process, by pid. */
   let known = new Map<number, LiveReading>()
   return ({ processes }) => {
     const next = new Map<number, LiveReading>()

@@ -1,5 +1,4 @@
-// Description of an operation for an OpenAPI document, derived for the admin API and handwritten for the attestation
-// and identity APIs.
+// Description of an operation for an OpenAPI document.
 import type { TObject, TSchema } from '../schema.ts'
 
 export interface DescribedAnswer {
@@ -43,7 +42,6 @@ export interface DescribedInterface {
   readonly title: string
   readonly description: string
   readonly version: string
-  /** URL prefix of all paths. */
   readonly server: string
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly securitySchemes: Readonly<Record<string, unknown>>

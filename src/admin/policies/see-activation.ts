@@ -103,7 +103,6 @@ export const seeActivation = async (
   }
 }
 
-/** Call outside a transaction, because the index may be slow. */
 export const seeEffects = async (
   services: Services,
   organizationId: string,

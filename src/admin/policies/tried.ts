@@ -1,5 +1,5 @@
-// Requires a recent trial of a revision on past sessions before it decides sessions: a completed replay of exactly its
-// document. A trial without sessions counts only if people have decided none.
+// Requires a recent replay of exactly the document on past sessions before it decides sessions. A replay without
+// sessions counts only if people have decided none.
 
 import { PROGRAM } from '../../program/labels.ts'
 import type { StoredRevision } from '../../store/organizations/policies.ts'
@@ -33,9 +33,8 @@ const requireTrial = async (
 }
 
 /**
- * Call in the transaction that selects the policy or activates its revision, after that change, so that of two
- * concurrent changes the later sees the other. @throws ConflictError if the policy decides sessions with an untried
- * revision
+ * Call in the transaction that selects the policy or activates its revision, after that change. @throws ConflictError
+ * if the policy decides sessions with an untried revision
  */
 export const requireTriedDecider = async (
   tables: Pick<Tables, 'tasks' | 'sessions' | 'policies' | 'sessionPolicies'>,

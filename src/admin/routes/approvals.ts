@@ -1,4 +1,3 @@
-// Changes that await approval: list, count, decide.
 import type { ApprovalState } from '../../store/accounts/approvals.ts'
 import { APPROVAL, showApproval, showApprovals } from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
@@ -40,7 +39,6 @@ const approvalPage = async (
   return pageAnswer({ items: await showApprovals(store.users, items), next }, (approval) => approval)
 }
 
-/** @param routes All routes whose changes may await approval */
 export const approvalRoutes = (routes: readonly Route[]) => {
   const decide = async (call: DecidingCall & Pick<AnyCall, 'write'>, approvalId: string, approve: boolean) => {
     const attempt = () =>

@@ -55,8 +55,8 @@ const showAttester = (attester: Attester) => {
 }
 
 /**
- * Finds a key in the hardware token and tests it with one signature. @param given Label or PKCS#11 URI
- * @throws FieldInvalidError for `token_key`, DependencyUnavailableError if the token is unavailable
+ * Tests a key in the hardware token with one signature. @throws FieldInvalidError for `token_key`,
+ * DependencyUnavailableError if the token is unavailable
  */
 const findTokenKey = async (
   { findService }: Pick<Services, 'findService'>,
@@ -92,7 +92,7 @@ const addAttester = async (
   return attester
 }
 
-/** Oldest other active key of the kind, which signs next. Null if the key is inactive or the only active key. */
+/** Oldest other active key of the kind, which signs next; null if there is none, or if the key is inactive. */
 const successorOf = async ({ attesters }: Pick<Tables, 'attesters'>, attesterId: string): Promise<Attester | null> => {
   const all = await attesters.list()
   const before = all.find(({ id }) => id === attesterId)
@@ -142,8 +142,7 @@ const retireAttester = async (
 const retiredStatus = ({ final }: { readonly final?: boolean }) => (final === true ? 'retired' : 'retiring')
 
 /**
- * Removes the keystore after a failed change, unless an attester or approval refers to it. Keeps the file if the store
- * can't confirm this.
+ * Removes the keystore after a failed change, unless an attester or approval refers to it, or the store is unavailable.
  */
 const discardUnknownKeystore = async (
   services: Services,

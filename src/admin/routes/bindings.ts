@@ -1,4 +1,3 @@
-// Contracts and programs of a project.
 import { parseAddress, type WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { walletAddressText } from '../../domain/wallet.ts'

@@ -1,4 +1,3 @@
-// Decision log and its search index.
 import { actorId } from '../actor.ts'
 import { DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, nullable, Type, time } from '../schema.ts'

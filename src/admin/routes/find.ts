@@ -1,5 +1,3 @@
-// The dashboard's search over an organization's objects.
-
 import { addressKey } from '../../domain/address-key.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
 import { nextTurn } from '../../lib/time.ts'

@@ -1,4 +1,3 @@
-// Address lists of organizations, and shared lists of the deployment.
 import { DUTY_LIST_NAMES, LIST_NAME_RULE } from '../../domain/list.ts'
 import { requireList, requireNotScreening } from '../lists.ts'
 import { declareRoutes } from '../route.ts'

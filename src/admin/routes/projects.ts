@@ -1,5 +1,3 @@
-// Projects of an organization.
-
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
 import { revisionSteps } from '../../policy/revision.ts'
@@ -67,7 +65,6 @@ export const requireProject = async (
 /** Includes the id, because names aren't unique. */
 export const projectText = ({ name, id }: Project): string => `${name} (${id})`
 
-/** Includes the id, because names aren't unique. */
 export const policyText = ({ name, id, activeRevisionId }: Policy): string =>
   `${name} (${id}${activeRevisionId === null ? ', without a live revision' : ''})`
 

@@ -1,4 +1,3 @@
-// Second factors of the signed-in person: one-time codes, recovery codes, passkeys.
 import { randomBytes } from 'node:crypto'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { isoTime } from '../../lib/time.ts'

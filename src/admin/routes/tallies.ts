@@ -1,4 +1,3 @@
-// Counts of decisions by time, rule and caller, with names.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import {
   TALLY_STEPS_MS,
@@ -17,7 +16,6 @@ const route = declareRoutes('Decisions')
 
 const SPAN_MAX_DAYS = 31
 const DAY_MS = 86_400_000
-/** Limits the names read from the store. */
 const GROUPS_SHOWN = 200
 
 const SINCE = {
@@ -80,10 +78,7 @@ type Question = TallyQuestion & { readonly by: Exclude<TallyBy, 'time'> }
 
 export const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
 
-/**
- * Returns groups with names, most frequent first. @param since Name of the query member with the start time
- * @throws FieldInvalidError
- */
+/** Groups with names, most frequent first. @throws FieldInvalidError */
 export const readTallies = async ({ store, decisions }: Services, question: Question, since = 'since') => {
   if (question.untilMs - question.sinceMs > SPAN_MAX_DAYS * DAY_MS) {
     throw new FieldInvalidError(since, `must be at most ${SPAN_MAX_DAYS} days ago`)

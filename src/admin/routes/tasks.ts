@@ -39,7 +39,6 @@ const resultFor = (task: ListedTask, actor: Actor): TaskResult | null => {
   return { ...result, disagreements: result.disagreements.map((each) => ({ ...each, sessions: [] })) }
 }
 
-/** The runner's progress may be newer than the stored progress. */
 export const showTask = (task: ListedTask, { tasks }: Pick<Services, 'tasks'>, actor: Actor) =>
   shown(TASK, task, {
     progress: tasks.progressOf(task.id) ?? { done: task.progressDone, total: task.progressTotal },

@@ -42,9 +42,8 @@ const requireOtherAdmin = async (tables: Tables): Promise<void> => {
 }
 
 /**
- * The owner of an account that an organization created is unknown to the deployment. Such an account can't become a
- * deployment admin before a recovery link of the deployment is used (sign-in.ts), unless it is unused, because its
- * links end. @throws ConflictError
+ * An account that an organization created can't become a deployment admin before a recovery link of the deployment is
+ * used (sign-in.ts), unless it is unused: its owner is unknown to the deployment. @throws ConflictError
  */
 const requireOwnAccount = (user: User): void => {
   if (user.madeByOrganizationId === null || !user.hasPassword) return

@@ -1,4 +1,3 @@
-// Organizations whose verifications an organization accepts.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { TRUSTED_MAX, type TrustedOrganizations } from '../../store/organizations/verification-trust.ts'
@@ -55,8 +54,7 @@ const inWords = ({
 }
 
 /**
- * Organizations that the caller can't view must be named by id, because slugs could be guessed and reveal their
- * existence. @throws FieldInvalidError
+ * Organizations that the caller can't view must be named by id, because slugs can be guessed. @throws FieldInvalidError
  */
 const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly string[]): Promise<string[]> => {
   const ids: string[] = []
@@ -68,7 +66,6 @@ const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly 
         'must contain IDs of organizations in this deployment; each organization can find its ID under Settings',
       )
     }
-    // An organization's own verifications always count.
     if (found.id !== own) ids.push(found.id)
   }
   if (ids.length === 0) throw new FieldInvalidError('organizations', 'must contain at least one other organization')

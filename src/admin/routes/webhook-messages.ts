@@ -1,4 +1,3 @@
-// An organization's webhook messages: pending, delivered and dead.
 import { messageBody } from '../../identity/webhooks/message.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Tables } from '../../store/store.ts'

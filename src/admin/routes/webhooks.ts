@@ -1,5 +1,3 @@
-// Endpoints that receive an organization's session events.
-
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { WEBHOOK_TYPES } from '../../domain/webhook-message.ts'
 import { createUrlGuard } from '../../facts/reachable.ts'

@@ -1,6 +1,6 @@
 // Determines who may approve another person's change. Two accounts count as one person if one created the other,
-// directly or indirectly. The same applies if an account that received a link to one of them created the other or
-// received a link to it.
+// directly or indirectly, or if an account that received a link to one of them created the other or received a link to
+// it.
 import {
   type AccountRelations,
   type Administrator,
@@ -13,8 +13,7 @@ import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
 /**
- * Returns the holder of the links that an actor receives: an account, COMMAND_LINE, or a key without a known recipient.
- * Links for another key belong to the recipient of the key.
+ * The holder of the links that an actor receives: an account, COMMAND_LINE, or a key without a known recipient.
  * @param actor id from `actorId`
  */
 export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string> => {
@@ -26,8 +25,8 @@ export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): 
 }
 
 /**
- * Returns the account that counts as the creator of an actor's objects. Null for the command line, and for a key
- * without a recipient.
+ * The account that counts as the creator of an actor's objects. Null for the command line, and for a key without a
+ * recipient.
  * @param actor id from `actorId`
  */
 export const makerOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string | null> => {
@@ -47,7 +46,7 @@ export const recordCreator = async (
 }
 
 /**
- * Records the recipient of a link. Must be called for every link that gives control of an account.
+ * Records the recipient of a link. Call for every link that gives control of an account.
  * @param holderId result of `holderOf`
  * @param organizationId organization of a membership; null for a link that sets the account's password
  */
@@ -63,8 +62,7 @@ export const recordHolder = async (
 
 /**
  * Call when an account becomes a deployment admin. Without a required approval, the account counts as its creator's in
- * each organization whose rule is on, so that both together can't end that rule. Accounts that already administer the
- * organization stay independent.
+ * each organization whose rule is enabled. Accounts that already administer the organization stay independent.
  */
 export const recordUnapprovedAdmin = async (
   tables: Pick<Tables, 'accountMakers' | 'memberships' | 'organizationSettings'>,
@@ -85,7 +83,6 @@ const listed = (names: readonly string[]): string => names.join(', ')
 const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   [...left].some((id) => right.has(id))
 
-/** Returns whether the same person could hold both accounts. */
 const belongTogether = (left: AccountRelations, right: AccountRelations): boolean =>
   overlap(left.makers, right.controllers) || overlap(left.controllers, right.makers)
 
@@ -153,8 +150,8 @@ const approversAmong = async (
 }
 
 /**
- * Requires two people who can approve each other's changes; otherwise nobody could end the rule. @param organizationId
- * Null for the deployment @throws ConflictError
+ * Requires two people who can approve each other's changes.
+ * @param organizationId null for the deployment @throws ConflictError
  */
 export const requireTwoApprovers = async (
   tables: Pick<Tables, 'accountMakers'>,
@@ -176,9 +173,8 @@ export const requireTwoApprovers = async (
 }
 
 /**
- * Must be called when the rule is turned on. Accepts the administrators as different people, although one person may
- * have invited them.
- * @throws ConflictError if fewer than two people could approve
+ * Call when the rule is enabled. Accepts the administrators as different people. @throws ConflictError if fewer than
+ * two people could approve
  */
 export const beginRule = async (
   tables: Pick<Tables, 'accountMakers'>,

@@ -1,4 +1,4 @@
-// Declaration of a route whose change affects signing: action, condition, and description for requester and approver.
+// Declaration of a route whose change affects signing.
 import type { Tables } from '../../store/store.ts'
 import { ConflictError } from '../errors.ts'
 import type { Services } from '../services.ts'
@@ -40,7 +40,6 @@ export const APPROVAL_ACTIONS = [
 ] as const
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
 
-/** Reasons that a change never requires a second person. */
 export const ALONE = {
   'own-sign-in': 'the account’s own sign-in; grants no rights',
   recovery: 'urgent; the creator of the link and the account don’t count as two people',
@@ -70,7 +69,6 @@ export interface SeenChange {
 
 export interface Seen {
   readonly subject: string
-  /** Display name of the changed object. */
   readonly name: string
   readonly changes: readonly SeenChange[]
   /** Differences between the rules of two revisions, in the terms of policy documents. */
@@ -101,7 +99,6 @@ export interface SecondPersonRule<Call> {
   readonly kept?: {
     /** Protects the object from cleanup until the request expires. */
     readonly hold?: (tables: Tables, kept: unknown, untilSeconds: number) => Promise<void>
-    /** Deletes the object after the request was rejected. */
     readonly discard: (services: Services, kept: unknown) => Promise<void> | void
   }
 }

@@ -1,5 +1,5 @@
 // Applies the second-person rule. A change that requires approval first runs in a transaction that is rolled back, so
-// that an impossible change is refused at once. Then the request is stored, with the description for the requester.
+// that an impossible change is refused at once. Then the request is stored.
 import { NamedError } from '../../lib/named-error.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'
