@@ -1,5 +1,5 @@
 // Statistics of the pool’s jobs, and the forecast that decides whether a job is accepted (invariant 8). A job that
-// cannot finish by its deadline is rejected immediately, so that the caller can retry elsewhere.
+// cannot finish by its deadline is rejected immediately.
 import { QueueFullError } from '../domain/errors.ts'
 import type { ShadowOutcome } from '../domain/verdict.ts'
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
@@ -14,7 +14,6 @@ export const JOB_BOUNDS_MS: readonly number[] = [
 ]
 
 export interface PoolStats {
-  /** Number of workers that accept jobs. */
   readonly workers: number
   readonly busy: number
   readonly wanted: number
@@ -42,16 +41,13 @@ export interface PoolStats {
   readonly predictedWaitMs: number
 }
 
-/**
- * Minimum weight of a new batch in the moving average. The first batches have equal weights, because no single batch is
- * representative.
- */
+/** Minimum weight of a new batch in the moving average; the first batches have equal weights. */
 const SERVICE_WEIGHT = 0.02
-/** Minimum weight of a new job in the moving average: the average follows a change of load within about 50 jobs. */
+/** Minimum weight of a new job: the average follows a change of load within about 50 jobs. */
 const OVERRUN_WEIGHT = 0.02
 /**
- * Time constant of the moving average: after this time, an observation retains about a third of its weight. Without it,
- * a pessimistic forecast would reject the very jobs that show an improvement.
+ * Time constant of the moving average. Without it, a pessimistic forecast would reject the very jobs that show an
+ * improvement.
  */
 const OVERRUN_MEMORY_MS = 100
 
@@ -158,8 +154,8 @@ export interface Forecast {
 
 const RETRY_AFTER_MAX_SECONDS = 30
 /**
- * Fraction of the remaining time that a job's forecast may take. With 1, half of the jobs that are forecast to finish
- * just in time would be late. A longer queue adds latency, not throughput.
+ * Fraction of the remaining time that a job's forecast may take: with 1, half of the jobs that should finish just in
+ * time would be late.
  */
 const TRUSTED_SHARE = 0.7
 
@@ -168,8 +164,8 @@ export const forecastMs = ({ queued, share, meanServiceMs, workers }: Forecast):
   workers === 0 ? 0 : ((queued + 1) * meanServiceMs) / (workers * share)
 
 /**
- * One preallocated error per Retry-After value: in a flood, capturing a stack trace would be the most expensive part of
- * a rejection. The shared stack contains no request data.
+ * One preallocated error per Retry-After value: capturing a stack trace would be the most expensive part of a
+ * rejection.
  */
 const REFUSALS = Array.from({ length: RETRY_AFTER_MAX_SECONDS }, (_, index) => new QueueFullError(index + 1))
 
@@ -188,9 +184,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Decides whether to accept a job of this organization with `leftMs` until its deadline. Returns an error, or the job’s
- * expected duration in milliseconds. If the queue is full, the job is accepted only if it can displace another
- * organization’s job.
+ * Returns an error, or the job’s expected duration in milliseconds. If the queue is full, the job is accepted only if
+ * it can displace another organization’s job.
  */
 export type Admission = (organizationId: string, leftMs: number) => QueueFullError | number
 

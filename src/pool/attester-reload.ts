@@ -1,6 +1,6 @@
 // Applies changes to the attester keys without a restart. If the new set cannot be loaded, for example because a
-// keystore file has not arrived from another node, loading is retried. The part that needs no new key takes effect
-// first, so that retired keys stop signing, even if this leaves a kind of key without any.
+// keystore file is missing, loading is retried. The part that needs no new key takes effect first, so that retired keys
+// stop signing.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Pool } from './pool.ts'
@@ -8,7 +8,6 @@ import type { AttesterReference } from './protocol.ts'
 
 export interface AttesterReloadDependencies {
   readonly read: () => Promise<readonly AttesterReference[]>
-  /** The attesters with which the pool started. */
   readonly inUse: readonly AttesterReference[]
   readonly pool: Pick<Pool, 'updateAttesters'>
   readonly log: Pick<Logger, 'info' | 'error'>
@@ -56,8 +55,8 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   }
 
   /**
-   * Applies the part of the new set that the workers have already loaded. If that part has no active key of a kind, its
-   * retiring keys of the kind stay active. Retired keys are not in the new set, and never stay.
+   * Applies the part of the new set that the workers have loaded. Without an active key of a kind, its retiring keys
+   * stay active.
    */
   const useKnown = async (wanted: readonly AttesterReference[]): Promise<void> => {
     const known = wanted.filter(({ id }) => inUse.some((loaded) => loaded.id === id))

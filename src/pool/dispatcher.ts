@@ -1,6 +1,5 @@
-// Distributes queued jobs to the least-loaded workers, and takes their outcomes. Jobs submitted in one turn of the event
-// loop are sent together, one message per worker. A job that may have crashed a worker is retried alone, on an otherwise
-// idle worker.
+// Distributes queued jobs to the least-loaded workers, one message per worker and turn of the event loop. A job that
+// may have crashed a worker is retried alone, on an otherwise idle worker.
 import { CountersignError, DependencyUnavailableError, ERRORS } from '../domain/errors.ts'
 import type { PoolLimits, PoolParts } from './pool-options.ts'
 import type { Outcome } from './protocol.ts'
@@ -8,16 +7,12 @@ import { JobOutdatedError, type PendingJob, type Settlement, type WithheldLedger
 import type { OutcomeBatch } from './wire.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
-/**
- * Number of jobs that a worker receives at once. A message wakes two threads, which costs about the same time as a fast
- * signature. With no-op workers, four jobs per message need about 60% of the processor time of one job per message.
- */
+/** Number of jobs that a worker receives at once: a message costs about the same time as a fast signature. */
 export const shareOf = (meanServiceMs: number, limits: Pick<PoolLimits, 'wakeWorthMs' | 'maxShare'>): number =>
   meanServiceMs === 0 ? 1 : Math.max(1, Math.min(limits.maxShare, Math.floor(limits.wakeWorthMs / meanServiceMs)))
 
 /**
- * Maximum number of jobs that one worker may hold. A busy main thread, for example during a flood of refusals, cannot
- * dispatch jobs. Each worker therefore also receives the jobs that it can finish in that time.
+ * Maximum number of jobs that one worker may hold, including those that it can finish while the main thread is busy.
  */
 export const depthOf = (
   turnMs: number,
@@ -92,10 +87,7 @@ export class Dispatcher {
     this.suspects.push(pending)
   }
 
-  /**
-   * Call when a worker has answered the job or was lost with it. If the worker was reserved for the job, it becomes
-   * available again.
-   */
+  /** Call when a worker has answered the job or was lost with it. */
   release(pending: PendingJob): void {
     if (pending !== this.suspectOut) return
     this.suspectOut = null

@@ -1,17 +1,14 @@
-// Jobs that wait for a worker, in one queue per organization. The organizations take turns; in each turn, a queue
-// yields as many jobs as its weight. An organization that sends ten times more jobs delays only its own. Algorithm:
-// deficit round robin with jobs of equal cost (Shreedhar and Varghese, 1995).
+// Jobs that wait for a worker, in one queue per organization. In each turn, a queue yields as many jobs as its weight.
+// Algorithm: deficit round robin with jobs of equal cost (Shreedhar and Varghese, 1995).
 import type { PendingJob } from './settlement.ts'
 
 export interface JobQueue {
-  /** Number of waiting, unsettled jobs. */
   readonly size: number
   pushTail(pending: PendingJob): void
   /** Adds a job that has already waited. */
   pushHead(pending: PendingJob): void
   shift(): PendingJob | null
   takeTail(): PendingJob | null
-  /** Removes a settled job from the count. */
   drop(pending: PendingJob): void
 }
 
@@ -100,7 +97,7 @@ interface Lane {
 
 /**
  * The queues of all organizations. `canDisplaceFor` and `displaceFor` take O(n) in the number of waiting organizations;
- * all other methods take O(1).
+ * all others O(1).
  */
 export class FairQueue {
   private readonly lanes = new Map<string, Lane>()
@@ -115,7 +112,6 @@ export class FairQueue {
   /** @param weightOf returns an integer of 1 or higher; called when an idle organization submits a job */
   constructor(private readonly weightOf: (organizationId: string) => number = () => 1) {}
 
-  /** Number of waiting, unsettled jobs. */
   get size(): number {
     return this.count
   }
@@ -124,7 +120,6 @@ export class FairQueue {
     this.enter(pending).queue.pushTail(pending)
   }
 
-  /** Adds a job that has already waited. */
   pushHead(pending: PendingJob): void {
     this.enter(pending).queue.pushHead(pending)
   }
@@ -149,7 +144,6 @@ export class FairQueue {
     }
   }
 
-  /** Removes a settled job from the count. */
   drop(pending: PendingJob): void {
     if (!pending.queued) return
     this.laneOf(pending.target.organizationId).queue.drop(pending)
@@ -173,8 +167,8 @@ export class FairQueue {
   }
 
   /**
-   * Makes room in a full queue: removes and returns the newest job of the organization with the longest queue relative
-   * to its weight. Returns null if this organization has the longest queue; its new job must then be rejected.
+   * Removes and returns the newest job of the organization with the longest queue relative to its weight. Null if this
+   * organization has the longest queue.
    */
   displaceFor(organizationId: string): PendingJob | null {
     const pending = this.longestBeside(organizationId)?.queue.takeTail() ?? null
@@ -221,8 +215,8 @@ export class FairQueue {
   }
 
   /**
-   * Returns the lane with the longest queue relative to its weight. Returns null if the organization's own queue, with
-   * one more job, would be the longest.
+   * The lane with the longest queue relative to its weight. Null if it would be the organization's own, with one more
+   * job.
    */
   private longestBeside(organizationId: string): Lane | null {
     const own = this.lanes.get(organizationId)

@@ -1,6 +1,5 @@
-// Decides the outcome of a lost worker's jobs after its log has been read. Recorded jobs are answered from the log and
-// never signed again (invariant 3). The other jobs are retried, unless they probably caused the loss or the log is
-// unreadable.
+// Decides the outcome of a lost worker's jobs after its log has been read. Recorded jobs are answered from the log
+// (invariant 3). The others are retried, unless they probably caused the loss or the log is unreadable.
 import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
 import { errorClassOf, NamedError } from '../lib/named-error.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -12,17 +11,14 @@ import type { LostWorker } from './worker-supervisor.ts'
 export interface LostLog {
   readonly slot: number
   readonly generation: number
-  /**
-   * The segment that was open when the worker became ready; later segments of the slot follow it. Null if the worker
-   * never became ready.
-   */
+  /** The segment that was open when the worker became ready; null if it never became ready. */
   readonly segmentPath: string | null
   readonly uuids: readonly string[]
 }
 
 /**
- * Returns the answers that a lost worker recorded for these uuids, byte for byte in the worker's format.
- * @throws if the log cannot be read; none of the jobs may then be signed again
+ * The answers that a lost worker recorded for these uuids, byte for byte. @throws if the log cannot be read; none of
+ * the jobs may then be signed again
  */
 export type RecoverDecisions = (
   log: LostLog,

@@ -1,5 +1,5 @@
-// Options and limits of a pool with their reasons, pool events, and the state that all parts of a pool share. Events are for logs
-// and metrics: they contain no worker-internal text and no request data.
+// Options and limits of a pool with their reasons, pool events, and shared state. Events contain no worker-internal
+// text and no request data.
 import type { Throttle } from '../lib/throttle.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
@@ -14,10 +14,7 @@ import type { ReadyReport, WorkerHandle } from './worker-handle.ts'
 export interface PoolLimits {
   /** A worker that holds jobs is abandoned if its heartbeat does not change for this long. */
   readonly hangMs: number
-  /**
-   * The same limit while the worker writes its log. It is longer, because a slow disk stalls every worker and a
-   * replacement would not write faster.
-   */
+  /** The same limit while the worker writes its log: a slow disk stalls every worker. */
   readonly commitStallMs: number
   readonly startTimeoutMs: number
   /** Time that a terminated thread may take to end before it counts as stuck in native code. */
@@ -27,24 +24,18 @@ export interface PoolLimits {
   readonly recoverTimeoutMs: number
   /** Time that all workers together may take to open new keys. */
   readonly attestersTimeoutMs: number
-  /**
-   * Maximum number of jobs per worker: two batches, so that a worker never waits for the next batch. The other jobs
-   * stay in the queue, from which they can still be dropped.
-   */
+  /** Maximum number of jobs per worker: two batches, so that a worker never waits. The others can still be dropped. */
   readonly maxInFlight: number
-  /**
-   * Longest turn of the main thread that is bridged: workers then hold more jobs. Jobs submitted later wait behind
-   * these jobs.
-   */
+  /** Longest turn of the main thread for which workers hold more jobs. Jobs submitted later wait behind them. */
   readonly bridgedTurnMs: number
-  /** Maximum number of jobs per message. They are recorded by one append and answered together. */
+  /** Maximum number of jobs per message, recorded by one append. */
   readonly maxBatch: number
-  /** Amount of work that justifies waking a thread: an awake worker gets this much before another worker is woken. */
+  /** Amount of work that an awake worker gets before another worker is woken. */
   readonly wakeWorthMs: number
   readonly maxShare: number
-  /** A job fails after this many workers were lost while they held it, even if it was not the cause. */
+  /** A job fails after this many workers were lost while they held it. */
   readonly maxLosses: number
-  /** A job is considered the cause, and fails, after this many workers were lost while they processed it. */
+  /** A job fails after this many workers were lost while they processed it. */
   readonly maxKills: number
   /** Maximum number of times that workers may report a missing target for one job. */
   readonly maxRedefinitions: number
@@ -178,7 +169,6 @@ export interface PoolParts {
   readonly queue: FairQueue
   /** Starting, live and draining workers. Only the supervisor adds and removes workers. */
   readonly handles: WorkerHandle[]
-  /** Number of changes to keys and policies since the start. */
   changes: number
   /** Monotonic time at which the lease ends. All jobs then wait, because this process may have missed changes. */
   leaseUntilMs: number

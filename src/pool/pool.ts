@@ -33,50 +33,36 @@ export interface Pool {
    */
   start(): Promise<void>
   /**
-   * Evaluates and signs.
-   * @throws DeadlineExceededError at the job's deadline, regardless of the worker's state.
-   * @throws QueueFullError immediately if the queue is full.
-   * @throws DependencyUnavailableError if the policy cannot be evaluated, keys are missing, the log cannot be written
-   * or the workers fail.
-   * @throws CountersignError SHUTTING_DOWN if the pool is draining; INTERNAL if the job repeatedly crashes its workers.
-   * @throws JobOutdatedError if `isCurrent` returns false at dispatch. It is called if `changes` is outdated or
+   * Evaluates and signs. @throws DeadlineExceededError at the job's deadline; QueueFullError immediately if the queue
+   * is full; DependencyUnavailableError if the policy cannot be evaluated, keys are missing, the log cannot be written
+   * or the workers fail; CountersignError SHUTTING_DOWN while draining, INTERNAL if the job repeatedly crashes its
+   * workers; JobOutdatedError if `isCurrent` returns false at dispatch. It is called if `changes` is outdated or
    * omitted.
-   * @param changes from `changes()`, read before the job's key and target were looked up; if omitted, `isCurrent`
-   * decides
+   * @param changes from `changes()`, read before the job's key and target were looked up
    */
   submit(job: Job, target: Target, changes?: number, isCurrent?: PendingJob['isCurrent']): Promise<PoolAnswer>
   changes(): number
-  /** Call when a key or a policy has changed: jobs whose key and target were looked up earlier may be outdated. */
+  /** Call when a key or a policy has changed: jobs looked up earlier may be outdated. */
   noteChange(): void
   /**
-   * Lets workers decide until `untilMs` (monotonic): this process has recent enough information about changed keys and
-   * policies. After that time, all jobs wait for a renewal. Without any call, the lease never ends.
+   * Lets workers decide until `untilMs` (monotonic). After that time, all jobs wait for a renewal. Without any call,
+   * the lease never ends.
    */
   renewLease(untilMs: number): void
-  /**
-   * Returns the error that a job of this organization would get, or null. Callers can then skip the remaining work. The
-   * rejection is counted.
-   */
+  /** The error that a job of this organization would get, or null. The rejection is counted. */
   refusal(organizationId: string, deadlineMs: number): QueueFullError | null
   resize(workers: number): void
-  /**
-   * Makes either every worker or no worker sign with these keys.
-   * @throws AttestersUnusableError if a worker cannot load them; all workers then keep their keys
-   */
+  /** Makes either every worker or no worker sign with these keys. @throws AttestersUnusableError */
   updateAttesters(attesters: readonly AttesterReference[]): Promise<void>
   /**
-   * Sends new versions of lists to every worker and removes the deleted lists. Later jobs are decided with these
-   * versions. Call it with all lists before the start.
+   * Sends new versions of lists to every worker and removes the deleted lists. Call it with all lists before the start.
    */
   updateLists(images: readonly ListImage[], removedIds: readonly string[]): void
-  /**
-   * Records that the answers to these decisions were not sent, because their requests had already been answered 408.
-   */
+  /** Records that these answers were withheld: their requests had already been answered 408. */
   withhold(uuids: readonly string[]): void
   stats(): PoolStats
   /**
-   * Rejects new jobs and waits for unsettled jobs. Jobs left after `timeoutMs` fail. Resolves with true if none was
-   * left.
+   * Rejects new jobs and waits for unsettled jobs, which fail after `timeoutMs`. Resolves with true if none was left.
    */
   drain(timeoutMs: number): Promise<boolean>
   close(): Promise<void>

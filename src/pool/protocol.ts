@@ -1,6 +1,5 @@
-// Messages between the main thread and a signing worker. Jobs and outcomes are sent as one JSON text per batch: for 16
-// jobs or more, this costs a third of a structured clone. Control messages are rare and are sent as objects. Messages
-// never contain key material (invariant 5): workers open the keystores themselves.
+// Messages between the main thread and a signing worker. Jobs and outcomes are one JSON text per batch: for 16 jobs or
+// more, a third of the cost of a structured clone. Messages never contain key material (invariant 5).
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { JobStages, WorkerStages } from '../domain/job-stages.ts'
@@ -11,7 +10,7 @@ import type { RuleFailureReason } from '../policy/evaluation-errors.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { TokenSettings } from '../signing/types.ts'
 
-/** A request, ready to be evaluated and signed. Contains every value that must not differ between two tries. */
+/** A request, ready to be evaluated and signed. */
 export interface Job {
   readonly kind: 'attestation' | 'task'
   /** Fixed before dispatch (invariant 3). */
@@ -23,8 +22,8 @@ export interface Job {
   /** CarriedFacts (policy/types/facts.ts) as one JSON text; empty when the policy needs no facts. */
   readonly facts: string
   /**
-   * v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or null if the latest block is unknown. If
-   * null, a denial is recorded and any other verdict is reported as `unsigned`.
+   * v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or null if the latest block is unknown: a
+   * denial is then recorded, and any other verdict is reported as `unsigned`.
    */
   readonly expiration: number | null
   /** Milliseconds on the main thread’s monotonic clock. */
@@ -61,9 +60,7 @@ export type Outcome =
       readonly sequence: number
       readonly code: ErrorCode
       readonly detail: string
-      /**
-       * Class name of the worker's error, with the token's error, for the log. No other error text leaves the worker.
-       */
+      /** Class name of the worker's error, with the token's error. No other error text leaves the worker. */
       readonly errorClass: string | null
       readonly rule?: RuleFailure | undefined
       /** True if nothing was recorded, or will be recorded, under the job's uuid. */
@@ -73,7 +70,7 @@ export type Outcome =
    * Compliant, but the job has no expiration. Nothing was signed or recorded: send the job again with an expiration.
    */
   | { readonly status: 'unsigned'; readonly sequence: number }
-  /** The worker does not hold the target or its revision (evicted): send the definition and the job again. */
+  /** The worker has evicted the target: send the definition and the job again. */
   | { readonly status: 'target-not-cached'; readonly sequence: number }
   /** The worker's lease had ended, so nothing was decided. Send the job again if it is still current. */
   | { readonly status: 'lease-ended'; readonly sequence: number }
@@ -82,12 +79,9 @@ export type Outcome =
 export const SHARED_LATCH = 0
 /** Low 31 bits of the sequence of the current job; -1 if idle. Identifies the job that caused a crash. */
 export const SHARED_CURRENT = 1
-/** Incremented at the start of each job. A worker that holds jobs is hung if this value does not change. */
+/** Incremented at the start of each job. A worker that holds jobs is hung if it does not change. */
 export const SHARED_HEARTBEAT = 2
-/**
- * End of the worker's lease on the worker's clock; 0 if it never ends. The worker decides nothing after that time,
- * because it may have missed changed keys and policies.
- */
+/** End of the worker's lease on the worker's clock; 0 if it never ends. The worker decides nothing after that time. */
 export const SHARED_LEASE = 3
 const SHARED_WORDS = 4
 
@@ -110,14 +104,13 @@ export const createSharedState = (): SharedArrayBuffer => {
   return shared
 }
 
-/** A 32-bit word in this unit lasts for more than six years. */
 const LEASE_UNIT_MS = 100
 
 export const setLease = (words: Int32Array, untilMs: number): void => {
   Atomics.store(words, SHARED_LEASE, Math.max(1, Math.ceil(untilMs / LEASE_UNIT_MS)))
 }
 
-/** Reports whether the lease is valid (called by the worker before each decision). */
+/** Called by the worker before each decision. */
 export const hasLease = (words: Int32Array, clock: { monotonicMs(): number }): boolean => {
   const until = Atomics.load(words, SHARED_LEASE)
   return until === 0 || clock.monotonicMs() < until * LEASE_UNIT_MS
@@ -150,7 +143,6 @@ export const fence = (words: Int32Array): boolean => {
   }
 }
 
-/** An attester key that a worker opens: its path, never the key. */
 export interface AttesterReference {
   readonly id: string
   readonly kind: 'secp256k1' | 'ed25519'

@@ -1,5 +1,5 @@
-// A submitted job, and its settlement: each job is answered, fails or expires exactly once, even if its workers fail. An
-// answer after the deadline is never sent, and its uuid goes to a worker, which records it as withheld (invariant 4).
+// Settles a submitted job: it is answered, fails or expires exactly once. An answer after the deadline is never sent,
+// and a worker records it as withheld (invariant 4).
 import { type CountersignError, DeadlineExceededError, fixedError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
 import { createDeadlineList, type Expiring } from '../lib/deadline-list.ts'
@@ -39,7 +39,6 @@ export interface PendingJob extends Expiring<PendingJob> {
   /** Change count before the job's key and target were looked up. If -1, `isCurrent` decides. */
   readonly changes: number
   readonly enqueuedMs: number
-  /** Forecast duration at admission, in milliseconds. */
   readonly forecastMs: number
   dispatchedMs: number
   /** True once the job was answered, failed or expired. A worker may still be processing it. */
@@ -49,7 +48,6 @@ export interface PendingJob extends Expiring<PendingJob> {
   /** True if a worker may sign the job, or if a lost worker may have recorded it. */
   mayBeSigned: boolean
   losses: number
-  /** Number of workers lost while they were processing the job. */
   kills: number
   redefinitions: number
 }

@@ -1,5 +1,4 @@
-// The pool's connection to one signing worker, and the format of batches: one text in each direction, because a
-// structured clone costs three times more. Other messages are objects.
+// The pool's connection to one signing worker, and the format of batches.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
@@ -26,7 +25,7 @@ export interface OutgoingJob {
   readonly job: Job
 }
 
-/** Jobs are one JSON array of rows, which is smaller and faster than objects. The request's own fields come last. `chainId` is null for Solana. */
+/** Jobs are one JSON array of rows, which is smaller and faster than objects. `chainId` is null for Solana. */
 type UntracedRow = readonly [
   sequence: number,
   kind: 0 | 1,
@@ -142,10 +141,7 @@ type OutcomeRow =
     ]
   | readonly [sequence: number, status: keyof typeof BARE_STATUS]
 
-/**
- * Outcomes are a JSON line of rows, then one line per response body: a body is JSON without raw line breaks, so it is not
- * escaped.
- */
+/** Outcomes are a JSON line of rows, then one line per response body, which contains no raw line break. */
 export const encodeOutcomes = (batch: OutcomeBatch): string => {
   const rows: OutcomeRow[] = []
   let bodies = ''
@@ -169,8 +165,8 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
 }
 
 /**
- * @throws WireFormatError if the numbers of bodies and answers differ: a body must never reach another request
- * @throws SyntaxError if the first line is not JSON
+ * @throws WireFormatError if the numbers of bodies and answers differ: a body must never reach another request;
+ * SyntaxError
  */
 export const decodeOutcomes = (text: string): OutcomeBatch => {
   const lines = text.split('\n')
@@ -204,15 +200,9 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
   return { busyMs, outcomes }
 }
 
-/**
- * A separate thread, or the main thread (workers/signing/inline-worker.ts). In both cases, a worker's message arrives in a
- * later turn than the message that it replies to.
- */
+/** A separate thread, or the main thread (workers/signing/inline-worker.ts). Replies arrive in a later turn. */
 export interface WorkerPort {
-  /**
-   * Sends a batch. Its jobs are recorded by one append and answered together.
-   * @param clockOffsetMs main clock minus worker clock
-   */
+  /** Sends a batch. @param clockOffsetMs main clock minus worker clock */
   work(jobs: readonly OutgoingJob[], clockOffsetMs: number): void
   control(message: ControlMessage): void
   /** Ends the worker regardless of its jobs. `closed` follows, unless native code keeps the thread running. */
@@ -227,7 +217,6 @@ export interface PortListener {
   closed(): void
 }
 
-/** Creates a worker. @throws if the thread cannot be created */
 export type OpenPort = (listener: PortListener) => WorkerPort
 
 /** The used part of the Worker interface; implemented by Bun's Worker. */

@@ -1,5 +1,4 @@
-// The pool's state of one worker: sent messages, known targets and the offset of the worker's clock. A handle makes no
-// decisions: the supervisor reads it to detect hangs, and the dispatcher reads it to choose a worker.
+// The pool's state of one worker. The supervisor reads it to detect hangs, and the dispatcher to choose a worker.
 import type { Clock } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import {
@@ -20,10 +19,7 @@ import type { OpenPort, OutcomeBatch, WorkerPort } from './wire.ts'
 
 export type ReadyReport = Extract<WorkerReport, { type: 'ready' }>
 
-/**
- * starting → live → draining → closing → gone. Any state can change to lost: the worker is fenced and its jobs are
- * reassigned.
- */
+/** starting → live → draining → closing → gone. Any state can change to lost: the worker is fenced. */
 export type WorkerState = 'starting' | 'live' | 'draining' | 'closing' | 'lost' | 'gone'
 
 export interface WorkerHandleOptions {
@@ -45,17 +41,13 @@ export interface WorkerHandleOptions {
   }
 }
 
-/**
- * Number of clock handshakes at the start. Each gives an upper bound of the clocks' difference; the smallest is used.
- */
+/** Clock handshakes at the start: each gives an upper bound of the clocks' difference; the smallest is used. */
 const CLOCK_ROUNDS = 3
 
 export class WorkerHandle {
   readonly slot: number
   readonly generation: number
-  /**
-   * Jobs sent to the worker and not answered by it, by sequence. Includes jobs whose request was already answered 408.
-   */
+  /** Jobs sent to the worker and not answered by it, by sequence. Includes jobs already answered 408. */
   readonly inFlight = new Map<number, PendingJob>()
   /** Uuids sent to the worker to record as withheld, and not yet confirmed. */
   readonly withheld = new Set<string>()

@@ -1,5 +1,5 @@
-// Keeps the requested number of workers alive: starts them, detects crashes and hangs, and replaces or retires workers.
-// Jobs of a lost worker are passed on once the worker can no longer record.
+// Keeps the requested number of workers alive. Jobs of a lost worker are passed on once the worker can no longer
+// record.
 import { DetailedError } from '../lib/named-error.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { LossCause, PoolParts } from './pool-options.ts'

@@ -7,7 +7,6 @@ import type { WorkerHandle } from './worker-handle.ts'
 export interface Slot {
   readonly number: number
   handle: WorkerHandle | null
-  /** True if the slot is removed when its worker ends. */
   retiring: boolean
   failures: number
   /** Cancels the delayed start, or the timeout of the current start. */
