@@ -18,7 +18,6 @@ type Question = Extract<FromProcess, { type: 'collect' | 'metrics' | 'look' | 'f
 
 /** Timeout for a process's metrics; a process that is too busy is omitted. */
 const COLLECT_MS = 1_000
-/** Timeout for figures, which are requested every second. */
 const LOOK_MS = 500
 
 // Merges the metrics of all processes. Each family appears once and each sample has a process label, so that counters

@@ -1,5 +1,4 @@
-// Starts and ends a helper process of the service. The process receives none of the service's secrets: its environment
-// contains only paths of runtime files, and its input arrives on standard input.
+// Starts and ends a helper process, which receives none of the service's secrets.
 import { ownProcess } from '../program/entries.ts'
 import { sendToChild } from './send.ts'
 
@@ -14,7 +13,7 @@ export interface BackgroundChildOptions<Message> {
 export interface BackgroundChild<Order> {
   send(order: Order): void
   kill(): void
-  /** Sends a message that makes the process end, and kills the process if it takes longer than `withinMs`. */
+  /** Sends a message that ends the process, and kills it after `withinMs`. */
   end(order: Order, withinMs: number): Promise<void>
 }
 

@@ -33,10 +33,7 @@ export interface FollowedChanges extends ChangeFeed {
   follow(follower: ChangeFollower): Promise<void>
 }
 
-/**
- * Time after which an unapplied change ends the decisions of this process. Each part first tries to withhold only the
- * decisions that the change affects (serve-lists.ts).
- */
+/** Time after which an unapplied change ends the decisions of this process. */
 const BEHIND_MAX_MS = 4_000
 
 /** Applies every change within one poll of the feed. Nothing else invalidates a cache. */
@@ -54,8 +51,8 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
     })
 
   /**
-   * Does not renew the lease if a part has been behind for too long. After the lease ends, changes may be older than a
-   * lease, and decisions wait until all of them are applied.
+   * Does not renew the lease while a part is behind. After the lease ends, decisions wait until all changes are
+   * applied.
    */
   const renewLease = (untilMs: number): void => {
     const nowMs = clock.monotonicMs()

@@ -1,15 +1,11 @@
-// Checks that the service can listen on the configured addresses before it writes anything. Otherwise, a first start
-// with a port in use would leave a deployment configured with that port.
+// Checks that the service can listen on the configured addresses before it writes anything.
 
 import { SettingInvalidError } from '../config/settings.ts'
 import type { ProcessRole } from '../domain/process-role.ts'
 import { errorCodeOf } from '../lib/named-error.ts'
 import type { ListenAddress } from '../server/listen-address.ts'
 
-/**
- * Returns the address with a real port: port 0 becomes a free port.
- * @throws SettingInvalidError with one line that names the setting
- */
+/** Returns the address; port 0 becomes a free port. @throws SettingInvalidError */
 const claimListenAddress = (setting: string, { hostname, port }: ListenAddress): ListenAddress => {
   try {
     const probe = Bun.listen({ hostname, port, exclusive: true, socket: { data: () => undefined } })

@@ -1,5 +1,5 @@
 // Records the outcome of requests that this node did not finish answering. Until then, other nodes reject a retry
-// (invariant 3), because only this node’s decision log shows whether they were signed.
+// (invariant 3).
 import { type Clock, createHeldClock, type Timers } from '../lib/time.ts'
 import { KEEP_SLACK_SECONDS, type NodeMemory } from '../server/idempotency.ts'
 import type { IdempotencyTable, UnansweredClaim } from '../store/idempotency.ts'
@@ -11,7 +11,6 @@ export interface ClaimTellerDependencies {
   /** Lifetime of a claim: longer than any process can spend on its request. */
   readonly claimSeconds: number
   readonly after: Timers['after']
-  /** Called if the store or the log can't be read. The next pass tries again. */
   readonly onError: (error: unknown) => void
 }
 

@@ -1,5 +1,5 @@
-// Ends a supervised process with its supervisor, without draining, because the next service may start at once. Linux
-// kills it even if its main thread hangs (prctl(2), PR_SET_PDEATHSIG); other systems rely on the closed channel.
+// Ends a supervised process with its supervisor. Linux kills it even if its main thread hangs (prctl(2),
+// PR_SET_PDEATHSIG); other systems rely on the closed channel.
 import { dlopen } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import type { Logger } from '../telemetry/log.ts'
@@ -7,14 +7,10 @@ import type { Logger } from '../telemetry/log.ts'
 const PR_SET_PDEATHSIG = 1
 const SIGKILL = 9
 
-/**
- * Returns the path of this process's C library (GNU or musl). It is absolute, because Bun also searches the working
- * directory for a bare name.
- */
+/** Absolute path of this process's C library (GNU or musl): Bun also searches the working directory for a bare name. */
 const libraryPath = (): string | null =>
   /\s(\/\S+\/(?:libc\.so\.6|ld-musl-[^/\s]+\.so\.1))$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] ?? null
 
-/** Requests that Linux kill this process when its parent ends. @throws if the request fails */
 const dieWithParent = (): void => {
   const path = libraryPath()
   if (path === null) throw new Error('the C library was not found')
@@ -22,7 +18,6 @@ const dieWithParent = (): void => {
   if (symbols.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) !== 0) throw new Error('prctl failed')
 }
 
-/** Used part of `process`. */
 export interface OrphanableProcess {
   readonly ppid: number
   on(event: 'disconnect', listener: () => void): unknown

@@ -1,6 +1,5 @@
-// Runs the service as several processes behind one port. With several processes, this process only supervises: it
-// claims the addresses and the data folder, but opens no listener, store or key. A single process serves and supervises
-// processes requested later, so there is no additional hop.
+// Runs the service as several processes behind one port. With several processes, this process only supervises and opens
+// no listener, store or key. A single process serves and supervises processes requested later.
 import type { Config } from '../config/config.ts'
 import { PROCESSES_MAX } from '../config/process-plan.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -79,9 +78,7 @@ const supervisorOptions = (config: Config, log: Logger) => ({
   log,
 })
 
-/**
- * Claims the addresses and the data folder without starting anything. @throws SettingInvalidError, StoreUnusableError
- */
+/** Claims the addresses and the data folder. @throws SettingInvalidError, StoreUnusableError */
 export const superviseProcesses = (config: Config, log: Logger): ProcessSupervisor => {
   if (!CAN_SHARE_PORT) {
     throw new SettingInvalidError(
@@ -111,10 +108,7 @@ export const superviseProcesses = (config: Config, log: Logger): ProcessSupervis
   }
 }
 
-/**
- * Creates the supervisor's entry for its own process. Messages to itself arrive in a later turn, like messages from
- * another process.
- */
+/** Creates the supervisor's entry for its own process. Messages to itself arrive in a later turn. */
 const createOwnPlace = (assignment: ProcessAssignment) => {
   let hear: (message: ToProcess) => void = () => undefined
   let listener: ProcessListener | null = null

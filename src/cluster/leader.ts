@@ -1,6 +1,6 @@
 // Runs the tasks that one process performs for the deployment. A role's leader holds its lease in the store. It trusts
-// a renewal for 4 s from before the request. Another process takes over only after the lease has not changed for 5.5 s,
-// so two never lead. Both use monotonic clocks, so clocks of different machines are never compared.
+// a renewal for 4 s from before the request. Another process takes over only after the lease has not changed for 5.5 s.
+// Both use monotonic clocks.
 import { DetailedError, NamedError } from '../lib/named-error.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -68,10 +68,7 @@ export interface Leader extends Lead {
 const LOOK_MS = 2_000
 /** Time for which a renewal is trusted; two consecutive renewals may fail. */
 export const TRUSTED_MS = 4_000
-/**
- * Time without a renewal after which the lease may be taken over. This happens at most three checks later, within 8 s
- * of the last renewal.
- */
+/** Time without a renewal after which the lease may be taken over, within 8 s of the last renewal. */
 const TAKEN_OVER_MS = 5_500
 const RETRY_MS = 500
 /** Longer than one delivery or request of a task. */

@@ -1,5 +1,4 @@
-// Watches the lease of a role that this process doesn't serve, to report that no process of the deployment runs the
-// role's tasks.
+// Watches the lease of a role that this process doesn't serve, to report that no process runs its tasks.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LeaderLease, LeaderLeaseTable } from '../store/leader-lease.ts'
 

@@ -1,5 +1,4 @@
-// Link of a supervised process to its supervisor: reports readiness, sends metrics and figures, and requests those of
-// all processes.
+// Link of a supervised process to its supervisor.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessControl, ProcessesLook } from '../admin/live/processes.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
@@ -30,10 +29,7 @@ export interface LinkedProcess {
 
 const ANSWER_WITHIN_MS = 2_000
 
-/**
- * Returns null if the process has no supervisor. Removes the assignment from the environment, because it isn't a
- * setting.
- */
+/** Null without a supervisor. Removes the assignment from the environment, because it isn't a setting. */
 export const createProcessLink = (host: LinkedProcess, after: Timers['after']): ProcessLink | null => {
   const text = host.env[ASSIGNMENT_VARIABLE]
   if (text === undefined) return null

@@ -1,5 +1,5 @@
-// Counts the live processes of the deployment on all machines. Each process increments its beat in the store every two
-// seconds; a process with an unchanged beat is gone. With a single process, a beat is one small write.
+// Counts the live processes of the deployment. Each increments its beat in the store every two seconds; a process with
+// an unchanged beat is gone.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
 
@@ -30,7 +30,6 @@ export interface ProcessRegistryDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly time: SharedTime
   readonly after: Timers['after']
-  /** Called if a beat failed; the known processes stay unchanged. */
   readonly onError: (error: unknown) => void
 }
 
@@ -48,10 +47,7 @@ export interface ProcessRegistry {
 }
 
 export const BEAT_MS = 2_000
-/**
- * Interval at which a new process reads the others' beats until each has changed, because the first reading may be one
- * beat old.
- */
+/** Interval at which a new process reads the others' beats until each has changed. */
 const LISTEN_MS = 100
 const LISTENS = Math.ceil(BEAT_MS / LISTEN_MS) + 2
 /** Time after which a process without a new beat doesn't count; slightly more than three beats. */

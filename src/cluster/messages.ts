@@ -1,4 +1,3 @@
-// Messages between a supervisor and its processes.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessesLook, ProcessTarget } from '../admin/live/processes.ts'
 

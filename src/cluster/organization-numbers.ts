@@ -1,5 +1,4 @@
-// Numbers configured by an organization's short name and read by its id: queue weight, and maximum attestations in
-// flight.
+// Numbers configured by an organization's short name and read by its id.
 import { ALL_OTHERS } from '../config/setting-values.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'

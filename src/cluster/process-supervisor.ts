@@ -1,5 +1,5 @@
 // Starts, restarts and replaces several processes behind one port. The first starts alone, because it initializes the
-// deployment. Separate processes limit failures that stop all threads, such as loops in native code and memory leaks.
+// deployment.
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import { NamedError } from '../lib/named-error.ts'
 import type { Timers } from '../lib/time.ts'
@@ -22,14 +22,11 @@ export interface ProcessSupervisorOptions {
 
 export interface ProcessSupervisor {
   /**
-   * Resolves to true when all processes listen, and to false if they were stopped before.
-   * @throws ProcessStartError if a process ends instead, after the others have been stopped
+   * Resolves to true when all processes listen, and to false if they were stopped before. @throws ProcessStartError if
+   * a process ends instead
    */
   start(): Promise<boolean>
-  /**
-   * Replaces the processes one after another while the others serve. Resolves to false if a new process did not become
-   * ready.
-   */
+  /** Replaces the processes one after another. Resolves to false if a new process did not become ready. */
   replaceAll(): Promise<boolean>
   stop(): Promise<void>
   ready(): number
@@ -50,11 +47,11 @@ const BACKOFF_MAX_MS = 5_000
 const SETTLED_MS = 30_000
 const PING_MS = 1_000
 /**
- * Number of unanswered pings after which a process is killed and replaced. Pings are counted instead of time, because
- * suspending the process group also suspends the supervisor.
+ * Number of unanswered pings after which a process is replaced. Suspending the process group also suspends the
+ * supervisor, so pings are counted instead of time.
  */
 const SILENT_PINGS = 10
-/** Limit for a starting process. The first start creates keys and keystores, and the machine may be busy. */
+/** Limit for a starting process: the first start creates keys. */
 const SILENT_PINGS_AT_START = 120
 
 export const createProcessSupervisor = (options: ProcessSupervisorOptions): ProcessSupervisor => {
@@ -99,10 +96,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     }
   }
 
-  /**
-   * A suspended process, or one that loops in native code, still receives its share of the connections and answers
-   * none.
-   */
+  /** A suspended process, or one that loops in native code, still receives connections and answers none. */
   const checkOn = (place: Place): void => {
     const { process, ready, leaving } = place
     if (process === null || process.own === true || leaving) return

@@ -1,7 +1,6 @@
 import type { ReadinessCheck } from '../server/operations.ts'
 import type { ChangeFeed } from '../store/change-feed.ts'
 
-/** State of signing in a process that serves attestations. */
 export interface SigningReadiness {
   workers(): number
   /** Returns false while every key of a kind is missing in this process. */

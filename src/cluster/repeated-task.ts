@@ -10,7 +10,6 @@ export interface RepeatedTaskOptions {
   readonly after: Timers['after']
   /** Receives a lead that is also lost when the task stops. */
   readonly work: (lead: Lead) => Promise<void>
-  /** Called if a run fails. The next run follows as usual. */
   readonly onError: (error: unknown) => void
 }
 

@@ -1,5 +1,4 @@
-// Sends one request to several processes. A round ends when all have responded or ended, or at the timeout; later
-// responses are ignored.
+// Sends one request to several processes. A round ends when all have responded or ended, or at the timeout.
 import type { Timers } from '../lib/time.ts'
 
 export interface Rounds<Answer> {

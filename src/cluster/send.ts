@@ -1,7 +1,7 @@
-// Sends a message to a child process that may be ending. Its channel closes before its end is reported, and a write to
-// a closed channel throws. In a timer, this would end the supervisor and all its processes.
+// Sends a message to a child process that may be ending: a write to a closed channel throws, and would end the
+// supervisor in a timer.
 
-/** Drops the message if the child is ending. The end of the child is reported separately. */
+/** Drops the message if the child is ending. */
 export const sendToChild = (child: Pick<Bun.Subprocess, 'send'>, message: unknown): void => {
   try {
     child.send(message)

@@ -4,10 +4,7 @@ import type { ProcessControl } from '../admin/live/processes.ts'
 export interface ServicePlace {
   /** Index, starting at 0. The first process also serves the pages. */
   readonly index: number
-  /**
-   * Whether other processes may listen on the same address. The supervisor has then claimed the address and locked the
-   * data folder.
-   */
+  /** Whether other processes may listen on the same address, which the supervisor has then claimed. */
   readonly shared: boolean
   /** Collects the metrics of all processes. `own` reads this process's metrics. */
   readonly collectMetrics: (own: () => Promise<string>) => Promise<string>
