@@ -44,4 +44,4 @@ test('at most eight are, and as many again once they are answered', async () => 
     expect((await compared)?.flat().map(({ outcome }) => outcome)).toEqual(['passed'])
     expect([most, asked]).toEqual([8, round * 20])
   }
-}, 2_000)
+})

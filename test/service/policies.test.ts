@@ -83,8 +83,7 @@ const apply = async (text: string, extra: Readonly<Record<string, unknown>>): Pr
   writeFileSync(path, text)
   await command('policy', 'apply', path, '--policy', policyId)
   const name = /^name: (.*)$/m.exec(text)?.[1]
-  for (let tries = 0; tries < 2_000; tries++) if ((await attest(0xffff, extra)).name === name) return
-  throw new Error('the policy never came')
+  await until(async () => (await attest(0xffff, extra)).name === name)
 }
 
 const records = async (): Promise<Record<string, unknown>[]> =>

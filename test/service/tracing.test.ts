@@ -257,8 +257,8 @@ describe('a collector that is none', () => {
     held.resolve(new Response('', { status: 400 }))
     await until(async () => (await metric('countersign_traces_total{outcome="dropped"}')) >= known + 101)
     collector.answer = null
-    expect((await attest({}, sampled('00000000000000c1'))).status).toBe(200)
-    await spansUnder('00000000000000c1')
+    expect((await attest({}, sampled('00000000000000d1'))).status).toBe(200)
+    await spansUnder('00000000000000d1')
     await service.logLine(({ message }) => message === 'sending traces to the collector again')
     const lines = service
       .output()
@@ -283,11 +283,11 @@ test(
         COUNTERSIGN_TRACING_SAMPLE: '1',
       },
     })
-    const before = collector.spans.length
     const body = { from: WALLET, chain: 'base', verification_hash: own.quickstart['VERIFICATION_HASH'] }
     expect((await own.attest(body)).status).toBe(200)
     expect(await own.stop()).toBe(0)
-    const names = collector.spans.slice(before).map(({ name }) => name)
+    // Spans of the other service's callers, all in one trace, may still arrive.
+    const names = collector.spans.filter(({ traceId }) => traceId !== TRACE_ID).map(({ name }) => name)
     expect(names).toEqual([
       'POST /v2/attestation',
       'key',
