@@ -9,6 +9,7 @@ import { openSegment, type SegmentOptions } from '../../src/decision-log/segment
 import { type SegmentFiles, systemSegmentFiles } from '../../src/decision-log/segment-files.ts'
 import { listSegments } from '../../src/decision-log/segment-name.ts'
 import type { DecisionRecord, LogRecord, SegmentWriter, WithheldRecord } from '../../src/decision-log/types.ts'
+import { until } from '../support/until.ts'
 
 /** 2026-11-20T10:11:12.123Z */
 export const START_MS = 1_795_169_472_123
@@ -83,6 +84,10 @@ const openForReading = (directory: string): string[] =>
           return []
         }
       })
+
+/** Waits for readers that close their files after their result, such as uploads. */
+export const untilReadersClose = (): Promise<void> =>
+  until(() => made.every((directory) => openForReading(directory).length === 0))
 
 /** For afterEach. Readers must have closed their files. */
 export const removeTemporaryDirectories = (): void => {

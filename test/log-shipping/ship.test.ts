@@ -19,6 +19,7 @@ import {
   removeTemporaryDirectories,
   segmentNames,
   temporaryDirectory,
+  untilReadersClose,
 } from '../decision-log/fixtures.ts'
 import { type FakeBucket, startFakeBucket } from './fake-bucket.ts'
 
@@ -104,6 +105,7 @@ beforeEach(() => {
 afterEach(async () => {
   writer.close()
   for (const bucket of buckets) await bucket.stop()
+  await untilReadersClose()
   removeTemporaryDirectories()
 })
 
