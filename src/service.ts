@@ -1,7 +1,7 @@
 // The composition root: opens what there is, serves, and takes it down in reverse.
 import type { NewLink } from './admin/accounts/links.ts'
 import type { LiveReading } from './admin/live/point.ts'
-import type { ServicePlace } from './cluster/service-place.ts'
+import type { ServicePlace } from './cluster/place.ts'
 import { type OpenedService, openService } from './compose/opening.ts'
 import { type ServingService, serve } from './compose/serving.ts'
 import type { Config } from './config/config.ts'

@@ -12,9 +12,14 @@ import { findServiceAmong } from '../lib/service-key.ts'
 import { type Clock, systemClock } from '../lib/time.ts'
 import { providedByModules, runningModules } from '../module-interface/open-modules.ts'
 import { MODULES } from '../modules.ts'
-import { foreignSessionToken, openShipTarget, ShipAccessMissingError } from '../object-store/ship-access.ts'
+import {
+  foreignSessionToken,
+  openShipTarget,
+  SHIPPING,
+  ShipAccessMissingError,
+  type ShippingService,
+} from '../object-store/ship-access.ts'
 import type { ShipPlace, ShipTarget } from '../object-store/ship-target.ts'
-import { SHIPPING, type ShippingService } from '../object-store/shipping.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
 import { StoreUnusableError } from '../store/errors.ts'

@@ -1,7 +1,11 @@
-// Numbers configured by an organization's short name and read by its id.
+// Numbers configured by an organization's short name and read by its id: queue weight, and maximum attestations in
+// flight.
+
+import type { Config } from '../config/config.ts'
 import { ALL_OTHERS } from '../config/setting-values.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
 
 export interface OrganizationNumbers {
   /** @throws StoreUnavailableError */
@@ -52,5 +56,39 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
       if (topic === 'organization') refresh()
     },
     resync: refresh,
+  }
+}
+
+/** Configured limits of each organization under load: queue weight, and maximum attestations in flight. */
+interface OrganizationShares {
+  /** Must be loaded and receive all changes. */
+  readonly followers: readonly OrganizationNumbers[]
+  /** Undefined if all organizations have the same weight. */
+  readonly weightOf: ((organizationId: string) => number) | undefined
+  /** Returns Infinity for an organization without a limit; null if no organization has one. */
+  readonly capOf: ((organizationId: string) => number) | null
+}
+
+export const createOrganizationShares = (
+  config: Pick<Config, 'organizationWeights' | 'organizationConcurrency'>,
+  { organizations }: Pick<Store, 'organizations'>,
+  log: Logger,
+): OrganizationShares => {
+  const numbersOf = (setting: string, bySlug: ReadonlyMap<string, number>, fallback: number): OrganizationNumbers =>
+    createOrganizationNumbers({
+      organizations,
+      bySlug,
+      fallback,
+      onError: (error) =>
+        log.warn('could not read the organizations; keeping the previous values of a setting', { error, setting }),
+      onUnknown: (slugs) => log.warn('a setting names unknown organizations', { setting, slugs }),
+    })
+  const weights = numbersOf('organization-weights', config.organizationWeights, 1)
+  const caps = numbersOf('organization-concurrency', config.organizationConcurrency, Number.POSITIVE_INFINITY)
+  const followers = [weights, caps]
+  return {
+    followers,
+    weightOf: config.organizationWeights.size === 0 ? undefined : weights.of,
+    capOf: config.organizationConcurrency.size === 0 ? null : caps.of,
   }
 }

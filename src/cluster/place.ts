@@ -1,5 +1,5 @@
 // Position in a supervisor's list of processes, and the process in it.
-import type { ProcessState } from '../admin/live/processes.ts'
+import type { ProcessControl, ProcessState } from '../admin/live/processes.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 
 export interface SupervisedProcess {
@@ -54,4 +54,20 @@ export const stateOf = ({ process, leaving, ready }: Place): ProcessState => {
   if (process === null) return 'down'
   if (leaving) return 'leaving'
   return ready ? 'ready' : 'starting'
+}
+
+/** Role of a process among the processes of a deployment, assigned at its start. */
+export interface ServicePlace {
+  /** Index, starting at 0. The first process also serves the pages. */
+  readonly index: number
+  /**
+   * Whether other processes may listen on the same address. The supervisor has then claimed the address and locked the
+   * data folder.
+   */
+  readonly shared: boolean
+  /** Collects the metrics of all processes. `own` reads this process's metrics. */
+  readonly collectMetrics: (own: () => Promise<string>) => Promise<string>
+  readonly control: ProcessControl
+  /** Trial of a restored backup: makes no outgoing calls, and runs no leader task except building the log's tree. */
+  readonly isTrial?: boolean
 }

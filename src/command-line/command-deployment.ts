@@ -1,8 +1,8 @@
 // Deployment on this machine that a command's settings select.
 import type { Config } from '../config/config.ts'
 import type { FindService } from '../lib/service-key.ts'
+import type { ShippingService } from '../object-store/ship-access.ts'
 import type { ShipPlace, ShipTarget } from '../object-store/ship-target.ts'
-import type { ShippingService } from '../object-store/shipping.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { EvidenceKeyRotation } from '../setup/evidence-key.ts'
 import type { Store } from '../store/store.ts'

@@ -1,7 +1,10 @@
 // Parses option values. Messages never repeat a value, because it may be a key.
+
+import { readFileSync } from 'node:fs'
 import { AUTHOR_RULE, isAuthor } from '../domain/list.ts'
 import { replaceHidden } from '../lib/hidden-characters.ts'
-import { type ParsedCommand, UsageError } from './output.ts'
+import { unreadableText } from '../lib/named-error.ts'
+import { CommandFailedError, type ParsedCommand, UsageError } from './output.ts'
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LONGEST_SECONDS = 10 * 365 * 86_400
@@ -52,4 +55,13 @@ export const parseLimit = (text: string): number => {
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
   if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)
   return limit
+}
+
+/** @param path path of a file; `-` reads stdin. @throws CommandFailedError */
+export const readText = (path: string): string => {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8')
+  } catch (error) {
+    throw new CommandFailedError(`${path} ${unreadableText(error)}`)
+  }
 }

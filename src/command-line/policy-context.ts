@@ -12,8 +12,8 @@ import type { CompiledPolicy } from '../policy/types/program.ts'
 import { type AdminClient, type AnswerOf, readPages } from './admin-client.ts'
 import { type CommandContext, text } from './command.ts'
 import { requireOrganization } from './in-organization.ts'
+import { readText } from './option-values.ts'
 import { CommandFailedError, UsageError } from './output.ts'
-import { readText } from './read-text.ts'
 
 export const REVISION_WORD = { name: 'REVISION_OR_FILE', help: 'Revision ID, revision number with --policy, or file' }
 export const REVISION_OPTION = text('policy', 'ID', 'Policy for a revision number')

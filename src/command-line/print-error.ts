@@ -5,9 +5,8 @@ import { CountersignError } from '../domain/errors.ts'
 import { explainFileProblem } from '../lib/file-problem.ts'
 import { PolicyInvalidError } from '../policy/issues.ts'
 import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
-import { CommandFailedError, type CommandOutput, UsageError } from './output.ts'
+import { CommandFailedError, type CommandOutput, UsageError, usageOf } from './output.ts'
 import { NEEDS_SECOND_PERSON, REFUSAL } from './second-person.ts'
-import { usageOf } from './usage.ts'
 
 interface Explained {
   readonly exit: number

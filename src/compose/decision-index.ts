@@ -6,7 +6,7 @@ import { createAskedProcess, type IndexEvent } from '../admin/decisions/index-pr
 import { createDecisionSearch, type DecisionSearch } from '../admin/decisions/search.ts'
 import type { Config } from '../config/config.ts'
 import { systemTimers } from '../lib/time.ts'
-import type { ShippingService } from '../object-store/shipping.ts'
+import type { ShippingService } from '../object-store/ship-access.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locateStore } from '../setup/store-location.ts'
 import type { Logger } from '../telemetry/log.ts'

@@ -2,10 +2,10 @@
 // feed, and the link to other processes. Nothing is used above the line that creates it.
 
 import { followChanges } from '../cluster/change-followers.ts'
-import { createOrganizationShares } from '../cluster/organization-shares.ts'
-import type { ServicePlace } from '../cluster/service-place.ts'
+import { createOrganizationShares } from '../cluster/organization-numbers.ts'
+import type { ServicePlace } from '../cluster/place.ts'
 import type { Config } from '../config/config.ts'
-import { createIdentityFacts } from '../identity/standing/facts.ts'
+import { createIdentityFacts } from '../identity/standing/standings.ts'
 import type { Closers } from '../lib/closers.ts'
 import { findServiceAmong } from '../lib/service-key.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'

@@ -13,8 +13,7 @@ import {
   secretSource,
 } from './given-values.ts'
 import { type ModuleSettings, type SettingReader, selectModules } from './module-settings.ts'
-import { type ProcessPlan, planProcesses } from './process-plan.ts'
-import { countProcessors } from './processors.ts'
+import { countProcessors, type ProcessPlan, planProcesses } from './process-plan.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS, SettingInvalidError, type SettingKey } from './settings.ts'
 

@@ -1,6 +1,8 @@
 // Plans the number of processes and workers for the available processors. One main thread serves about 1.5 signing
 // workers, so a process uses about three processors. These are starting values: `bun run bench` finds the best numbers
 // for a machine.
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 
 export interface ProcessPlan {
   readonly processes: number
@@ -29,3 +31,44 @@ export const planProcesses = (
   const workers = processes === 1 ? alone : Math.ceil((processors * WORKERS_PART) / processes)
   return { processes, workers: Math.max(1, Math.min(workers, 16)) }
 }
+
+// Counts the processors available to this process, limited by CPU affinity and container quota. The runtime's count
+// ignores the quota, and threads beyond it are throttled together. Source: cgroups(7);
+// https://docs.kernel.org/admin-guide/cgroup-v2.html, "cpu.max".
+const readText = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // The file doesn't exist: the system isn't Linux, uses the other version of cgroups, or lacks this controller.
+    return null
+  }
+}
+
+/** Parses `cpu.max`: `quota period` in microseconds, or `max period`. Null without a limit. */
+export const parseQuota = (text: string | null): number | null => {
+  const match = /^(\d+) (\d+)\s*$/.exec(text ?? '')
+  const quota = Number(match?.[1])
+  const period = Number(match?.[2])
+  return match === null || !(quota > 0 && period > 0) ? null : quota / period
+}
+
+const quotaOf = (read: (path: string) => string | null): number | null => {
+  const own = /^0::(\/.*)$/m.exec(read('/proc/self/cgroup') ?? '')?.[1] ?? '/'
+  // The limits of all parent groups apply as well.
+  const parts = own.split('/').filter((part) => part !== '')
+  const paths = parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
+  const quotas = ['', ...paths]
+    .map((path) => parseQuota(read(`/sys/fs/cgroup${path}/cpu.max`)))
+    .filter((quota): quota is number => quota !== null)
+  const quota1 = read('/sys/fs/cgroup/cpu/cpu.cfs_quota_us')?.trim()
+  const period1 = read('/sys/fs/cgroup/cpu/cpu.cfs_period_us')?.trim()
+  const quotaVersion1 = parseQuota(`${quota1} ${period1}`)
+  if (quotaVersion1 !== null) quotas.push(quotaVersion1)
+  return quotas.length === 0 ? null : Math.min(...quotas)
+}
+
+/** Returns at least 1. Fractions are rounded up. */
+export const countProcessors = (
+  read: (path: string) => string | null = readText,
+  available: () => number = availableParallelism,
+): number => Math.max(1, Math.min(available(), Math.ceil(quotaOf(read) ?? Number.POSITIVE_INFINITY)))

@@ -1,5 +1,6 @@
 // Creates the target for a configured place. The only code that handles both kinds.
 import { NamedError } from '../lib/named-error.ts'
+import { serviceKey } from '../lib/service-key.ts'
 import { type BucketAccess, createBucketTarget } from './ship-bucket.ts'
 import { createFolderTarget } from './ship-folder.ts'
 import type { ShipPlace, ShipTarget } from './ship-target.ts'
@@ -24,3 +25,14 @@ export const foreignSessionToken = (access: BucketAccess | null): string | null 
   access?.sessionToken === null
     ? (['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '') ?? null)
     : null
+
+/** Place to which a deployment copies its logs, for backups, commands and the shared index. A module provides it. */
+export interface ShippingService {
+  /** The configured place. Null: logs are not copied. */
+  readonly place: ShipPlace | null
+  readonly intervalMs: number
+  /** @returns null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
+  accessTo(place: ShipPlace): BucketAccess | null
+}
+
+export const SHIPPING = serviceKey<ShippingService>('shipping of logs')

@@ -1,7 +1,10 @@
 // Starts the hosted verification page: its API and pages, on a separate listener.
 
 import { Elysia } from 'elysia'
+import { isSessionFinal } from '../domain/session.ts'
+import { SessionClosedError } from '../domain/session-errors.ts'
 import { createRefusalPacer } from '../server/event-loop-turns.ts'
+import { eventStreamResponse } from '../server/event-stream.ts'
 import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
 import { toProblem } from '../server/problem.ts'
 import { createEntry, type PortalEntry } from './entry.ts'
@@ -9,8 +12,7 @@ import { evidenceRoutes } from './evidence-routes.ts'
 import { createPortalGate, type PortalGate, type PortalGateDependencies, portalProblem } from './gate.ts'
 import { basePathOf, buildPortalAssets, createPortalPages } from './pages.ts'
 import { createPageLimits, type PageLimits } from './session-limit.ts'
-import { createSessionTools, sessionRoutes } from './session-routes.ts'
-import { streamRoutes } from './stream-route.ts'
+import { createSessionTools, type SessionTools, sessionRoutes } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
@@ -19,6 +21,38 @@ interface PortalOptions
     Omit<PortalGateDependencies, 'origin' | 'monotonicMs' | 'pacer'> {
   readonly parts: PortalParts
 }
+
+/** Sufficient for several tabs, and for broken connections that neither side has detected yet. */
+const STREAMS_PER_BROWSER_MAX = 10
+
+/** Event stream of the session for the page, authenticated by the cookie. */
+const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>, { access }: SessionTools) =>
+  new Elysia({ name: 'portal stream' }).get(
+    '/api/sessions/:session/events',
+    gate(async ({ request, requestId, params, deadline, keepOpen }) => {
+      const { state, cookieHash } = await access.open(request, params['session'] ?? '')
+      const { organizationId, id: sessionId, status } = state.session
+      if (isSessionFinal(status)) throw new SessionClosedError(status)
+      const stream = await hub.open({
+        organizationId,
+        sessionId,
+        isPage: true,
+        streamsMax: STREAMS_PER_BROWSER_MAX,
+        keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
+        accepts: () => true,
+        mayReceive: async () => (await access.find(request.headers, sessionId)) !== null,
+        // Called every 15 s: ends the stream of a released browser, and all streams of a final session.
+        allowed: async () => {
+          const found = await access.find(request.headers, sessionId)
+          return found !== null && !isSessionFinal(found.status)
+        },
+        signal: request.signal,
+        isLate: () => deadline.passed,
+      })
+      keepOpen()
+      return eventStreamResponse(stream, requestId, null)
+    }),
+  )
 
 export const portalApi = (gate: PortalGate, parts: PortalParts, entry: PortalEntry, limits: PageLimits) => {
   const tools = createSessionTools(parts, limits)

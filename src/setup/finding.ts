@@ -1,4 +1,7 @@
 // Result type of the inspections of a deployment.
+import type { AskToken } from '../signing/token-service.ts'
+import type { TokenAttester } from '../store/sqlite/sqlite-snapshot.ts'
+
 /** One line of the report of `countersign doctor`. The detail states the remedy. */
 export interface Finding {
   readonly check: string
@@ -6,4 +9,24 @@ export interface Finding {
   /** `problem`: something fails or will fail soon. `note`: information only. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
+}
+
+/** Requests one signature from each key. @param ask null if no module connects to a token */
+export const inspectTokenKeys = async (
+  attesters: readonly TokenAttester[],
+  ask: AskToken | null,
+): Promise<Finding[]> => {
+  const findings = (await ask?.(attesters)) ?? []
+  return attesters.map(({ address, key }, index): Finding => {
+    const finding = findings[index]
+    const found = { check: 'token', subject: address } as const
+    if (finding?.ok !== true) {
+      const why =
+        ask === null ? 'this deployment runs without hardware keys' : (finding?.detail ?? 'the token does not answer')
+      return { ...found, result: 'problem', detail: `${key} can’t sign: ${why}; see pkcs11-module` }
+    }
+    if (!finding.isExtractable) return { ...found, result: 'ok', detail: `${key} signs, and can’t be taken out` }
+    const detail = `${key} signs, but the token lets it out (CKA_EXTRACTABLE): add one that it keeps, and retire this`
+    return { ...found, result: 'note', detail }
+  })
 }

@@ -1,8 +1,7 @@
 // A wrong call is told its reason, how it is written and where the help is: not the whole help.
 import { expect, test } from 'bun:test'
 import { requireOrganization } from '../../src/command-line/in-organization.ts'
-import { parseCommand } from '../../src/command-line/output.ts'
-import { usageOf } from '../../src/command-line/usage.ts'
+import { parseCommand, usageOf } from '../../src/command-line/output.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
 import { openOver } from './admin-client-over.ts'
 

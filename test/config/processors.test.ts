@@ -1,6 +1,6 @@
 // How many processors are counted, from what the system says.
 import { expect, test } from 'bun:test'
-import { countProcessors, parseQuota } from '../../src/config/processors.ts'
+import { countProcessors, parseQuota } from '../../src/config/process-plan.ts'
 
 const reading = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? null
 

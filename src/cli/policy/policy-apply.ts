@@ -2,9 +2,9 @@
 // are matched by name, and an unchanged document makes no revision, so both commands can be repeated.
 import { type AdminClient, readPages } from '../../command-line/admin-client.ts'
 import type { CommandContext } from '../../command-line/command.ts'
+import { readText } from '../../command-line/option-values.ts'
 import { formatTable, print, UsageError } from '../../command-line/output.ts'
 import { documentsAt, inOrganization, type PolicyContext, printWarnings } from '../../command-line/policy-context.ts'
-import { readText } from '../../command-line/read-text.ts'
 import { finish } from '../../policy/cel/steps.ts'
 import { readPolicyDocument } from '../../policy/document/document.ts'
 import { type PolicyIssue, renderIssues } from '../../policy/issues.ts'

@@ -1,9 +1,9 @@
 // `countersign policy test`: runs the tests of documents, and reports their coverage and a JUnit file for CI systems.
 import { writeFileSync } from 'node:fs'
 import type { CommandContext } from '../../command-line/command.ts'
+import { readText } from '../../command-line/option-values.ts'
 import { CommandFailedError, print } from '../../command-line/output.ts'
 import { documentsAt, knownChains, printWarnings } from '../../command-line/policy-context.ts'
-import { readText } from '../../command-line/read-text.ts'
 import { unreadableText } from '../../lib/named-error.ts'
 import { compileSource } from '../../policy/cel/compile.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../../policy/issues.ts'

@@ -7,10 +7,10 @@ import {
   type DocumentReceipt,
   type EvidenceService,
 } from '../evidence-types.ts'
+import type { DocumentScan } from './clamd.ts'
 import { DocumentLimitError } from './errors.ts'
 import { cleanFileName } from './fields.ts'
 import { PERSON, type RecordAccess } from './record-writer.ts'
-import type { DocumentScan } from './scan.ts'
 import { FIELDS_KIND } from './typed-fields.ts'
 import { cleanDocument, type DocumentPrograms, readUpload, UPLOAD_PACE } from './upload.ts'
 import { createUploadSlots, type UploadLimits } from './upload-slots.ts'

@@ -4,9 +4,10 @@ import { LRUCache } from 'lru-cache'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Level } from '../../domain/level.ts'
-import type { CheckType } from '../../domain/session.ts'
+import { type CheckType, SESSION_TYPES } from '../../domain/session.ts'
 import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
+import type { IdentityFacts } from '../../policy/sources/identity.ts'
 import {
   judgeStanding,
   type KnownStanding,
@@ -156,3 +157,37 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
     },
   }
 }
+
+/**
+ * Facts of a wallet on a chain, for the organization whose policy reads them. Synchronous if cached. Rejects if the
+ * store is unavailable; there is then no verdict.
+ */
+type IdentityFactsOf = (
+  caller: StandingCaller,
+  address: WalletAddress,
+  chain: string,
+) => IdentityFacts | Promise<IdentityFacts>
+
+const UNVERIFIED: IdentityFacts = Object.freeze({
+  verified: false,
+  type: null,
+  level: 0,
+  verifiedAtSeconds: null,
+})
+
+const toFacts = ({ verifying }: KnownStanding): IdentityFacts =>
+  verifying === null
+    ? UNVERIFIED
+    : {
+        verified: true,
+        type: SESSION_TYPES[verifying.checkType],
+        level: verifying.level,
+        verifiedAtSeconds: verifying.completedAtSeconds,
+      }
+
+export const createIdentityFacts =
+  (standings: Pick<Standings, 'find'>): IdentityFactsOf =>
+  (caller, address, chain) => {
+    const found = standings.find(caller, address, null, chain)
+    return found instanceof Promise ? found.then(toFacts) : toFacts(found)
+  }

@@ -1,10 +1,9 @@
 import { LOG_COPIES } from '../../command-line/log-services.ts'
 import { provide } from '../../lib/service-key.ts'
 import { defineModule } from '../../module-interface/module.ts'
-import { SHIPPING } from '../../object-store/shipping.ts'
-import { bucketAccessOf } from './bucket-access.ts'
+import { SHIPPING } from '../../object-store/ship-access.ts'
 import { SHIP_METRICS } from './service/ship-metrics.ts'
-import { SHIP_SETTINGS, shipSettingsOf } from './settings.ts'
+import { bucketAccessOf, SHIP_SETTINGS, shipSettingsOf } from './settings.ts'
 
 export const logShipping = defineModule({
   name: 'log-shipping',

@@ -3,7 +3,7 @@
 import type { VerbContext } from '../../../command-line/command.ts'
 import { noteCommand } from '../../../command-line/command-note.ts'
 import { findEvidenceKeys } from '../../../setup/evidence-key.ts'
-import { inspectTokenKeys } from '../../../setup/token-findings.ts'
+import { inspectTokenKeys } from '../../../setup/finding.ts'
 import { ASK_TOKEN } from '../../../signing/token-service.ts'
 import { LOG_TREE_TABLES } from '../../../store/copy/log-tree-tables.ts'
 import { runBackup } from './backup.ts'

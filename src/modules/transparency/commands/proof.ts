@@ -5,8 +5,8 @@ import { checkDecisionProof, ProofInvalidError } from '../../../client/decision-
 import { ArgumentInvalidError } from '../../../client/errors.ts'
 import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
 import { shown } from '../../../command-line/decisions-commands.ts'
+import { readText } from '../../../command-line/option-values.ts'
 import { CommandFailedError, print, UsageError } from '../../../command-line/output.ts'
-import { readText } from '../../../command-line/read-text.ts'
 import { readLogKey } from '../service/log-key.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
 

@@ -1,7 +1,6 @@
 // The task that verifies the decision log, with the location of the tree and its heads.
 import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
-import { openShipTarget } from '../../../object-store/ship-access.ts'
-import { SHIPPING } from '../../../object-store/shipping.ts'
+import { openShipTarget, SHIPPING } from '../../../object-store/ship-access.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
 import type { TreeToCheck } from '../verify/check-tree.ts'

@@ -1,9 +1,10 @@
 // Reads the pieces of a name in any script into words in lower-case ASCII, in each possible way.
+
+import { hasMoreHebrewReadings, isHebrewLetterRead, readHebrew } from './abjad.ts'
 import { type ArabicWord, createArabicReader, hasMoreArabicReadings, isArabicLetterRead } from './arabic.ts'
 import type { Skeleton } from './consonants.ts'
 import { type EastAsianWord, readEastAsian, readWithin } from './east-asian.ts'
 import { toAscii, WORD_MAX } from './fold.ts'
-import { hasMoreHebrewReadings, isHebrewLetterRead, readHebrew } from './hebrew.ts'
 
 export type NameKind = 'person' | 'organization'
 
