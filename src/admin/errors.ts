@@ -78,6 +78,12 @@ export class SubjectUnknownError extends CountersignError {
   }
 }
 
+/** @throws SubjectUnknownError if the store does not have the subject */
+export const requireFound = <Subject>(subject: Subject | null, what: string): Subject => {
+  if (subject === null) throw new SubjectUnknownError(what)
+  return subject
+}
+
 export class ConflictError extends CountersignError {
   constructor(detail: string) {
     super('CONFLICT', detail)

@@ -7,7 +7,7 @@ import { mergeEntries } from '../facts/lists/write-list.ts'
 import type { AddressList } from '../store/lists/lists.ts'
 import type { Page } from '../store/paging.ts'
 import type { Store } from '../store/store.ts'
-import { SubjectUnknownError } from './errors.ts'
+import { requireFound } from './errors.ts'
 import type { AddressSearch, KeyRange } from './list-search.ts'
 
 type ListStore = Pick<Store, 'lists' | 'listBases'>
@@ -46,8 +46,7 @@ const SNAPSHOT_ATTEMPTS = 20
 /** Reads a list and its edits since the base, in one version. The base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListStore, listId: string) => {
   for (let attempt = 0; attempt < SNAPSHOT_ATTEMPTS; attempt++) {
-    const list = await lists.findById(listId)
-    if (list === null) throw new SubjectUnknownError('list')
+    const list = requireFound(await lists.findById(listId), 'list')
     const edits = await lists.readEdits(listId)
     if ((await lists.findById(listId))?.version === list.version) return { list, edits }
   }

@@ -6,7 +6,7 @@ import { ListFileInvalidError } from '../facts/lists/read-list.ts'
 import { ListChangedError, type ListContents, rewriteList } from '../facts/lists/write-list.ts'
 import type { AddressList, EditResult } from '../store/lists/lists.ts'
 import type { Store, Tables } from '../store/store.ts'
-import { ConflictError, SubjectUnknownError } from './errors.ts'
+import { ConflictError, requireFound, SubjectUnknownError } from './errors.ts'
 import { ListFileRefusedError, type ListUploads } from './list-uploads.ts'
 import type { Note } from './route.ts'
 
@@ -23,11 +23,7 @@ export const requireList = async (
   tables: Pick<Tables, 'lists'>,
   owner: ListOwner,
   name: string,
-): Promise<AddressList> => {
-  const list = await tables.lists.find(owner, name)
-  if (list === null) throw new SubjectUnknownError('list')
-  return list
-}
+): Promise<AddressList> => requireFound(await tables.lists.find(owner, name), 'list')
 
 /** The allow and deny lists of an organization are created on the first write. */
 export const ensureList = async (

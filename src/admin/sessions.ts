@@ -4,7 +4,7 @@ import { requiredParts } from '../domain/requirements.ts'
 import { operatorActor, type Session, type SessionState, type SessionStatus } from '../domain/session.ts'
 import type { Tables } from '../store/store.ts'
 import { type Actor, authorName } from './actor.ts'
-import { SubjectUnknownError } from './errors.ts'
+import { requireFound } from './errors.ts'
 
 export const BASE = '/organizations/{organization}/sessions'
 
@@ -14,11 +14,7 @@ export const requireSession = async (
   tables: Pick<Tables, 'sessions'>,
   organizationId: string,
   sessionId: string,
-): Promise<SessionState> => {
-  const state = await tables.sessions.find(organizationId, sessionId.toLowerCase())
-  if (state === null) throw new SubjectUnknownError('session')
-  return state
-}
+): Promise<SessionState> => requireFound(await tables.sessions.find(organizationId, sessionId.toLowerCase()), 'session')
 
 /**
  * Requires a comment for a rejection: public, or private if the person must not be alerted.

@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { User } from '../../store/accounts/users.ts'
-import { CredentialWrongError, OriginRefusedError, SubjectUnknownError } from '../errors.ts'
+import { CredentialWrongError, OriginRefusedError, requireFound } from '../errors.ts'
 import { Type } from '../schema.ts'
 import type { Services } from '../services.ts'
 
@@ -33,8 +33,5 @@ export const wordsAbout = async ({ store }: Services, user: User): Promise<strin
   return [user.email, user.name, ...organizations.flatMap((found) => (found === null ? [] : [found.slug, found.name]))]
 }
 
-export const requireUser = async (services: Services, userId: string): Promise<User> => {
-  const user = await services.store.users.find(userId)
-  if (user === null) throw new SubjectUnknownError('account')
-  return user
-}
+export const requireUser = async (services: Services, userId: string): Promise<User> =>
+  requireFound(await services.store.users.find(userId), 'account')

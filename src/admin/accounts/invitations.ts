@@ -5,16 +5,13 @@ import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
 import { type Actor, actorId, actorName } from '../actor.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { holderOf } from '../second-person/approvers.ts'
 import type { Services } from '../services.ts'
 import { makeLink, newOfferCode, offerLink } from './links.ts'
 
-export const requireAccount = async (tables: Tables, userId: string): Promise<User> => {
-  const user = await tables.users.find(userId)
-  if (user === null) throw new SubjectUnknownError('account')
-  return user
-}
+export const requireAccount = async (tables: Tables, userId: string): Promise<User> =>
+  requireFound(await tables.users.find(userId), 'account')
 
 /**
  * Whether an organization may receive a link that sets this account's password. The organization must have created the

@@ -4,18 +4,14 @@ import type { PolicySubject } from '../../policy/types/document.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
 import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
 import type { Store, Tables } from '../../store/store.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound, SubjectUnknownError } from '../errors.ts'
 import type { Services } from '../services.ts'
 
 export const requirePolicy = async (
   tables: Pick<Tables, 'policies'>,
   organizationId: string,
   policyId: string,
-): Promise<Policy> => {
-  const policy = await tables.policies.find(organizationId, policyId)
-  if (policy === null) throw new SubjectUnknownError('policy')
-  return policy
-}
+): Promise<Policy> => requireFound(await tables.policies.find(organizationId, policyId), 'policy')
 
 /**
  * Refuses a document that decides requests for a policy that decides sessions, and vice versa. @throws

@@ -1,7 +1,7 @@
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
-import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, requireFound } from '../errors.ts'
 import type { Note } from '../route.ts'
 import { requirePolicy, requireRevision } from './find.ts'
 import { requireTriedDecider } from './tried.ts'
@@ -18,8 +18,7 @@ export const activate = async (
   // Responses contain the name in the active document, so the policy is renamed.
   const { name } = (await compileRevision(revision)).document
   if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
-  const after = await tables.policies.activateRevision(organizationId, policyId, revisionId)
-  if (after === null) throw new SubjectUnknownError('revision')
+  const after = requireFound(await tables.policies.activateRevision(organizationId, policyId, revisionId), 'revision')
   await requireTriedDecider(tables, organizationId, policyId)
   note({
     action: 'policy.activate',

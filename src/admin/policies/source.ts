@@ -2,7 +2,7 @@ import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { savedSteps, sourceSteps } from '../../policy/cel/compile.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
 import type { Deadline } from '../../server/deadline.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { Type } from '../schema.ts'
 import type { Services } from '../services.ts'
 
@@ -24,8 +24,7 @@ export const compiledOf = async (
     return { source, policy }
   }
   if (revisionId === undefined) throw new FieldMissingError('source or revision_id')
-  const revision = await store.policies.findRevision(organizationId, revisionId)
-  if (revision === null) throw new SubjectUnknownError('revision')
+  const revision = requireFound(await store.policies.findRevision(organizationId, revisionId), 'revision')
   return {
     source: revision.source,
     policy: await policyWork.run(organizationId, savedSteps(revision.source), deadline),

@@ -5,7 +5,7 @@ import { ASK_TOKEN } from '../../signing/token-service.ts'
 import { StoreUnavailableError } from '../../store/errors.ts'
 import type { Attester } from '../../store/organizations/attesters.ts'
 import type { Tables } from '../../store/store.ts'
-import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, requireFound } from '../errors.ts'
 import { CALLER, DEPLOYMENT, declareRoutes, type Note } from '../route.ts'
 import { closed, named, oneOf, Type, time } from '../schema.ts'
 import { AwaitsApproval } from '../second-person/guard.ts'
@@ -75,11 +75,8 @@ const findTokenKey = async (
   throw new FieldInvalidError('token_key', `can’t be used: ${detail}`)
 }
 
-const requireAttester = async (tables: Tables, attesterId: string): Promise<Attester> => {
-  const found = await tables.attesters.find(attesterId)
-  if (found === null) throw new SubjectUnknownError('attester')
-  return found
-}
+const requireAttester = async (tables: Tables, attesterId: string): Promise<Attester> =>
+  requireFound(await tables.attesters.find(attesterId), 'attester')
 
 const addAttester = async (
   tables: Tables,

@@ -4,7 +4,7 @@ import { walletAddressText } from '../../domain/wallet.ts'
 import type { Binding } from '../../store/organizations/bindings.ts'
 import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { requirePolicy } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
@@ -125,8 +125,7 @@ export const BINDING_ROUTES = [
     answer: BINDING,
     handle: ({ organization, params, body, write }) =>
       write(async (tables, note) => {
-        const before = await tables.bindings.find(organization.id, params.binding)
-        if (before === null) throw new SubjectUnknownError('binding')
+        const before = requireFound(await tables.bindings.find(organization.id, params.binding), 'binding')
         await tables.bindings.setLabel(organization.id, before.id, body.label)
         const { chain, address } = showBinding(before)
         note({
@@ -144,8 +143,7 @@ export const BINDING_ROUTES = [
     secondPerson: {
       action: 'binding.remove',
       see: async (tables, { organization, params }) => {
-        const binding = await tables.bindings.find(organization.id, params.binding)
-        if (binding === null) throw new SubjectUnknownError('binding')
+        const binding = requireFound(await tables.bindings.find(organization.id, params.binding), 'binding')
         const project = await requireProject(tables, organization.id, binding.projectId)
         return {
           subject: binding.id,
@@ -156,8 +154,7 @@ export const BINDING_ROUTES = [
     },
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
-        const removed = await tables.bindings.remove(organization.id, params.binding)
-        if (removed === null) throw new SubjectUnknownError('binding')
+        const removed = requireFound(await tables.bindings.remove(organization.id, params.binding), 'binding')
         const project = await requireProject(tables, organization.id, removed.projectId)
         const { id, created_at: _at, ...detail } = showBinding(removed)
         note({ action: 'binding.remove', subject: id, detail: { ...detail, project: project.name } })

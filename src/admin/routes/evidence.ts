@@ -3,7 +3,7 @@ import { partOf } from '../../domain/requirements.ts'
 import type { Session } from '../../domain/session.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'
 import { SECURITY_HEADERS } from '../../server/security-headers.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
 import { closed, named, nullable, Type, time } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
@@ -94,12 +94,10 @@ export const EVIDENCE_ROUTES = [
     media: ['application/octet-stream'],
     handle: async ({ services, organization, actor, params, requestId, write }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
-      const opened = await services.identity.evidence.openDocument(
-        evidenceOf(session),
-        params.document,
-        operator(actor),
+      const opened = requireFound(
+        await services.identity.evidence.openDocument(evidenceOf(session), params.document, operator(actor)),
+        'document',
       )
-      if (opened === null) throw new SubjectUnknownError('document')
       const { id, mediaType } = opened.receipt
       await write(async (_tables, note) =>
         note({ action: 'session.evidence-read', subject: session.id, detail: { part: id } }),

@@ -9,7 +9,7 @@ import {
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, requireFound, SubjectUnknownError } from '../errors.ts'
 import { requireRights, rightsOfKey, scopeBeyond } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
@@ -164,8 +164,7 @@ export const KEY_ROUTES = [
     summary: 'Show the metadata of a key',
     answer: KEY,
     handle: async ({ services, organization, params }) => {
-      const key = await services.store.apiKeys.find(organization.id, params.key)
-      if (key === null) throw new SubjectUnknownError('key')
+      const key = requireFound(await services.store.apiKeys.find(organization.id, params.key), 'key')
       return showKey(key, services.clock.unixSeconds())
     },
   }),
@@ -222,8 +221,7 @@ export const KEY_ROUTES = [
     handle: ({ services, organization, params, write }) =>
       write(async (tables, note) => {
         const before = await tables.apiKeys.find(organization.id, params.key)
-        const key = await tables.apiKeys.revoke(organization.id, params.key)
-        if (key === null) throw new SubjectUnknownError('key')
+        const key = requireFound(await tables.apiKeys.revoke(organization.id, params.key), 'key')
         if (before?.revokedAtSeconds === null)
           note({ action: 'key.revoke', subject: params.key, detail: { name: key.name } })
         return showKey(key, services.clock.unixSeconds())

@@ -1,7 +1,7 @@
 import type { ListSource } from '../../store/lists/list-sources.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
 import type { Tables } from '../../store/store.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { requireList, requireNotScreening } from '../lists.ts'
 import { declareRoutes, type Note } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, type TObject, Type, time } from '../schema.ts'
@@ -51,11 +51,7 @@ const showSource = (source: ListSource) =>
 const requireSource = async (
   tables: { readonly listSources: { find(listId: string): Promise<ListSource | null> } },
   { id }: AddressList,
-): Promise<ListSource> => {
-  const source = await tables.listSources.find(id)
-  if (source === null) throw new SubjectUnknownError('source')
-  return source
-}
+): Promise<ListSource> => requireFound(await tables.listSources.find(id), 'source')
 
 const setSource = async (
   tables: Tables,

@@ -7,7 +7,7 @@ import { newOfferCode, offerLink } from '../accounts/links.ts'
 import { hashToken } from '../accounts/token.ts'
 import { actorId } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { ConflictError, CredentialWrongError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, CredentialWrongError, requireFound, SubjectUnknownError } from '../errors.ts'
 import { LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
 import { hasRightsNow, requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, PERSON, SecretReply, VIEWER } from '../route.ts'
@@ -31,11 +31,8 @@ const OWN_OFFER = named(
   }),
 )
 
-const requireOffer = async (tables: Tables, organizationId: string, offerId: string): Promise<MembershipOffer> => {
-  const offer = await tables.membershipOffers.find(organizationId, offerId)
-  if (offer === null) throw new SubjectUnknownError('offer')
-  return offer
-}
+const requireOffer = async (tables: Tables, organizationId: string, offerId: string): Promise<MembershipOffer> =>
+  requireFound(await tables.membershipOffers.find(organizationId, offerId), 'offer')
 
 const seenOffer = ({ id, email }: MembershipOffer) => ({
   subject: id,
@@ -179,8 +176,7 @@ export const MEMBER_OFFER_ROUTES = [
     body: closed({}),
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {
-        const taken = await tables.membershipOffers.take(actor.user.id, params.offer, null)
-        if (taken === null) throw new SubjectUnknownError('offer')
+        const taken = requireFound(await tables.membershipOffers.take(actor.user.id, params.offer, null), 'offer')
         const { organizationId, role } = taken
         note({ action: 'member.decline', subject: params.offer, detail: { role }, organizationId })
       })

@@ -3,7 +3,7 @@ import type { Tables } from '../../store/store.ts'
 import { invite, mayInvite, offerMembership, requireAccount } from '../accounts/invitations.ts'
 import { actorId } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, requireFound } from '../errors.ts'
 import { EMAIL, LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
 import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
@@ -28,11 +28,8 @@ const MEMBER = named(
 
 const showMember = (member: Member) => shown(MEMBER, member, { invited: !member.hasPassword })
 
-const requireMember = async (tables: Tables, organizationId: string, userId: string): Promise<Member> => {
-  const member = await tables.memberships.find(organizationId, userId)
-  if (member === null) throw new SubjectUnknownError('member')
-  return member
-}
+const requireMember = async (tables: Tables, organizationId: string, userId: string): Promise<Member> =>
+  requireFound(await tables.memberships.find(organizationId, userId), 'member')
 
 const seenMember = ({ userId, name, email }: Member) => ({ subject: userId, name: `${name} (${email})` })
 

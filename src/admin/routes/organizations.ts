@@ -4,7 +4,7 @@ import type { Organization } from '../../store/organizations/organizations.ts'
 import type { Tables } from '../../store/store.ts'
 import { visibleOrganizations } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { CALLER, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, oneOf, PAGE_QUERY, pageOf, partial, Type, time } from '../schema.ts'
 import { beginRule } from '../second-person/approvers.ts'
@@ -50,8 +50,7 @@ const showOrganization = (organization: Organization) =>
   shown(ORGANIZATION, organization, { level: levelName(organization.level) })
 
 const reread = async (tables: Tables, id: string) => {
-  const organization = await tables.organizations.find(id)
-  if (organization === null) throw new SubjectUnknownError('organization')
+  const organization = requireFound(await tables.organizations.find(id), 'organization')
   return showOrganization(organization)
 }
 

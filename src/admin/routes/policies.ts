@@ -5,7 +5,7 @@ import type { Policy, RevisionHead, StoredRevision } from '../../store/organizat
 import type { Tables } from '../../store/store.ts'
 import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { knownSources, requirePolicy, requireRevision, requireSameSubject } from '../policies/find.ts'
 import { showIssues, WARNINGS } from '../policies/issue.ts'
 import { activate, requireVersion } from '../policies/live.ts'
@@ -81,8 +81,7 @@ const save = async (
     readonly quorum: number
   },
 ): Promise<StoredRevision> => {
-  const revision = await tables.policies.saveRevision(input)
-  if (revision === null) throw new SubjectUnknownError('policy')
+  const revision = requireFound(await tables.policies.saveRevision(input), 'policy')
   note({
     action: 'policy.save',
     subject: input.policyId,
@@ -99,8 +98,10 @@ export const POLICY_COMMANDS = [
     summary: 'Show a revision of any policy, with its document',
     answer: REVISION_WITH_SOURCE,
     handle: async ({ services, organization, params }) => {
-      const revision = await services.store.policies.findRevision(organization.id, params.revision)
-      if (revision === null) throw new SubjectUnknownError('revision')
+      const revision = requireFound(
+        await services.store.policies.findRevision(organization.id, params.revision),
+        'revision',
+      )
       const policy = await requirePolicy(services.store, organization.id, revision.policyId)
       return showRevisionWithSource(revision, policy)
     },

@@ -5,7 +5,7 @@ import { LOGO_BYTES_MAX, logoTypeOf } from '../../lib/logo-type.ts'
 import { RETENTION_DAYS_MAX, type Retention } from '../../store/evidence/evidence-retention.ts'
 import type { Brand, Logo } from '../../store/organizations/organization-brands.ts'
 import type { Tables } from '../../store/store.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { EMAIL } from '../member-shapes.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, partial, Type } from '../schema.ts'
@@ -105,8 +105,7 @@ export const PORTAL_SETTING_ROUTES = [
     streams: true,
     media: ['image/png', 'image/jpeg', 'image/webp'],
     handle: async ({ services, organization, requestId }) => {
-      const logo = await services.store.organizationBrands.findLogo(organization.id)
-      if (logo === null) throw new SubjectUnknownError('logo')
+      const logo = requireFound(await services.store.organizationBrands.findLogo(organization.id), 'logo')
       return new Response(new Uint8Array(logo.bytes), {
         headers: {
           'content-type': logo.type,

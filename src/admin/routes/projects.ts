@@ -7,7 +7,7 @@ import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/organization
 import type { Tables } from '../../store/store.ts'
 import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { requirePolicy, requirePolicyOf } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time } from '../schema.ts'
@@ -56,11 +56,7 @@ export const requireProject = async (
   tables: Pick<Tables, 'projects'>,
   organizationId: string,
   projectId: string,
-): Promise<Project> => {
-  const project = await tables.projects.find(organizationId, projectId)
-  if (project === null) throw new SubjectUnknownError('project')
-  return project
-}
+): Promise<Project> => requireFound(await tables.projects.find(organizationId, projectId), 'project')
 
 /** Includes the id, because names aren't unique. */
 export const projectText = ({ name, id }: Project): string => `${name} (${id})`
@@ -261,12 +257,8 @@ export const PROJECT_ROUTES = [
         const before = await requireProject(tables, organization.id, params.project)
         const { policy_id: policyId } = body
         if (policyId !== undefined) await requirePolicyOf('requests', tables, organization.id, policyId)
-        const after = await tables.projects.update(organization.id, before.id, {
-          ...(body.name === undefined ? {} : { name: body.name }),
-          ...(policyId === undefined ? {} : { policyId }),
-          ...(body.lifetime_seconds === undefined ? {} : { lifetimeSeconds: body.lifetime_seconds }),
-        })
-        if (after === null) throw new SubjectUnknownError('project')
+        const values = { name: body.name, policyId, lifetimeSeconds: body.lifetime_seconds }
+        const after = requireFound(await tables.projects.update(organization.id, before.id, values), 'project')
         note({
           action: 'project.change',
           subject: before.id,

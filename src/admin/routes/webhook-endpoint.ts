@@ -4,7 +4,7 @@ import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { formatWebhookSecret, newWebhookSecret } from '../../server/webhook-signature.ts'
 import type { Tables } from '../../store/store.ts'
 import type { WebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { requireFound } from '../errors.ts'
 import { closed, named, oneOf, Type, time, timeOrNull } from '../schema.ts'
 import type { Services } from '../services.ts'
 import { shown } from '../shown.ts'
@@ -86,8 +86,4 @@ export const requireEndpoint = async (
   tables: Pick<Tables, 'webhookEndpoints'>,
   organizationId: string,
   id: string,
-): Promise<WebhookEndpoint> => {
-  const endpoint = await tables.webhookEndpoints.find(organizationId, id)
-  if (endpoint === null) throw new SubjectUnknownError('endpoint')
-  return endpoint
-}
+): Promise<WebhookEndpoint> => requireFound(await tables.webhookEndpoints.find(organizationId, id), 'endpoint')

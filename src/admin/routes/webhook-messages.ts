@@ -3,7 +3,7 @@ import { isoTime } from '../../lib/time.ts'
 import type { Tables } from '../../store/store.ts'
 import { MESSAGES_AT_ONCE, WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../../store/webhooks/webhook-messages.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, requireFound } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { shown } from '../shown.ts'
@@ -37,11 +37,8 @@ const showMessage = (message: WebhookMessage) =>
     next_attempt_at: message.state === 'waiting' ? isoTime(message.nextAttemptAtSeconds) : null,
   })
 
-const requireMessage = async (tables: Pick<Tables, 'webhookMessages'>, organizationId: string, id: string) => {
-  const message = await tables.webhookMessages.find(organizationId, id)
-  if (message === null) throw new SubjectUnknownError('message')
-  return message
-}
+const requireMessage = async (tables: Pick<Tables, 'webhookMessages'>, organizationId: string, id: string) =>
+  requireFound(await tables.webhookMessages.find(organizationId, id), 'message')
 
 export const WEBHOOK_MESSAGE_ROUTES = [
   route('listWebhookMessages', 'GET', '/organizations/{organization}/webhook-messages', {

@@ -2,7 +2,7 @@
 import type { Approval } from '../../store/accounts/approvals.ts'
 import { storeWithin, type Tables } from '../../store/store.ts'
 import type { PersonActor } from '../actor.ts'
-import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, requireFound } from '../errors.ts'
 import { ListRewriteNeededError } from '../lists.ts'
 import { requireRightsOverPath } from '../rights.ts'
 import type { Note, Route } from '../route.ts'
@@ -32,8 +32,7 @@ const within = (services: Services, tables: Tables): Services => ({
 })
 
 const actorOf = async (tables: Tables, userId: string, { session }: PersonActor): Promise<PersonActor> => {
-  const user = await tables.users.find(userId)
-  if (user === null) throw new SubjectUnknownError('account')
+  const user = requireFound(await tables.users.find(userId), 'account')
   return { kind: 'person', user, session, roles: await tables.memberships.rolesOf(userId) }
 }
 
@@ -105,8 +104,7 @@ export const decideApproval = async (
 ): Promise<Approval> => {
   const organizationId = deciding.organization?.id ?? null
   const userId = deciding.actor.user.id
-  const found = await tables.approvals.find(organizationId, approvalId)
-  if (found === null) throw new SubjectUnknownError('approval')
+  const found = requireFound(await tables.approvals.find(organizationId, approvalId), 'approval')
   if (found.state !== 'pending') throw new ConflictError(`the request is already ${found.state}`)
   if (approve) await requireApprover(tables, organizationId, found, userId)
   // If two people decide at once, the second finds no pending request.

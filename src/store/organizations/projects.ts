@@ -1,6 +1,6 @@
 // Projects, whose verification hash is signed. Source: decisions §4.
 import { newIdentifier, newVerificationHash } from '../../domain/identifier.ts'
-import { computed, flag, integer, sql, text } from '../columns.ts'
+import { computed, flag, integer, sql, text, type Values } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
@@ -63,11 +63,11 @@ export const createProjectTable = (scope: TableScope) => ({
   page: (filter: { readonly organizationId: string; readonly policyId?: string }, page: PageRequest) =>
     PROJECTS.page(scope, filter, ORDER, page),
 
-  /** Omitted fields stay unchanged. Null if there is no such project. @throws the errors of `create` */
+  /** Undefined fields stay unchanged. Null if there is no such project. @throws the errors of `create` */
   update: (
     organizationId: string,
     id: string,
-    { name, policyId, lifetimeSeconds }: Partial<Pick<Project, 'name' | 'policyId' | 'lifetimeSeconds'>>,
+    { name, policyId, lifetimeSeconds }: Pick<Values<typeof PROJECTS.shape>, 'name' | 'policyId' | 'lifetimeSeconds'>,
   ): Promise<Project | null> =>
     PROJECTS.update(scope, { organizationId, id }, { name, policyId, lifetimeSeconds, version: sql`version + 1` }),
 })

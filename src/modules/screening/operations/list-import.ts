@@ -1,6 +1,6 @@
 // Imports a sanctions list from local files. Command line only: the command reads the files and sends the packed
 // entries, so a request contains no path.
-import { SubjectUnknownError } from '../../../admin/errors.ts'
+import { requireFound } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes } from '../../../admin/route.ts'
 import { Type } from '../../../admin/schema.ts'
 
@@ -41,8 +41,7 @@ export const SCREENING_COMMANDS = [
       await write(async (tables, note) => {
         const version = { bytes, sha256, entries, names }
         const read = { token: null, validators: {}, nextDueAtSeconds }
-        const done = await tables.screeningLists.replace(params.list, version, read)
-        if (done === null) throw new SubjectUnknownError('list')
+        requireFound(await tables.screeningLists.replace(params.list, version, read), 'list')
         note({
           action: 'screening.import',
           subject: params.list,

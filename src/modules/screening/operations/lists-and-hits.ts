@@ -1,6 +1,6 @@
 // Sanctions lists, and the hits of a session with reviewers' decisions.
 
-import { SubjectUnknownError } from '../../../admin/errors.ts'
+import { requireFound, SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } from '../../../admin/schema.ts'
 import { changedFields } from '../../../admin/second-person/declaration.ts'
@@ -64,11 +64,8 @@ const showList = (list: ScreeningList, nowSeconds: number): Static<typeof SCREEN
   failure: list.failure,
 })
 
-const requireList = async (tables: Pick<Tables, 'screeningLists'>, name: string): Promise<ScreeningList> => {
-  const list = await tables.screeningLists.find(name)
-  if (list === null) throw new SubjectUnknownError('list')
-  return list
-}
+const requireList = async (tables: Pick<Tables, 'screeningLists'>, name: string): Promise<ScreeningList> =>
+  requireFound(await tables.screeningLists.find(name), 'list')
 
 const settingsOf = (
   name: string,
@@ -301,11 +298,13 @@ export const SCREENING_ROUTES = [
     handle: ({ organization, actor, params, body, write }) =>
       write(async (tables, note) => {
         const { session } = await requireSession(tables, organization.id, params.session)
-        const decided = await tables.screeningChecks.decideHit(
-          { organizationId: organization.id, sessionId: session.id, hitId: params.hit },
-          { state: body.state, by: operator(actor), reason: body.reason },
+        const decided = requireFound(
+          await tables.screeningChecks.decideHit(
+            { organizationId: organization.id, sessionId: session.id, hitId: params.hit },
+            { state: body.state, by: operator(actor), reason: body.reason },
+          ),
+          'hit',
         )
-        if (decided === null) throw new SubjectUnknownError('hit')
         const { hit, before } = decided
         note({
           action: 'screening.hit',

@@ -1,6 +1,6 @@
 // The tree over the decision log: latest head, and proofs of decisions.
 import { requireRunning } from '../../../admin/command-client.ts'
-import { SubjectUnknownError } from '../../../admin/errors.ts'
+import { requireFound } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, VIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, Type, time } from '../../../admin/schema.ts'
 import { PROVE_DECISION } from '../../../attestation/proof-endpoint.ts'
@@ -70,11 +70,10 @@ export const ROUTES = [
     }),
     errors: [503],
     handle: async ({ services, organization, params }) => {
-      const proven = await requireRunning(services.findService, PROVE_DECISION)(
-        organization.id,
-        params.uuid.toLowerCase(),
+      const proven = requireFound(
+        await requireRunning(services.findService, PROVE_DECISION)(organization.id, params.uuid.toLowerCase()),
+        'decision',
       )
-      if (proven === null) throw new SubjectUnknownError('decision')
       return { proof: proven.proof, log_key: proven.logKey }
     },
   }),
