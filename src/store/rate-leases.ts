@@ -1,10 +1,11 @@
 // Rate-limit tokens of each API key that no process holds. A process settles and leases tokens for many keys in one
 // transaction, never while a request waits. Tokens are refilled by the processes' shared time.
 
-import type { TableScope } from './copy/table-scope.ts'
+import { integer, json, sql, text } from './columns.ts'
+import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
 import { chunkRows } from './row-fields.ts'
-import { sweepRows } from './sweep.ts'
+import { defineTable, type ItemOf } from './table.ts'
 
 interface LeaseRequest {
   readonly keyId: string
@@ -31,13 +32,14 @@ interface LeaseExchange {
   readonly clockMs: number
 }
 
-interface BalanceRow {
-  readonly key_id: string
-  readonly millitokens: number
-  readonly at_ms: number
-  /** JSON: process id → time of its last settlement in milliseconds. */
-  readonly holders: string
-}
+const BALANCES = defineTable('rate_balances', {
+  keyId: text,
+  millitokens: integer,
+  atMs: integer,
+  /** Process id → time of its last settlement in milliseconds. */
+  holders: json<Readonly<Record<string, number>>>(),
+})
+type Balance = ItemOf<typeof BALANCES>
 
 /** Time without a settlement after which a process gets no share. */
 const HOLDER_MS = 2_000
@@ -48,30 +50,29 @@ const DURABILITY = { survives: 'process-crash' } as const
 const places = (count: number): string => Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ')
 
 /** Locks the keys' rows in the given order, which all processes share, so that transactions never deadlock. */
-const lockBalances = (
+const lockBalances = async (
   transaction: Transaction,
   requests: readonly LeaseRequest[],
   nowMs: number,
-): Promise<readonly BalanceRow[]> =>
-  transaction.query<BalanceRow>(
-    `INSERT INTO rate_balances (key_id, millitokens, at_ms, holders) VALUES ${places(requests.length)}
-     ON CONFLICT (key_id) DO UPDATE SET holders = rate_balances.holders
-     RETURNING key_id, millitokens, at_ms, holders`,
-    requests.flatMap(({ keyId, burst }) => [keyId, Math.round(burst * 1_000), nowMs, '{}']),
+): Promise<readonly Balance[]> =>
+  BALANCES.toItems(
+    await transaction.query<object>(
+      `INSERT INTO rate_balances (key_id, millitokens, at_ms, holders) VALUES ${places(requests.length)}
+       ON CONFLICT (key_id) DO UPDATE SET holders = rate_balances.holders RETURNING ${BALANCES.columns}`,
+      requests.flatMap(({ keyId, burst }) => [keyId, Math.round(burst * 1_000), nowMs, '{}']),
+    ),
   )
 
-const settle = (processId: string, request: LeaseRequest, row: BalanceRow, nowMs: number) => {
+const settle = (processId: string, request: LeaseRequest, row: Balance, nowMs: number) => {
   const { keyId, requestsPerSecond, burst, owed, wanted } = request
-  const atMs = Math.max(nowMs, row.at_ms)
-  const refilled = Math.min(burst, row.millitokens / 1_000 + ((atMs - row.at_ms) / 1_000) * requestsPerSecond)
+  const atMs = Math.max(nowMs, row.atMs)
+  const refilled = Math.min(burst, row.millitokens / 1_000 + ((atMs - row.atMs) / 1_000) * requestsPerSecond)
   const left = Math.min(burst, refilled - owed)
   const leased = Math.max(0, Math.min(wanted, left))
   const balance = left - leased
-  const holders = Object.fromEntries(
-    Object.entries(JSON.parse(row.holders) as Record<string, number>).filter(([, at]) => atMs - at < HOLDER_MS),
-  )
+  const holders = Object.fromEntries(Object.entries(row.holders).filter(([, at]) => atMs - at < HOLDER_MS))
   holders[processId] = atMs
-  const written = [keyId, Math.round(balance * 1_000), atMs, JSON.stringify(holders)] as const
+  const written = { keyId, millitokens: Math.round(balance * 1_000), atMs, holders }
   return { answer: { keyId, leased, balance, holders: Object.keys(holders).length }, atMs, written }
 }
 
@@ -86,17 +87,13 @@ export const createRateLeaseTable = (scope: TableScope) => ({
       let clockMs = Math.round(nowMs)
       const inOrder = requests.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1))
       for (const chunk of chunkRows(inOrder)) {
-        const rows = new Map((await lockBalances(transaction, chunk, clockMs)).map((row) => [row.key_id, row] as const))
+        const rows = new Map((await lockBalances(transaction, chunk, clockMs)).map((row) => [row.keyId, row] as const))
         const settled = chunk.flatMap((request) => {
           const row = rows.get(request.keyId)
           return row === undefined ? [] : [settle(processId, request, row, clockMs)]
         })
-        await transaction.execute(
-          `INSERT INTO rate_balances (key_id, millitokens, at_ms, holders) VALUES ${places(settled.length)}
-           ON CONFLICT (key_id) DO UPDATE SET millitokens = excluded.millitokens, at_ms = excluded.at_ms,
-             holders = excluded.holders`,
-          settled.flatMap(({ written }) => [...written]),
-        )
+        const written = settled.map((each) => each.written)
+        await BALANCES.putAll(transaction, ['keyId'], written)
         for (const { answer, atMs } of settled) {
           answers.push(answer)
           clockMs = Math.max(clockMs, atMs)
@@ -106,8 +103,5 @@ export const createRateLeaseTable = (scope: TableScope) => ({
     }, DURABILITY),
 
   sweep: (nowMs: number): Promise<number> =>
-    scope.write(
-      (transaction) => sweepRows(transaction, 'rate_balances', 'key_id', 'at_ms < ?', Math.round(nowMs) - KEEP_MS),
-      DURABILITY,
-    ),
+    BALANCES.sweep(survivingCrashes(scope), ['keyId'], sql`at_ms < ${Math.round(nowMs) - KEEP_MS}`),
 })

@@ -1,8 +1,10 @@
 // Replaces organizations' keys and the secrets wrapped with them. Each statement compares the old bytes, so that rows
 // changed by others stay unchanged.
 
+import { bytes, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
+import { defineTable } from '../table.ts'
 import { ORGANIZATION_KEYS, type WrappedOrganizationKey } from './organization-keys.ts'
 
 type WrappedSecret =
@@ -14,12 +16,22 @@ type WrappedSecret =
 const BATCH = 200
 /** Size of a wrapped 32-byte key: nonce, ciphertext, tag. Longer values also contain the previous key. */
 const ONE_KEY_BYTES = 60
-const WEBHOOK_COLUMNS = [
-  'sealed_secret',
-  'previous_sealed_secret',
-  'sealed_service_secret',
-  'previous_sealed_service_secret',
-] as const
+const SEALED_SECRETS = {
+  sealedSecret: bytes,
+  previousSealedSecret: nullable(bytes),
+  sealedServiceSecret: nullable(bytes),
+  previousSealedServiceSecret: nullable(bytes),
+} as const
+const WEBHOOK_FIELDS = Object.keys(SEALED_SECRETS) as (keyof typeof SEALED_SECRETS)[]
+
+const ENDPOINTS = defineTable('webhook_endpoints', { organizationId: text, id: text, ...SEALED_SECRETS })
+const TRACE_KEYS = defineTable('trace_keys', { organizationId: text, sealedKey: bytes })
+const EVIDENCE_KEYS = defineTable('session_evidence', {
+  organizationId: text,
+  id: text,
+  sessionId: text,
+  wrappedKey: nullable(bytes),
+})
 
 const exchangeSecret = async (
   transaction: Transaction,
@@ -27,26 +39,17 @@ const exchangeSecret = async (
   secret: WrappedSecret,
   replacement: Uint8Array,
 ): Promise<void> => {
+  const { sealed } = secret
   if (secret.kind === 'evidence') {
-    await transaction.execute(
-      'UPDATE session_evidence SET wrapped_key = ? WHERE organization_id = ? AND id = ? AND wrapped_key = ?',
-      [replacement, organizationId, secret.evidenceId, secret.sealed],
-    )
-    return
-  }
-  if (secret.kind === 'traces') {
-    await transaction.execute('UPDATE trace_keys SET sealed_key = ? WHERE organization_id = ? AND sealed_key = ?', [
-      replacement,
-      organizationId,
-      secret.sealed,
-    ])
-    return
-  }
-  for (const column of WEBHOOK_COLUMNS) {
-    await transaction.execute(
-      `UPDATE webhook_endpoints SET ${column} = ? WHERE organization_id = ? AND id = ? AND ${column} = ?`,
-      [replacement, organizationId, secret.endpointId, secret.sealed],
-    )
+    const row = { organizationId, id: secret.evidenceId, wrappedKey: sealed }
+    await EVIDENCE_KEYS.updateAll(transaction, row, { wrappedKey: replacement })
+  } else if (secret.kind === 'traces') {
+    await TRACE_KEYS.updateAll(transaction, { organizationId, sealedKey: sealed }, { sealedKey: replacement })
+  } else {
+    for (const field of WEBHOOK_FIELDS) {
+      const row = { organizationId, id: secret.endpointId, [field]: sealed }
+      await ENDPOINTS.updateAll(transaction, row, { [field]: replacement })
+    }
   }
 }
 
@@ -68,30 +71,23 @@ export const createKeyRotation = (scope: TableScope) => ({
     (await ORGANIZATION_KEYS.updateAll(scope, { organizationId, wrappedKey: old }, { wrappedKey, wrappedBy })) === 1,
 
   async *secretBatches(organizationId: string): AsyncGenerator<readonly WrappedSecret[]> {
-    for (const column of WEBHOOK_COLUMNS) {
-      // A removed endpoint has an empty secret.
-      const rows = await scope.statements.query<{ id: string; sealed: Uint8Array }>(
-        `SELECT id, ${column} AS sealed FROM webhook_endpoints WHERE organization_id = ? AND length(${column}) > 0`,
-        [organizationId],
+    const endpoints = await ENDPOINTS.list(scope, { organizationId }, ['id'])
+    for (const field of WEBHOOK_FIELDS) {
+      yield endpoints.flatMap(({ id: endpointId, [field]: sealed }) =>
+        // A removed endpoint has an empty secret.
+        sealed === null || sealed.length === 0 ? [] : [{ kind: 'webhook', endpointId, sealed }],
       )
-      yield rows.map(({ id, sealed }) => ({ kind: 'webhook', endpointId: id, sealed }))
     }
-    const traceKeys = await scope.statements.query<{ sealed: Uint8Array }>(
-      'SELECT sealed_key AS sealed FROM trace_keys WHERE organization_id = ?',
-      [organizationId],
-    )
-    yield traceKeys.map(({ sealed }) => ({ kind: 'traces', sealed }))
+    const traceKeys = await TRACE_KEYS.list(scope, { organizationId }, ['organizationId'])
+    yield traceKeys.map(({ sealedKey: sealed }) => ({ kind: 'traces', sealed }))
     for (let after = ''; ; ) {
-      const rows = await scope.statements.query<{ id: string; session_id: string; sealed: Uint8Array }>(
-        `SELECT id, session_id, wrapped_key AS sealed FROM session_evidence
-         WHERE id > ? AND organization_id = ? AND wrapped_key IS NOT NULL ORDER BY id LIMIT ${BATCH}`,
-        [after, organizationId],
-      )
-      yield rows.map(({ id, session_id, sealed }) => ({
+      const later = { organizationId, id: sql`> ${after}`, wrappedKey: sql`IS NOT NULL` }
+      const rows = await EVIDENCE_KEYS.list(scope, later, { by: ['id'], limit: BATCH })
+      yield rows.map(({ id, sessionId, wrappedKey }) => ({
         kind: 'evidence',
-        sessionId: session_id,
+        sessionId,
         evidenceId: id,
-        sealed,
+        sealed: wrappedKey as Uint8Array,
       }))
       if (rows.length < BATCH) return
       after = rows.at(-1)?.id ?? ''
