@@ -1,5 +1,5 @@
-// Decides a session by its organization's policy after its checks, once per submission. One transaction covers the
-// status, the record, the audit entry and the webhooks. Any failure leaves the session to a person (invariant 12).
+// Decides a session by its organization's policy after its checks, once per submission, in one transaction. Any failure
+// leaves the session to a person (invariant 12).
 
 import { policyActor, type Session } from '../../domain/session.ts'
 import {
@@ -33,7 +33,6 @@ interface PolicyDeciderDependencies {
   readonly store: Store
   readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
   readonly decisionFacts: DecisionFacts
-  /** Creates session changes over the given `changeStatus`, with the usual notifications. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   /** Called once per stored decision. @param seconds Since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
@@ -204,10 +203,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     }
   }
 
-  /**
-   * @param checked The session as it was checked @throws any error if the session cannot be decided at the moment; call
-   * again later
-   */
+  /** @param checked the session as it was checked @throws any error if the session cannot be decided at the moment */
   return async (checked: Session): Promise<void> => {
     const state = await store.sessions.find(checked.organizationId, checked.id)
     const session = state?.session

@@ -1,5 +1,5 @@
-// Sends finished traces to a collector in the background, with a bounded buffer and one request at a time. If the
-// collector fails, traces are dropped and counted, and one line is logged.
+// Sends finished traces to a collector, with a bounded buffer and one request at a time. If the collector fails, traces
+// are dropped and counted.
 
 import { errorClassOf } from '../../lib/named-error.ts'
 import type { Timers } from '../../lib/time.ts'
@@ -12,13 +12,11 @@ import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'
 export interface CollectorAnswer {
   readonly status: number
   readonly contentType: string
-  /** Null without a Retry-After header. */
   readonly retryAfterSeconds: number | null
   readonly body: Uint8Array
 }
 
 interface TraceExporterOptions {
-  /** Sends a request with time and size limits. @throws any error if there is no response */
   readonly post: (body: Uint8Array<ArrayBuffer>) => Promise<CollectorAnswer>
   readonly encode: (traces: readonly FinishedTrace[]) => Uint8Array<ArrayBuffer>
   readonly after: Timers['after']

@@ -65,7 +65,6 @@ export const checkTreeSettings = (of: SettingReader): void => {
 
 export interface WitnessSettings {
   readonly witnesses: readonly WitnessSetting[]
-  /** Required cosignatures per head. */
   readonly required: number
   readonly withinSeconds: number
 }

@@ -1,5 +1,5 @@
-// Adjusts a name's score by date of birth and country. Lists often contain errors and several dates, so a difference
-// lowers the score but never rules out a person.
+// Adjusts a name's score by date of birth and country. Lists often contain errors, so a difference never rules out a
+// person.
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import type { NameKind } from './names/read-scripts.ts'
 import type { ScorePart } from './screen-subject.ts'
@@ -48,7 +48,6 @@ const compareDates = (
   return { points: years <= YEARS_ABOUT + 1 ? -10 : -18, detail: `${years} years from the listed birth date` }
 }
 
-/** @returns null if either date is missing */
 export const scoreBirthDate = (given: string | undefined, listed: readonly string[]): ScorePart | null => {
   const date = given === undefined ? null : readDate(given)
   const dates = listed.flatMap((text) => readDate(text) ?? [])
@@ -61,7 +60,6 @@ export const scoreBirthDate = (given: string | undefined, listed: readonly strin
   return best === undefined ? null : { part: 'birth_date', ...best }
 }
 
-/** @returns null if either country is missing */
 const scoreCountry = (given: string | undefined, listed: readonly string[]): ScorePart | null => {
   if (given === undefined || listed.length === 0) return null
   return listed.includes(given.toUpperCase())

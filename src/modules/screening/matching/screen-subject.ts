@@ -1,5 +1,5 @@
-// Compares a person or company with the lists: finds similar names, then adjusts the score by date of birth and
-// country. Hits contain no input, so they can be stored outside the session's evidence.
+// Compares a person or company with the lists. Hits contain no input, so they can be stored outside the session's
+// evidence.
 import { createHash } from 'node:crypto'
 import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from '../../../lib/flat-arrays.ts'
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
@@ -21,9 +21,7 @@ export interface ScorePart {
 interface ScreeningHit {
   readonly list: string
   readonly entry: string
-  /** Most similar name of the entry. */
   readonly name: string
-  /** 0 to 100. */
   readonly score: number
   readonly why: readonly ScorePart[]
   /** Hash of all compared data of the entry. */
@@ -38,7 +36,6 @@ export interface ScreeningAnswer {
 }
 
 export interface Screening {
-  /** Number of searchable names. */
   readonly names: number
   /** @param threshold Minimum score of a hit, 0 to 100. An identical name is always a hit. */
   screen(subject: ScreenedSubject, threshold: number): ScreeningAnswer
@@ -50,8 +47,8 @@ interface ScreenedList {
 }
 
 /**
- * Maximum points that a date of birth (8) and country (2) can add, plus half a point for rounding. Names this far below
- * the threshold are compared too.
+ * Maximum points of date of birth (8) and country (2), plus half a point for rounding: names this far below the
+ * threshold are compared too.
  */
 const LIFT_MAX = 10.5
 /** Divided words match a name by chance unless they match it almost completely. */

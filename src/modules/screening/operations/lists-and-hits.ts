@@ -118,7 +118,6 @@ const HIT = closed(HIT_FIELDS)
 const ENDED_HIT = closed({ ...HIT_FIELDS, ended_at: time() })
 
 const OUTCOMES = ['off', 'waiting', 'passed', 'look', 'failed', 'not-done'] as const
-/** Name of the check part that compares names. */
 const PART = 'lists'
 
 const CHECK = named(

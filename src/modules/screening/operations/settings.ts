@@ -1,6 +1,3 @@
-// An organization's screening settings: hit threshold, lists and screeners for wallets, and the action for new hits of
-// verified people.
-
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
 import { closed, named, oneOf, partial, type Static, Type } from '../../../admin/schema.ts'
 import { changedFields } from '../../../admin/second-person/declaration.ts'
@@ -96,7 +93,6 @@ const settingsText = (settings: ScreeningSettings) => {
   return { ...others, address_lists: address_lists ?? 'default', screeners: screeners ?? 'all' }
 }
 
-/** Returns the lists that wallets can be screened with: the organization's and the shared ones. */
 const listNames = async ({ lists }: Pick<Tables, 'lists'>, organizationId: string): Promise<ReadonlySet<string>> => {
   const found = [...(await lists.list(null)), ...(await lists.list(organizationId))]
   return new Set([...DUTY_LIST_NAMES, ...found.map(({ name }) => name)])

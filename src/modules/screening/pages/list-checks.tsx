@@ -1,5 +1,4 @@
-// Hits of a session: similar names on sanctions lists, and listed or flagged wallets. Reviewers clear or confirm each
-// hit with a reason.
+// Hits of a session: similar names on sanctions lists, and listed or flagged wallets.
 import { useEffect } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'

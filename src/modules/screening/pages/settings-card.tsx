@@ -1,4 +1,3 @@
-// Settings for hits, wallet screening, and new hits of verified people.
 import { call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'

@@ -1,5 +1,5 @@
-// Screening processes. Three exit with their result: they parse a list's files, extract its wallets, and index all
-// names. One keeps running and compares names. None receives secrets; each has a time limit.
+// Screening processes, each with a time limit and without secrets. Three exit with their result: they parse a list's
+// files, extract its wallets, and index all names. One compares names.
 
 import { sendToChild } from '../../../cluster/send.ts'
 import { SubjectsFailedError } from '../../../identity/checks/checks.ts'
@@ -25,7 +25,7 @@ class ScreeningProcessError extends NamedError {}
 class ScreeningEndedError extends SubjectsFailedError {}
 
 export interface Screener {
-  /** Concurrent calls take turns, a few subjects at a time. @throws ScreeningProcessError, ScreeningEndedError */
+  /** Concurrent calls take turns. @throws ScreeningProcessError, ScreeningEndedError */
   screen(subjects: readonly ScreenedSubject[], threshold: number): Promise<readonly ScreeningAnswer[]>
   hasEnded(): boolean
   close(): Promise<void>

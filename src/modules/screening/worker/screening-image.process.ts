@@ -1,5 +1,4 @@
-// Process that indexes the names of lists: reads the lists from stdin and writes the index to stdout. Exiting frees its
-// memory.
+// Process that reads lists from stdin and writes the index of their names to stdout.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { unpackEntries } from '../formats/entry-lines.ts'

@@ -1,5 +1,5 @@
-// Process that parses a list's files, which are large and untrusted: it can be killed and doesn't delay requests.
-// Input: one line of JSON, then the files. Output: one line of JSON, then the packed entries.
+// Process that parses a list's large and untrusted files. Input: one line of JSON, then the files. Output: one line of
+// JSON, then the packed entries.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { ScreeningListInvalidError } from '../formats/csv-rows.ts'

@@ -1,5 +1,5 @@
-// Messages between the service and the screening processes. Large data uses stdin and stdout: one line of JSON that
-// describes the bytes, then the bytes.
+// Messages of the screening processes. Large data uses stdin and stdout: one line of JSON that describes the bytes,
+// then the bytes.
 
 import { headOf, withHead } from '../../../lib/headed-bytes.ts'
 import type { PackedEntries } from '../formats/entry-lines.ts'

@@ -1,5 +1,4 @@
-// Process that extracts the wallet addresses of a list's version. Input: packed entries. Output: JSON with addresses
-// and memos.
+// Process that extracts the wallet addresses, with memos, of packed entries.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { listedWallets } from '../formats/entry-lines.ts'

@@ -1,5 +1,4 @@
-// Process that compares names: reads the index from stdin, then handles requests until the service kills it. A new
-// process replaces it when a list changes.
+// Process that compares names: reads the index from stdin, then handles requests until the service kills it.
 
 import { ASKED_PRIORITY, stayInBackground } from '../../../../workers/background-process.ts'
 import { openScreening } from '../matching/screen-subject.ts'

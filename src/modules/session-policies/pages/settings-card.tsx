@@ -1,4 +1,3 @@
-// Settings card: whether reviewers or a policy decide sessions.
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { Policy } from '../../../dashboard/page/api/types.ts'

@@ -1,5 +1,5 @@
-// `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses
-// and auditors. Writes the checkpoint last, so that no published head lacks its tiles.
+// `countersign decisions publish`: writes the tree as static files (tlog-tiles). Writes the checkpoint last, so that no
+// published head lacks its tiles.
 
 import { CommandFailedError } from '../../../command-line/output.ts'
 import type { ShipTarget } from '../../../object-store/ship-target.ts'
@@ -16,9 +16,7 @@ const CHECKPOINT = 'checkpoint'
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
-/**
- * @returns the size of the published head. @throws CommandFailedError if the target contains the history of another log
- */
+/** @returns the size of the published head @throws CommandFailedError if the target contains another log */
 export const publishTree = async (
   { tree, key }: Pick<TreeAccess, 'tree' | 'key'>,
   target: ShipTarget,

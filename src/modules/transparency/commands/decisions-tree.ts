@@ -34,10 +34,7 @@ export const openTreeOf = (deployment: CommandDeployment): Promise<TreeAccess> =
     )
   })
 
-/**
- * @param checkpoints Files with heads stored by third parties @param archivedBefore ISO time; older lines may be
- * archived
- */
+/** @param checkpoints files with heads stored by third parties @param archivedBefore ISO time */
 export const createTreeCheck =
   (openTree: () => Promise<TreeAccess>, checkpoints: readonly string[], archivedBefore: string | null): TreeCheck =>
   async (logs) => {
@@ -56,10 +53,7 @@ export const createTreeCheck =
     }
   }
 
-/**
- * Finds a decision in a node's log, newest lines first.
- * @throws CommandFailedError if not found; the message lists damaged lines, one of which may be the decision
- */
+/** Finds a decision in a node's log, newest lines first. @throws CommandFailedError, with the damaged lines */
 const findLine = (directory: string, uuid: string): LineToProve => {
   const damaged: string[] = []
   let others = 0

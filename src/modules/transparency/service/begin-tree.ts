@@ -1,5 +1,5 @@
-// Starts a new tree with a new name and key. Needed after a restore of an older backup: later lines are lost, so no
-// head can extend the old heads. The old tree is renamed, and its proofs remain valid.
+// Starts a new tree with a new name and key. Needed after a restore of an older backup: no head can extend the old
+// heads. The old tree is renamed.
 import { existsSync, renameSync } from 'node:fs'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { Passphrase } from '../../../setup/passphrase.ts'

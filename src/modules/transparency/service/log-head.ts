@@ -13,10 +13,8 @@ export interface LogHead {
   readonly logKey: string
   /** Number of lines covered by the latest signed head. */
   readonly size: number
-  /** Published signed head, with its cosignatures. */
   readonly published: string
   readonly publishedSize: number
-  /** Required cosignatures per head. */
   readonly required: number
   readonly withinSeconds: number
   /** Whether fewer than `required` witnesses have cosigned within `withinSeconds`. */

@@ -1,5 +1,5 @@
-// The key that signs heads of the decision log's tree. The first start creates it as a keystore, next to the attester
-// keystores and with the same passphrase. The store records the public key and the keystore's name.
+// The key that signs heads of the decision log's tree: a keystore next to the attester keystores, with the same
+// passphrase. The store records the public key and the keystore's name.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import bs58 from 'bs58'

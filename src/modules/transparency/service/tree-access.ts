@@ -16,7 +16,6 @@ export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
   /** Null if no tree exists yet. */
   readonly tree: DecisionTreeReader | null
   readonly heads: readonly KeptHead[]
-  /** Differences between the audit log and its signed heads. */
   readonly auditProblems: readonly string[]
   /** Heads that could not be read. */
   readonly warnings: readonly string[]

@@ -1,5 +1,5 @@
-// Builds the tree over the decision log in a separate process with the lowest priority, started by the node's first
-// process. The store also receives signed heads, to detect an older copy of the tree's tables.
+// Builds the tree over the decision log in a separate process with the lowest priority. The store also receives signed
+// heads, to detect an older copy of the tree's tables.
 
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import type { LeaderTask } from '../../../cluster/leader.ts'

@@ -1,5 +1,5 @@
-// Copies the tree to another database of either kind that has no tree yet. The logs cannot restore a tree, because only
-// the tree stores the order of its leaves.
+// Copies the tree to another database. The logs cannot restore it, because only the tree stores the order of its
+// leaves.
 import { rm } from 'node:fs/promises'
 import type { LogTreeTables } from '../../../store/copy/log-tree-tables.ts'
 import { type CatalogTable, LOG_TREE_PREFIX } from '../../../store/copy/table-catalog.ts'
@@ -30,8 +30,8 @@ const META = table('meta', 'name value', 'name')
 const open = (target: StoreTarget): Promise<Database> => openTreeDatabase(target, COPY_LIMIT_MS)
 
 /**
- * Copies the tree, if any, within the target's transaction. @throws StoreUnusableError if the target has a tree, or if
- * the copied rows differ from the source
+ * Copies the tree within the target's transaction. @throws StoreUnusableError if the target has a tree, or if the
+ * copied rows differ
  */
 const copyDecisionTree = async (
   source: StoreTarget,

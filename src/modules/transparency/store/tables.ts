@@ -1,5 +1,5 @@
-// Tables of the Merkle tree over the decision log: in a separate SQLite file, to avoid blocking the store, or in
-// PostgreSQL for all nodes. They cannot be rebuilt, because the logs don't contain the order of the leaves.
+// Tables of the Merkle tree over the decision log: in a separate SQLite file, or in PostgreSQL for all nodes. They
+// cannot be rebuilt, because the logs don't contain the order of the leaves.
 import { LOG_TREE_PREFIX } from '../../../store/copy/table-catalog.ts'
 import type { Database, Statements, Transaction } from '../../../store/database.ts'
 import { StoreUnusableError } from '../../../store/errors.ts'

@@ -12,7 +12,6 @@ export interface TreeSpan {
   readonly leaves: number
 }
 
-/** Lines to be added as leaves. */
 export interface LeafRun {
   readonly slot: string
   readonly segment: string

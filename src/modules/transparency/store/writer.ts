@@ -1,6 +1,5 @@
 // Adds leaves to the tree: each node submits new lines, and the leader adds all submitted lines. Compare-and-set on the
-// segment position and the head adds each line once. A head is signed after its commit, so that no crash leaves a
-// signature on an uncommitted root.
+// segment position and the head adds each line once. A head is signed after its commit.
 import { randomBytes } from 'node:crypto'
 import { NamedError } from '../../../lib/named-error.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
@@ -84,16 +83,13 @@ export interface DecisionTreeWriter {
   taken(): Promise<ReadonlyMap<string, number>>
   /** Submits runs of this node. @throws TreeMovedError if a run doesn't start at the taken position of its segment */
   submit(runs: readonly LeafRun[]): Promise<void>
-  /**
-   * Adds submitted runs, and the given runs of this node, to the tree. @returns true if more submitted runs may remain
-   * @throws TreeMovedError
-   */
+  /** Adds submitted runs, and the given runs of this node. @returns true if more may remain @throws TreeMovedError */
   grow(own?: readonly LeafRun[]): Promise<boolean>
   /** Signs the latest head unless it is signed already. */
   sign(signer: LogSigner): Promise<StoredHead>
   /**
-   * Publishes a head with its cosignatures, unless a newer head is published. @param checkpoint Null to publish every
-   * signed head
+   * Publishes a head with its cosignatures, unless a newer head is published.
+   * @param checkpoint null to publish every signed head
    */
   publish(checkpoint: string | null): Promise<void>
   keepAuditHead(encoded: string): Promise<void>

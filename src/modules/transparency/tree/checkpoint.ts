@@ -3,13 +3,11 @@ import { HASH_BYTES } from './hash.ts'
 import { decodeBase64, encodeNote, NoteInvalidError, openNote, type VerifierKey } from './note.ts'
 
 export interface TreeHead {
-  /** Number of leaves. */
   readonly size: number
   readonly root: Uint8Array
 }
 
 export interface Checkpoint extends TreeHead {
-  /** Name of the log. */
   readonly origin: string
 }
 

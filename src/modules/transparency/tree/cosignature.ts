@@ -23,10 +23,7 @@ export const withCosignatures = (checkpoint: string, lines: string, keys: readon
   return checkpoint + found.map(encodeSignature).join('')
 }
 
-/**
- * Returns the time of the cosignature in Unix seconds. @throws NoteInvalidError if the cosignature is missing or
- * invalid
- */
+/** Time of the cosignature in Unix seconds. @throws NoteInvalidError if it is missing or invalid */
 export const openCosignature = (checkpoint: string, key: VerifierKey): number => {
   const note = parseNote(checkpoint)
   const signature = signatureOf(note, key)

@@ -3,9 +3,7 @@
 import { foldSubtrees, HASH_BYTES, hashSubtree } from './hash.ts'
 import { levelWidth, TILE_BYTES, TILE_WIDTH, type Tile, type TileName } from './tiles.ts'
 
-/** Part of a tree that is required to append leaves. */
 export interface TreeEdge {
-  /** Number of leaves. */
   readonly size: number
   /** Hashes of the incomplete tile of each level; empty if all tiles of the level are full. */
   readonly partial: readonly Uint8Array[]

@@ -1,5 +1,5 @@
-// Signed notes: a text and its signatures. Signatures are verified with the reader's key; the name in the note isn't
-// trusted. Source: https://c2sp.org/signed-note.
+// Signed notes, verified with the reader's key; the name in the note isn't trusted. Source:
+// https://c2sp.org/signed-note.
 import { createPublicKey, verify } from 'node:crypto'
 
 /** A plain signature of the note, or a witness's timestamped cosignature of a checkpoint. */
@@ -76,7 +76,6 @@ export const parseVerifierKey = (text: string): VerifierKey => {
   return parsed
 }
 
-/** Whether the text contains characters below U+0020 other than newlines. */
 const hasControl = (text: string): boolean => [...text].some((character) => character < ' ' && character !== '\n')
 
 /** @throws NoteInvalidError if the text isn't permitted in a note */
@@ -120,10 +119,7 @@ export const isSignedBy = ({ publicKey }: VerifierKey, message: Uint8Array, sign
 export const signatureOf = ({ signatures }: Note, key: VerifierKey): NoteSignature | null =>
   signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId) ?? null
 
-/**
- * Verifies the key's signature. @returns the text of the note @throws NoteInvalidError if the note is malformed or not
- * signed with the key
- */
+/** @returns the text of the note @throws NoteInvalidError if the note is malformed or not signed with the key */
 export const openNote = (encoded: string, key: VerifierKey): string => {
   const note = parseNote(encoded)
   const signature = signatureOf(note, key)

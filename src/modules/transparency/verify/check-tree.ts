@@ -7,13 +7,11 @@ import { type VerifyTreeOptions, verifyTree } from './verify-tree.ts'
 export interface TreeToCheck extends Pick<VerifyTreeOptions, 'key' | 'saltKey' | 'heads' | 'onChunk'> {
   /** Null if no tree exists yet. */
   readonly tree: VerifyTreeOptions['tree'] | null
-  /** Differences between the audit log and its signed heads. */
   readonly auditProblems: readonly string[]
   /** Heads that could not be checked. */
   readonly warnings: readonly string[]
   /** ISO time; older files may be missing. */
   readonly archivedBefore: string | null
-  /** Whether the store belongs to a single node. */
   readonly isSingleNode: boolean
 }
 

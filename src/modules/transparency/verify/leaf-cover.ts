@@ -1,5 +1,5 @@
-// Checks that each leaf of a head belongs to exactly one line. No head signs the rows that map lines to leaves: an
-// attacker who can write the tables could remove rows, and the comparison would never reach their lines.
+// Checks that each leaf of a head belongs to exactly one line. No head signs the rows that map lines to leaves, so an
+// attacker who can write the tables could remove rows.
 
 export interface LeafSpan {
   readonly startByte: number

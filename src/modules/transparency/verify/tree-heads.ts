@@ -1,5 +1,5 @@
-// Heads stored outside the tree: in a file, and at the shipping target. A tree that doesn't contain a signed head is an
-// older copy or another history, and must not be signed.
+// Heads stored outside the tree. A tree that doesn't contain a signed head is an older copy or another history, and
+// must not be signed.
 import { readFile } from 'node:fs/promises'
 import { isMissingFile, NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'

@@ -1,5 +1,5 @@
-// Verifies the log against its tree, and hashes every line again. An attacker can recompute a hash chain after changing
-// or truncating the log, but not a tree whose signed heads are stored elsewhere.
+// Verifies the log against its tree. An attacker can recompute a hash chain after changing the log, but not a tree
+// whose signed heads are stored elsewhere.
 import type { TreeReport } from '../../../decision-log/tree-report.ts'
 import { EMPTY_ROOT } from '../tree/hash.ts'
 import type { VerifierKey } from '../tree/note.ts'
@@ -16,7 +16,6 @@ interface TreeSource {
   spans(place: TreePlace): Promise<readonly LeafSpan[]>
 }
 
-/** A signed head that is stored outside the tree. */
 export interface KeptHead {
   /** Location, for display. */
   readonly where: string
@@ -42,9 +41,7 @@ type ReadSpans = (place: TreePlace) => Promise<readonly LeafSpan[]>
 
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
-/**
- * Returns problems instead of throwing. @throws errors from reading the tree's tables; DecisionDirectoryMissingError
- */
+/** Returns problems instead of throwing. @throws DecisionDirectoryMissingError, and errors from reading the tables */
 export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport> => {
   const { tree, key, saltKey, heads, logs, mayBeBehind, archivedBefore, onChunk = () => undefined } = options
   const found: Findings = { compared: 0, newer: 0, elsewhere: 0, problems: [], warnings: [] }
@@ -67,7 +64,6 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
     }
   }
 
-  /** Counts the lines of nodes without a log here. */
   const countOthers = async (places: readonly TakenPlace[], readSpans: ReadSpans): Promise<void> => {
     for (const [node, of] of Map.groupBy(places, ({ node }) => node)) {
       let lines = 0

@@ -1,5 +1,5 @@
-// Requests cosignatures for the latest head in rounds of limited duration. Signing and storing heads doesn't wait for
-// witnesses. Source: https://c2sp.org/tlog-witness.
+// Requests cosignatures for the latest head in rounds. Signing and storing heads doesn't wait for witnesses. Source:
+// https://c2sp.org/tlog-witness.
 
 import { BoundedFetchFailedError, fetchBounded } from '../../../lib/bounded-fetch.ts'
 import { errorClassOf, NamedError } from '../../../lib/named-error.ts'
@@ -20,13 +20,11 @@ const OTHER_HISTORY = 'it has cosigned another history of this log'
 
 export interface Witness {
   readonly key: VerifierKey
-  /** Submission prefix, without a trailing slash. */
   readonly url: string
 }
 
 export interface CosigningOptions {
   readonly witnesses: readonly Witness[]
-  /** Required cosignatures per head. */
   readonly required: number
   /** Time after which a head without enough cosignatures is late. */
   readonly withinMs: number

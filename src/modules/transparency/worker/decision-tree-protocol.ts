@@ -19,13 +19,10 @@ export interface TreeInput {
   readonly passphrases: readonly string[]
   /** File that contains the latest head in addition to the tables. */
   readonly headFile: string
-  /** File with the latest head of the audit log. */
   readonly auditFile: string
   /** Heads stored elsewhere. A tree that doesn't contain them is an older copy. */
   readonly knownHeads: readonly string[]
-  /** Null if heads are not shipped. */
   readonly ship: { readonly place: ShipPlace; readonly access: BucketAccess | null; readonly intervalMs: number } | null
-  /** Null if there are no witnesses. */
   readonly witnesses: {
     readonly list: readonly { readonly key: string; readonly url: string }[]
     readonly required: number
@@ -36,12 +33,11 @@ export interface TreeInput {
 }
 
 /**
- * `lead`, `rest`: start and stop adding leaves to the tree. `finish`: one last pass, then exit. `audit`: sign and store
- * a new head of the audit log.
+ * `lead`, `rest`: start and stop adding leaves. `finish`: one last pass, then exit. `audit`: sign a new head of the
+ * audit log.
  */
 export type TreeOrder = 'lead' | 'rest' | 'finish' | { readonly audit: AuditHead }
 
-/** Sent after each pass. */
 export interface TreeReport {
   /** Number of leaves; null if another node builds the tree or the pass failed before signing its head. */
   readonly size: number | null
@@ -49,13 +45,11 @@ export interface TreeReport {
   readonly checkpoint: string | null
   /** Class of the pass's error, because the text may contain anything; null if the pass succeeded. */
   readonly errorClass: string | null
-  /** Class of the last shipping error; null if the last attempt succeeded. */
   readonly shipErrorClass: string | null
   /** Stored head of the audit log; null if there is none or another node builds the tree. */
   readonly audit: AuditHead | null
   /** Class of the error from storing it; null if it was stored. */
   readonly auditErrorClass: string | null
-  /** Null if there are no witnesses or another node builds the tree. */
   readonly cosigning: CosigningState | null
   /** Reason that signing is suspended until the operator acts, in one line; otherwise null. */
   readonly refusal: string | null

@@ -1,4 +1,4 @@
-// Reasons that a name can't be compared completely. Imports nothing, so that the service and the command can share it.
+// Reasons that a name can't be compared completely. Imports nothing: the service and the command share it.
 
 export const NAME_PROBLEMS = {
   'too-long': 'a name is too long',

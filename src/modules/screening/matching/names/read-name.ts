@@ -1,5 +1,5 @@
-// Reads a name into words for comparison, regardless of alphabet, word order, titles and punctuation. Invariants: work
-// is bounded for any length; a name without distinctive words has a problem.
+// Reads a name into words for comparison. Invariants: work is bounded for any length; a name without distinctive words
+// has a problem.
 import { type NamePiece, readNameText } from '../../../../lib/name-text.ts'
 import type { Skeleton } from './consonants.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
@@ -9,7 +9,7 @@ import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scri
 import { hasSignsForLetters, isSpacedOut, joinSeparated } from './separated-letters.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, NUMBER_WORDS, PARTICLES } from './words.ts'
 
-/** Longer names are not compared: no real name is longer, and reading a part would hide the rest. */
+/** Longer names are not compared: reading a part would hide the rest. */
 export const NAME_LENGTH_MAX = 400
 /** Further words are ignored and reported as a problem. */
 const WORDS_MAX = 16
@@ -32,9 +32,7 @@ export interface NameWord {
 }
 
 export interface NameReading {
-  /** Words to compare; may be empty. */
   readonly words: readonly NameWord[]
-  /** Other readings of the same text. */
   readonly others: readonly (readonly NameWord[])[]
   /** Readings that find the name among other text or separated letters. */
   readonly within: readonly (readonly NameWord[])[]
@@ -125,7 +123,6 @@ const wordOf = ({ text: whole, skeletons, spellings, isExact }: RawWord, kind: N
 
 const SAYS_LITTLE: ReadonlySet<WordRole> = new Set(['particle', 'title', 'form'])
 
-/** Drops repeated words. @returns the same array if there are none */
 const withoutRepeats = (words: readonly NameWord[]): readonly NameWord[] => {
   const seen = new Set<string>()
   const once = words.filter(({ role, folded }) => role !== 'name' || (!seen.has(folded) && seen.add(folded)))
@@ -151,7 +148,6 @@ const isInLetters = ({ skeletons, spellings }: RawWord): boolean => skeletons.le
 
 interface DividedName {
   readonly words: readonly NameWord[]
-  /** Whether words were dropped. */
   readonly isCut: boolean
 }
 

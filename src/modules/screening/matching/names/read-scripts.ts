@@ -94,7 +94,6 @@ interface Run {
   readonly ways: readonly Way[]
   /** Readings of some signs as a name, with the others as separate words. */
   readonly within: readonly Way[]
-  /** Whether further readings were dropped. */
   readonly hasMoreWays: boolean
 }
 
@@ -134,7 +133,6 @@ interface ScriptReading {
   readonly within: readonly Way[]
   /** Whether some letters have no reading that lists may contain. */
   readonly isPartial: boolean
-  /** Whether further readings were dropped. */
   readonly hasMoreWays: boolean
 }
 

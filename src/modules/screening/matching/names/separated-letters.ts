@@ -1,5 +1,5 @@
-// Detects punctuation or spaces between the letters of a word (`M.a.d.u.r.o`, `M a d u r o`) or in place of letters
-// (`Nic.las`), unlike initials (`J. R. R. Tolkien`) and hyphenated words (`Jean-Luc`).
+// Detects punctuation or spaces between letters (`M.a.d.u.r.o`, `M a d u r o`) or in place of letters (`Nic.las`),
+// unlike initials (`J. R. R. Tolkien`) and hyphenated words (`Jean-Luc`).
 import type { NamePiece } from '../../../../lib/name-text.ts'
 import { COMPANY_FORMS } from './words.ts'
 
@@ -60,7 +60,6 @@ const IS_HYPHEN = /^\p{Pd}+$/u
 const isCatalan = (before: string, joint: string, after: string): boolean =>
   joint === '·' && before.endsWith('l') && after.startsWith('l')
 
-/** Legal forms in addition to `COMPANY_FORMS`. */
 const OTHER_FORMS: ReadonlySet<string> = new Set(['oo', 'sro', 'ev'])
 /** An owner may be a company with a legal form such as `S.p.A.`. */
 const isForm = (group: readonly NamePiece[]): boolean => {
@@ -82,7 +81,6 @@ const hasSigns = (group: readonly NamePiece[]): boolean => {
 export const hasSignsForLetters = (pieces: readonly NamePiece[]): boolean =>
   hasCapitals(pieces) && groupsOf(pieces).some((group) => group.length > 1 && !isForm(group) && hasSigns(group))
 
-/** Whether at least three single letters that are not initials make up more than half of the words. */
 export const isSpacedOut = (pieces: readonly NamePiece[]): boolean => {
   const single = groupsOf(pieces).flatMap((group) => (isForm(group) ? [] : group.filter(isSingle)))
   const areInitials =

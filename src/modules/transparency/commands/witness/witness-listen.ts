@@ -1,5 +1,5 @@
 // `witness --listen`: the log posts each head with its proof and receives the cosignature. Handles submissions one at a
-// time, so that no two heads are cosigned on the same old head. Source: https://c2sp.org/tlog-witness.
+// time. Source: https://c2sp.org/tlog-witness.
 
 import type { CommandOutput } from '../../../../command-line/output.ts'
 import { leaveAfterTurn } from '../../../../server/event-loop-turns.ts'

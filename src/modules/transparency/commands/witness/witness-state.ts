@@ -1,5 +1,5 @@
-// Files of a witness: key, latest cosigned head, and evidence against the log. Heads are flushed to disk before their
-// cosignature is returned, so that a restarted witness never signs another history.
+// Files of a witness. Heads are flushed to disk before their cosignature is returned, so that a restarted witness never
+// signs another history.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailedError } from '../../../../command-line/output.ts'
