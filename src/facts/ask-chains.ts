@@ -1,5 +1,5 @@
-// Queries the nodes of the request's chain for a fact source. At most one query per chain and key is in flight, and
-// answers are cached for one block time.
+// Queries the nodes of the request's chain. At most one query per chain and key is in flight, and answers are cached
+// for one block time.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { verifyChain } from './evm-registry.ts'
 import type { FactFetcher, FetchContext } from './fact-fetcher.ts'
@@ -13,7 +13,7 @@ const WAITING_MAX = 256
 
 /**
  * @param read queries the nodes of one chain; receives only the key, because the answer is cached under it
- * @param keyOf returns the key, for example the wallet; omit it if the answer depends only on the chain
+ * @param keyOf the key, for example the wallet; omit it if the answer depends only on the chain
  */
 export const askChains = <Answer extends {}>(
   { chains, timeoutMs, clock, onError, connect = (url) => createJsonRpc({ url, timeoutMs }) }: FetchContext,

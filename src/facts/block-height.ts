@@ -1,6 +1,5 @@
-// Reads the latest block of a chain for v1's `expiry_block` (spec, "Task request and response"), cached for one block
-// time. A height that is too high would extend a signature's validity, so two URLs are compared and implausible heights
-// are rejected (threats: a lying RPC).
+// Reads the latest block of a chain for v1's `expiry_block`, cached for one block time. A height that is too high would
+// extend a signature's validity, so two URLs are compared and implausible heights are rejected (threats: a lying RPC).
 
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { singleFlight } from '../lib/single-flight.ts'

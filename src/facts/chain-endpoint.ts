@@ -11,10 +11,7 @@ export type CallAnswer = Hex | null | undefined
 export interface ChainEndpoint {
   /** @throws RpcFailedError, FetchFailedError, UrlRefusedError */
   latestBlock(): Promise<bigint>
-  /**
-   * @param calls at most 100, because nodes limit the size of a batch
-   * @throws the errors of latestBlock, also if the node answers none of the calls
-   */
+  /** @param calls at most 100 @throws the errors of latestBlock, also if the node answers none of the calls */
   readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly CallAnswer[]>
 }
 

@@ -1,5 +1,5 @@
-// Reads on-chain state for policies. Values are cached until the next block. An organization's reads are batched,
-// organizations take turns, and the next RPC URL is used if one fails. An unreadable value is null.
+// Reads on-chain state for policies, cached until the next block. An organization's reads are batched, and
+// organizations take turns. An unreadable value is null.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
@@ -28,7 +28,6 @@ export interface ChainReads {
 }
 
 export interface ReadableChains {
-  /** EVM chains only. */
   readonly chains: readonly ReadableChain[]
   readonly timeoutMs: number
   readonly clock: Clock
@@ -56,7 +55,7 @@ interface PendingRead {
   deadlineMs: number
 }
 
-/** Reads of one organization. Batches are not shared, so that a slow contract delays only its own organization. */
+/** Batches are not shared between organizations: a slow contract delays only its own. */
 interface Lane {
   readonly pending: Map<string, PendingRead>
   readonly waiting: PendingRead[]

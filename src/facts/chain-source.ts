@@ -1,6 +1,5 @@
-// One RPC URL of one chain: the values at its latest block, and whether it can be queried. Failed block queries disable
-// the URL for all organizations. Failed calls disable it only for their own organization, whose contracts may be slow
-// on purpose.
+// One RPC URL of one chain: the values at its latest block. Failed block queries disable the URL for all organizations;
+// failed calls only for their own, whose contracts may be slow on purpose.
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
@@ -11,10 +10,7 @@ import type { ReadCall } from './read-call.ts'
 export interface ChainSource {
   /** Returns the value at the latest block. Undefined if unknown. */
   find(key: string): ReadValue | null | undefined
-  /**
-   * @returns null if the URL is disabled after repeated failures
-   * @throws the errors of ChainEndpoint
-   */
+  /** Null if the URL is disabled after repeated failures. @throws the errors of ChainEndpoint */
   read(organizationId: string, calls: readonly ReadCall[]): Promise<readonly (ReadValue | null)[] | null>
   isOpen(): boolean
 }

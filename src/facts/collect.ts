@@ -1,5 +1,5 @@
-// Collects a policy's facts from all sources concurrently. Synchronous if everything is cached. A fact that is
-// unavailable or unknown at the request's deadline is null.
+// Collects a policy's facts from all sources concurrently. A fact that is unavailable or unknown at the request's
+// deadline is null.
 
 import { familyOf } from '../domain/address.ts'
 import { SOLANA } from '../domain/chain.ts'
@@ -37,8 +37,8 @@ interface Collected {
 }
 
 /**
- * Returns the represented user's subject, or the wallet itself. A Solana user in a request for an EVM chain is looked
- * up on Solana.
+ * The represented user's subject, or the wallet itself. A Solana user in a request for an EVM chain is looked up on
+ * Solana.
  */
 export const representedOf = (subject: FactSubject): FactSubject => {
   const { request } = subject
@@ -48,7 +48,6 @@ export const representedOf = (subject: FactSubject): FactSubject => {
   return { ...subject, request: { ...request, from: onBehalf, chain } }
 }
 
-/** Stores a value, which is null until it arrives. */
 const place = <Value>(
   value: Value | null | Promise<Value | null>,
   pending: Promise<void>[],

@@ -19,7 +19,6 @@ export const verifyChain =
   async (rpc: JsonRpc): Promise<void> =>
     requireChain(await rpc.request('eth_chainId', []), chainId)
 
-/** @param address address of the registry, in canonical form */
 export const createEvmRegistry = (chainId: number, address: string): ChainRegistry => {
   const read = async (rpc: JsonRpc, question: Question): Promise<unknown> => {
     // Most deployments query no registry, so viem is loaded on the first query.

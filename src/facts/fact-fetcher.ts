@@ -9,10 +9,7 @@ import type { RemoteCounts } from './remote.ts'
 export interface FactFetcher<Answer> {
   /** Null if the source has no answer. An error is reported and makes the answer null. */
   readonly ask: (subject: FactSubject) => Answer | null | Promise<Answer | null>
-  /**
-   * Number of changes to the source's in-memory data. Present if each change must affect all later decisions: older
-   * answers are then confirmed before a decision.
-   */
+  /** Number of changes to the source's in-memory data. Present if each change must affect all later decisions. */
   readonly changes?: () => number
   /** Returns the configured name of the server for this subject, if the source has several. */
   readonly serverOf?: (subject: FactSubject) => string
@@ -29,7 +26,6 @@ export type IdentityOf = (
 export interface FetchContext extends ReadableChains {
   readonly geography: Pick<Geography, 'lookup'> | null
   readonly identityOf: IdentityOf
-  /** Number of identity changes so far. */
   readonly identityChanges: () => number
   readonly connect?: (url: string) => JsonRpc
 }

@@ -1,5 +1,5 @@
-// Converts a record of an MMDB file to geography facts; missing facts are null. MaxMind and DB-IP nest fields
-// (`country.iso_code`), others are flat (`country_code`). Source: https://dev.maxmind.com/geoip/docs/databases,
+// Converts a record of an MMDB file to geography facts. MaxMind and DB-IP nest fields (`country.iso_code`), others are
+// flat (`country_code`). Source: https://dev.maxmind.com/geoip/docs/databases,
 // https://ipinfo.io/developers/database-download.
 import { isObject } from '../lib/is-object.ts'
 import type { GeographyFacts } from '../policy/sources/geography.ts'

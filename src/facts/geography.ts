@@ -1,5 +1,5 @@
-// Locates client addresses with the operator's MMDB file. The file is kept in memory and reloaded when it changes; if
-// the new version is unreadable, the last good version stays in use. Source: https://maxmind.github.io/MaxMind-DB/.
+// Locates client addresses with the operator's MMDB file, which is kept in memory and reloaded when it changes. Source:
+// https://maxmind.github.io/MaxMind-DB/.
 
 import { readFile, stat } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'

@@ -1,6 +1,5 @@
 // Sends one HTTP request to an operator's URL: https only, permitted addresses (`reachable.ts`), no redirects, limits
-// on bytes and time. Closes the connection when the caller stops reading. Uses node:http, because fetch cannot be
-// restricted to the checked address.
+// on bytes and time. Uses node:http, because fetch cannot be restricted to the checked address.
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Reach } from '../domain/list.ts'
@@ -36,8 +35,8 @@ export interface GuardedRequest {
   readonly timeoutMs: number
   readonly maxBytes: number
   /**
-   * Rejects a response that only the end of the connection ends, because it may be truncated. Required for formats
-   * without an end marker, such as CSV. Defaults to false.
+   * Rejects a response without an end marker of its own, which may be truncated. For formats such as CSV. Defaults to
+   * false.
    */
   readonly needsLength?: boolean
   readonly signal?: AbortSignal | undefined
@@ -66,8 +65,8 @@ const KEEP_OPEN = { keepAlive: true, timeout: 5_000 } as const
 const createAgents = () => ({ http: new HttpAgent(KEEP_OPEN), https: new HttpsAgent(KEEP_OPEN) })
 
 /**
- * Open connections by reach. A request on an open connection resolves no name, so its address isn't checked again, and
- * it must not reuse a connection with a wider reach.
+ * Open connections by reach: a request on an open connection isn't checked again, so it must not reuse a connection
+ * with a wider reach.
  */
 const agents: Readonly<Record<Reach, ReturnType<typeof createAgents>>> = {
   public: createAgents(),
@@ -108,10 +107,7 @@ const refusalOf = (
   return null
 }
 
-/**
- * Yields the body of a 200 response.
- * @throws UrlRefusedError, FetchFailedError, also while it is read
- */
+/** Yields the body of a 200 response. @throws UrlRefusedError, FetchFailedError */
 export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uint8Array> {
   const { reach, timeoutMs, maxBytes, body, signal } = options
   const url = parseReachableUrl(options.url, reach)

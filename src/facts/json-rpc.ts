@@ -1,11 +1,9 @@
-// JSON-RPC 2.0 over one URL, with limits on time and size until the last byte, and without redirects.
+// JSON-RPC 2.0 over one URL, with limits on time and size, and without redirects.
 import { DetailedError } from '../lib/named-error.ts'
 import { fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 
-/**
- * The node returned an error or an invalid response. `detail` is for the operator and contains no data from the node.
- */
+/** `detail` is for the operator and contains no data from the node. */
 export class RpcFailedError extends DetailedError {}
 
 export interface JsonRpc {
@@ -24,8 +22,7 @@ export type RpcAnswer = Readonly<Record<string, unknown>>
 export interface BatchRpc extends JsonRpc {
   /**
    * Sends the calls in one HTTP request.
-   * @returns answers in the order of the calls; undefined if the node omitted a call
-   * @throws the errors of `request`
+   * @returns answers in the order of the calls; undefined if the node omitted a call @throws the errors of `request`
    */
   batch(calls: readonly RpcCall[]): Promise<readonly (RpcAnswer | undefined)[]>
 }

@@ -1,6 +1,5 @@
-// Looks up the policy id of a contract or program on its chain, with a cache. One query per address is in flight, and
-// organizations take turns. Hits and misses are cached separately, so that misses cannot evict hits. An unresponsive
-// chain is a failure, never a miss.
+// Looks up the policy id of a contract or program on its chain. One query per address is in flight, and organizations
+// take turns. Hits and misses are cached separately, so that misses cannot evict hits.
 import { LRUCache } from 'lru-cache'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -10,8 +9,8 @@ import type { RpcChoice } from './rpc-choice.ts'
 
 export interface PolicyRegistries {
   /**
-   * Synchronous if cached. Null if the contract has no policy id or its chain no registry. Rejects with
-   * DependencyUnavailableError if the chain cannot be queried.
+   * Synchronous if cached. Null if the contract has no policy id or its chain no registry. @throws
+   * DependencyUnavailableError
    */
   policyIdOf(organizationId: string, chainName: string, address: string): string | null | Promise<string | null>
 }
@@ -29,9 +28,9 @@ export interface PolicyRegistriesOptions {
   /** Cache time of a miss in milliseconds, during which a contract's first policy is unknown. Defaults to 10 s. */
   readonly keepMissMs?: number
   readonly keptMax?: number
-  /** Maximum number of queries in flight per chain. */
+  /** Maximum queries in flight per chain. */
   readonly underWayMax?: number
-  /** Maximum number of waiting queries per organization. Further queries fail immediately. */
+  /** Maximum waiting queries per organization; further queries fail immediately. */
   readonly waitingMax?: number
 }
 

@@ -1,5 +1,5 @@
 // Collects the entries of a list file and returns them sorted, without duplicates. Each turn of the event loop handles
-// one block, so that a million entries never block the thread.
+// one block.
 import {
   EVM_KEY_WIDTH,
   KEY_WIDTHS,
@@ -25,7 +25,6 @@ export class ListTooLongError extends DetailedError {
 export interface EntrySink {
   /** @throws ListTooLongError */
   add(canonicalAddress: string, memo: string): void
-  /** Includes duplicates. */
   readonly added: number
   /** Yields sorted chunks. A repeated address keeps its last non-empty memo. @throws ListTooLongError */
   chunks(note: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk>
@@ -84,8 +83,7 @@ async function startsOf({ blocks, width, count }: Column, byte: number): Promise
 }
 
 /**
- * Returns positions in key order; equal keys keep their order of addition. A radix sort, because crafted keys could
- * make a comparison sort compare every byte.
+ * Returns positions in key order. A radix sort, because crafted keys could make a comparison sort compare every byte.
  */
 async function sortedPositions(column: Column): Promise<Uint32Array> {
   const { blocks, width, count } = column

@@ -78,10 +78,7 @@ const fetchOne = async (
   }
 }
 
-/**
- * @returns null if no file has changed
- * @throws FetchFailedError, UrlRefusedError
- */
+/** @returns null if no file has changed @throws FetchFailedError, UrlRefusedError */
 export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | null> => {
   const { urls, validators } = request
   const known = urls.every((url) => validators[url] !== undefined)

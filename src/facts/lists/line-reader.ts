@@ -1,5 +1,4 @@
-// Reads a list of one address per line, or CSV with address and memo. Reports an invalid line with its number and the
-// reason, and reads the other lines.
+// Reads a list of one address per line, or CSV with address and memo. Reports invalid lines, and reads the others.
 
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
@@ -41,7 +40,6 @@ export interface LineReaderOptions {
   readonly format: 'text' | 'csv'
   readonly onEntry: (canonicalAddress: string, memo: string) => void
   readonly onBadLine: (bad: BadLine) => void
-  /** Called for a valid address of an unsupported chain. */
   readonly onSkipped: (asset: string) => void
 }
 

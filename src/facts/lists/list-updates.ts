@@ -1,5 +1,5 @@
-// Schedules updates of changed lists. Organizations take turns, so that one organization's changes never delay
-// another's lists. An update that misses its deadline is abandoned: the caller stops decisions with that list.
+// Schedules updates of changed lists. Organizations take turns. An update that misses its deadline is abandoned: the
+// caller stops decisions with that list.
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import type { Clock, Timers } from '../../lib/time.ts'
 
@@ -14,11 +14,7 @@ export interface ListUpdatesDependencies {
 }
 
 export interface ListUpdates {
-  /**
-   * Call after each change of a list.
-   * @param owner takes turns with other owners
-   * @param reportedMs monotonic time of the report
-   */
+  /** Call after each change of a list. @param reportedMs monotonic time of the report */
   add(owner: string, listId: string, reportedMs: number): void
   /** Delays all updates until `loaded` settles. */
   holdUntil(loaded: Promise<void>): void
@@ -48,12 +44,8 @@ interface Lane {
 export const GIVE_UP_AFTER_MS = 2_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
-/** Number of owners whose lists are read at the same time. */
 const READERS = 4
-/**
- * Pause after an update, relative to its duration. Merges an owner's changes in quick succession, and leaves time for
- * other work.
- */
+/** Pause after an update, relative to its duration. Merges an owner's changes in quick succession. */
 const PAUSE_FACTOR = 1
 
 export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUpdatesDependencies): ListUpdates => {
@@ -65,7 +57,6 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
 
   const allPending = (): [string, PendingUpdate][] => [...lanes.values()].flatMap(({ pending }) => [...pending])
 
-  /** Abandons overdue lists. */
   const checkTimes = async (): Promise<void> => {
     cancelTimer = null
     const overdueMs = clock.monotonicMs() - GIVE_UP_AFTER_MS

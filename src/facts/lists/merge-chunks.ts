@@ -1,5 +1,5 @@
 // Merges changes into the sorted chunks of a list. Unchanged chunks pass through unread. Each turn of the event loop
-// handles a few hundred entries, because a list has up to a million entries with long notes.
+// handles a few hundred entries.
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { ListTooLongError } from './entry-sink.ts'
@@ -82,10 +82,7 @@ async function* mergeAll(
   if (entries.length > 0) yield* flush(0)
 }
 
-/**
- * @param changes in order; take precedence over entries with the same key
- * @throws ListTooLongError
- */
+/** @param changes in order; take precedence @throws ListTooLongError */
 export async function* mergeChunks(
   base: AsyncIterable<ListChunk>,
   changes: AsyncIterable<ListChange>,

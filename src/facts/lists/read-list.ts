@@ -1,4 +1,4 @@
-// Streams a list file of any supported format into entries. Reports invalid lines, and applies nothing.
+// Streams a list file of any supported format into entries.
 
 import type { ListFormat } from '../../domain/list.ts'
 import { DetailedError, errorCodeOf } from '../../lib/named-error.ts'
@@ -10,7 +10,6 @@ import { createSdnReader } from './sdn-reader.ts'
 
 export interface ListReading {
   readonly entries: EntrySink
-  /** The first invalid lines. */
   readonly badLines: readonly BadLine[]
   readonly badLineCount: number
   /** Number of addresses on unsupported chains, by asset. */

@@ -1,5 +1,5 @@
-// Reads a list's source and, if the file is valid, replaces the list's content. Otherwise, the list keeps its last
-// valid content and ages; policies can reject a list that is too old (threats row 14).
+// Reads a list's source and, if the file is valid, replaces the list's content. Otherwise, the list ages; policies can
+// reject a list that is too old (threats row 14).
 
 import { createReadStream } from 'node:fs'
 import type { ListFormat, Reach } from '../../domain/list.ts'
@@ -95,7 +95,6 @@ const openSource = (
       })
     : openFile(location, signal)
 
-/** Returns one line for the operator: the message of the service's own errors, otherwise the class of the error. */
 const describeFailure = (error: unknown): string => {
   const detail = (error as { detail?: unknown } | null)?.detail
   const text = typeof detail === 'string' ? detail : error instanceof Error ? error.name : 'unexpected error'
@@ -114,10 +113,7 @@ const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLin
   return entries.added === 0 ? 'the file contains no EVM or Solana address' : null
 }
 
-/**
- * Reads one leased source. If it was changed or leased again, writes nothing and returns a failure. Rejects only if the
- * store fails.
- */
+/** Reads one leased source. If it was changed or leased again, writes nothing. Rejects only if the store fails. */
 export const refreshList = async (
   dependencies: RefreshDependencies,
   source: RefreshedSource,

@@ -10,17 +10,13 @@ const ADDRESS_LENGTH_MAX = 256
 
 export interface SdnReader {
   write(piece: string): void
-  /**
-   * @throws XmlInvalidError, also if the file has no digital currency addresses: it is then another file, or its format
-   * has changed
-   */
+  /** @throws XmlInvalidError, also if the file has no digital currency addresses: it is then another file */
   end(): void
 }
 
 export interface SdnReaderOptions {
   /** The memo names asset and party: `ETH, SDN 12345`. */
   readonly onEntry: (canonicalAddress: string, memo: string) => void
-  /** Called for an address on an unsupported chain, for example Bitcoin. */
   readonly onSkipped: (asset: string) => void
 }
 
@@ -32,7 +28,6 @@ export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnRe
   let featureTypeId: string | null = null
   /** Asset of the current feature; null outside a feature. */
   let asset: string | null = null
-  /** Text of the current element; null if the text is not needed. */
   let text: string | null = null
 
   const takeAddress = (address: string, ofAsset: string): void => {

@@ -1,6 +1,5 @@
-// Keeps the store's lists in shared memory, and updates them from the change feed. A changed list is reloaded and
-// published atomically. If a change cannot be read in time, the list is published as not current, so that no decision
-// uses outdated content.
+// Keeps the store's lists in shared memory. A changed list is reloaded and published atomically. If a change cannot be
+// read in time, the list is published as not current, so that no decision uses outdated content.
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
 import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
 import { createListUpdates } from './list-updates.ts'
@@ -27,7 +26,6 @@ export interface ServedList {
   readonly current: boolean
 }
 
-/** For address lookups. */
 export interface ListMembership extends ListMembers {
   readonly id: string
   readonly organizationId: string | null
@@ -49,8 +47,8 @@ export interface ServedLists {
   changed(listId: string, owner: string | null): void
   changedAll(): void
   /**
-   * Monotonic time of the oldest reported change that is not applied, in milliseconds. A list published as not current
-   * counts as applied.
+   * Monotonic time of the oldest reported change that is not applied. A list published as not current counts as
+   * applied.
    */
   behindSinceMs(): number | null
   /** Resolves when every change reported so far is read or abandoned. */
@@ -75,7 +73,6 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     publish([next.image], [])
   }
 
-  /** Publishes an outdated list as not current. */
   const disown = async (listId: string): Promise<void> => {
     const known = held.get(listId)
     if (known?.image.current === false) return

@@ -1,5 +1,4 @@
-// Replaces a list's content atomically. A file can replace a list or be added to it. After many single-entry changes, a
-// list is also rewritten unchanged.
+// Replaces a list's content atomically. After many single-entry changes, a list is also rewritten unchanged.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
 import { type ListChunk, type ListEdit, type ListEntry, ListLimitError } from '../../domain/list.ts'
 import { DetailedError } from '../../lib/named-error.ts'
@@ -80,7 +79,6 @@ const activate = async (
   }
 }
 
-/** Stores chunks as a new base that no list references yet. */
 const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncIterable<ListChunk>): Promise<string> => {
   const baseId = await bases.begin(listId)
   try {
@@ -105,8 +103,8 @@ const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncItera
 
 /**
  * Replaces the list's whole content with sorted chunks.
- * @param confirmation null for a list that people maintain
- * @throws ListChangedError; ListTooLongError and other errors of the chunks. The list is then unchanged.
+ * @param confirmation null for a list that people maintain @throws ListChangedError; ListTooLongError and other errors
+ * of the chunks. The list is then unchanged.
  */
 export const replaceList = async (
   contents: ListContents,
@@ -169,9 +167,7 @@ async function* inKeyOrder(edits: readonly ListEdit[]): AsyncGenerator<ListEdit>
   yield* [...edits].sort((left, right) => compareKeys(left.key, right.key))
 }
 
-/**
- * Returns a list and the single-entry changes of its base in the same version. The base stays readable for a minute.
- */
+/** A list and the single-entry changes of its base in the same version. The base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListContents, listId: string) => {
   for (;;) {
     const list = await lists.findById(listId)
@@ -181,10 +177,7 @@ const readSnapshot = async ({ lists }: ListContents, listId: string) => {
   }
 }
 
-/**
- * Yields the entries in order, with single-entry changes applied.
- * @throws ListChangedError if the list doesn't exist
- */
+/** Yields the entries in order, with single-entry changes applied. @throws ListChangedError */
 export async function* readEntries(contents: ListContents, listId: string): AsyncGenerator<ListEntry> {
   yield* entriesOfSnapshot(contents, await readSnapshot(contents, listId))
 }
@@ -201,7 +194,7 @@ async function* entriesOfSnapshot(
 
 /**
  * Adds entries to the list; replaces the notes of existing entries.
- * @param added called again if the list has changed. @throws the errors of replaceList
+ * @param added called again if the list has changed
  */
 export const extendList = async (
   contents: ListContents,
