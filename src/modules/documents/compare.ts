@@ -1,5 +1,5 @@
-// Compares a zone with the entered fields and the current date. Documents from a country other than the country of
-// residence are common, so they need a review but don't fail.
+// Compares a zone with the entered fields and the current date. A document from another country is common, so it needs
+// a review but doesn't fail.
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { dayOf } from '../../lib/time.ts'

@@ -1,5 +1,5 @@
-// Compares an entered name with the name in a zone, which contains only A to Z. Ignores order, accents, hyphens and
-// omitted middle names. Source: ICAO 9303-3 §6.A, which recommends two spellings for some letters (Ä: AE or A).
+// Compares an entered name with the name in a zone, which contains only A to Z. Source: ICAO 9303-3 §6.A, which
+// recommends two spellings for some letters (Ä: AE or A).
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { readNameText } from '../../lib/name-text.ts'
@@ -43,7 +43,6 @@ const spellingsOf = (word: string): readonly string[] => {
 const wordsOf = (typed: string): readonly (readonly string[])[] =>
   readNameText(typed).map(({ text, isDisguised }) => (isDisguised ? [] : spellingsOf(text)))
 
-/** Whether the words differ by one inserted, removed or replaced letter. */
 const isNear = (one: string, other: string): boolean => {
   if (Math.abs(one.length - other.length) > 1 || Math.min(one.length, other.length) < 4) return false
   let at = 0

@@ -1,6 +1,5 @@
-// Perceptual hash of a picture: the signs of its lowest frequencies. Copies of one photograph differ in few of 64 bits;
-// other photographs of the same person differ in many. Source: Zauner, Implementation and Benchmarking of Perceptual
-// Image Hash Functions (2010), §3.2.1.
+// Perceptual hash of a picture: the signs of its lowest frequencies. Source: Zauner, Implementation and Benchmarking of
+// Perceptual Image Hash Functions (2010), §3.2.1.
 
 /** Side length of the hashed picture, in pixels. */
 export const HASHED_SIDE = 32
@@ -21,10 +20,7 @@ const lowFrequencies = (values: Float64Array, rows: number): Float64Array => {
   return kept
 }
 
-/**
- * @param pixels HASHED_SIDE rows of HASHED_SIDE bytes each
- * @returns 16 hex digits
- */
+/** @param pixels HASHED_SIDE rows of HASHED_SIDE bytes @returns 16 hex digits */
 export const portraitHash = (pixels: Uint8Array): string => {
   const across = lowFrequencies(Float64Array.from(pixels), HASHED_SIDE)
   const turned = new Float64Array(KEPT_SIDE * HASHED_SIDE)

@@ -1,5 +1,4 @@
-// Converts a token's signature to the format of contracts and programs, and verifies it with the attester's public key,
-// so that a wrong signature is never returned.
+// Converts a token's signature to the format of contracts and programs, and verifies it with the attester's public key.
 import { createPublicKey, verify } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { TokenUnavailableError } from '../../signing/errors.ts'
@@ -22,10 +21,7 @@ const lowerS = (signature: Uint8Array): void => {
   signature.subarray(32, 64).setFromHex((ORDER - s).toString(16).padStart(64, '0'))
 }
 
-/**
- * Returns r ‖ s ‖ v with low s and v 27 or 28. PKCS#11 has no recovery id, so both values of v are tried: one must
- * recover the attester's public key.
- */
+/** Returns r ‖ s ‖ v with low s and v 27 or 28. PKCS#11 has no recovery id, so both values of v are tried. */
 const createSecp256k1Check =
   (publicKey: Uint8Array, recover: Secp256k1Backend['recover']): CheckSignature =>
   (raw, digest) => {

@@ -1,6 +1,6 @@
-// Calls a vendor's PKCS#11 module with bun:ffi through its function list. Assumes an 8-byte CK_ULONG and unpacked
-// structures, as on 64-bit Linux and macOS. Threads may call concurrently, but use each session one at a time. Source:
-// OASIS PKCS#11 3.0, sections 3 and 5.
+// Calls a vendor's PKCS#11 module with bun:ffi. Assumes an 8-byte CK_ULONG and unpacked structures, as on 64-bit Linux
+// and macOS. Threads may call concurrently, but use each session one at a time. Source: OASIS PKCS#11 3.0, sections 3
+// and 5.
 import { dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { CKF_OS_LOCKING_OK, CKR_CRYPTOKI_ALREADY_INITIALIZED, CKR_OK, resultName } from './constants.ts'
@@ -54,10 +54,9 @@ const openLibrary = (path: string): Pointer => {
 }
 
 /**
- * Loads and initializes the module. Called once per thread; after the first, C_Initialize reports that it is already
- * initialized. Never finalizes the module, because that would end the sessions of all threads. @param path Absolute: a
- * bare name would also be searched for in the working directory
- * @throws TokenUnusableError if the file isn't a PKCS#11 module, or the system isn't supported
+ * Loads and initializes the module, once per thread. Never finalizes it, because that would end the sessions of all
+ * threads.
+ * @param path absolute: a bare name would also be searched for in the working directory @throws TokenUnusableError
  */
 export const loadCryptokiModule = (path: string): CryptokiModule => {
   if (!isPkcs11Supported(process.platform, process.arch)) {

@@ -79,8 +79,7 @@ const KINDS = {
 
 /**
  * @throws TokenUnusableError if the key is missing or ambiguous, requires the PIN for each signature, or has no usable
- * public key
- * @throws TokenUnavailableError if the token doesn't respond
+ * public key; TokenUnavailableError
  */
 export const findTokenKey = (
   module: CryptokiModule,

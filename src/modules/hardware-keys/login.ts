@@ -1,5 +1,5 @@
-// Logs in to the token. Tokens lock after a few wrong PINs, so a refused PIN is never retried, even after a restart:
-// its hash is stored in a file. Logins are sequential per node.
+// Logs in to the token. Tokens lock after a few wrong PINs, so a refused PIN is never retried: its hash is stored in a
+// file.
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { errorCodeOf, isMissingFile, unreadableText } from '../../lib/named-error.ts'
@@ -113,9 +113,8 @@ const isLoggedIn = (module: CryptokiModule, session: bigint): boolean => {
 }
 
 /**
- * @param tokenFlags Reads the token's current flags @throws TokenUnusableError if the PIN is or was refused, or if a
- * wrong PIN would lock the token
- * @throws TokenUnavailableError if the token doesn't respond
+ * @throws TokenUnusableError if the PIN is or was refused, or if a wrong PIN would lock the token;
+ * TokenUnavailableError
  */
 export const logIn = (
   module: CryptokiModule,

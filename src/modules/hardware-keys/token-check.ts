@@ -1,5 +1,4 @@
-// Checks attester keys in the hardware token, in a separate process with a time limit. A start checks all active keys;
-// `attester create`, doctor and restore check some.
+// Checks attester keys in the hardware token, in a separate process with a time limit.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { sendToChild } from '../../cluster/send.ts'
@@ -60,7 +59,7 @@ const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   }
 }
 
-/** Returns findings in the order of the keys. Token failures are findings; never rejects. */
+/** Findings in the order of the keys; never rejects. */
 export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
   if (settings === null) return notSet
   return async (keys) => {
@@ -82,9 +81,8 @@ const tokenAttesters = <Reference extends Pick<AttesterReference, 'keystorePath'
   attesters.filter(({ keystorePath, status }) => status === 'active' && isTokenKey(keystorePath))
 
 /**
- * Checks before the workers start that every attester key in the token can sign. If the token is unreachable, the
- * service starts only if the same settings have reached the same keys before.
- * @throws TokenUnusableError, TokenUnavailableError
+ * Checks before the workers start that every attester key in the token can sign. Without the token, the service starts
+ * only if the same settings have reached the same keys before. @throws TokenUnusableError, TokenUnavailableError
  */
 export const requireTokenKeys = async (
   attesters: readonly AttesterReference[],

@@ -1,5 +1,5 @@
-// A session with the configured token and its attester keys. Calls block until the token responds, and only one thread
-// may use an instance. An error opens a new session, which looks up and checks the keys again.
+// A session with the configured token. Calls block until the token responds, and only one thread may use an instance.
+// An error opens a new session.
 
 import { AttesterMismatchError, SigningError, TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { parseTokenKey } from '../../signing/token-key.ts'
@@ -14,10 +14,7 @@ import { logIn } from './login.ts'
 export interface Token {
   /** Finds a key. @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */
   look(reference: TokenKeyReference): TokenKey
-  /**
-   * Signs 32 bytes. @returns r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified with the reference's key @throws the
-   * errors of `look`
-   */
+  /** Signs 32 bytes. @returns r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified @throws the errors of `look` */
   sign(reference: TokenKeyReference, bytes: Uint8Array): Uint8Array
 }
 
@@ -124,7 +121,6 @@ const signIn = (session: Session, reference: TokenKeyReference, bytes: Uint8Arra
 
 const nameOf = ({ kind, key }: TokenKeyReference): string => `${kind} ${key}`
 
-/** Runs `work`. Within AGAIN_MS of a failure, rethrows it instead. */
 const createPause = (monotonicMs: () => number) => {
   let failure: { readonly error: SigningError; readonly atMs: number } | null = null
   return <Result>(work: () => Result): Result => {

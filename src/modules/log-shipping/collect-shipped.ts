@@ -1,5 +1,4 @@
-// Reassembles shipped logs into folders for the verifier: closed segments unchanged and verified against their digest,
-// open segments from their pieces.
+// Reassembles shipped logs into folders for the verifier.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +10,6 @@ interface CollectedLog {
   readonly directory: string
   /** Number of segments assembled from pieces because they were open or their node was lost. */
   readonly fromPieces: number
-  /** Problems with the copies. */
   readonly problems: readonly string[]
 }
 
@@ -31,7 +29,6 @@ interface Parts {
 
 const DIGEST_BYTES = 64
 
-/** Reads only the digest at the start of the file. */
 const readDigest = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
   let text = ''
   for await (const chunk of chunks) {

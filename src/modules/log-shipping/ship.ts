@@ -1,6 +1,5 @@
 // Copies a node's decision log to its target: first the open segments, which would be lost with the machine, then the
-// closed segments with their hashes. Reads its state from the target, so that a restart continues and an emptied target
-// is refilled.
+// closed segments with their hashes. Reads its state from the target, so that a restart continues.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { wholeLength } from '../../decision-log/backwards.ts'
@@ -91,7 +90,6 @@ export const createShipper = (options: ShipperOptions): Shipper => {
     return known
   }
 
-  /** Reads the state of the target. */
   const learn = async (): Promise<void> => {
     const found = new Map<string, { whole: boolean; digest: boolean; parts: Map<number, number> }>()
     for (const { name, bytes: size } of await target.list(`${node}/`)) {

@@ -1,5 +1,4 @@
 // Verifies the shipped logs of all nodes: the chains of each node, and that no two nodes recorded the same uuid.
-// Downloads the copies to a local folder first.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +12,6 @@ interface NodeReport extends VerifyReport {
   readonly node: string
   /** Number of segments assembled from pieces because they were open or their node was lost. */
   readonly fromPieces: number
-  /** Digest mismatches and missing pieces. */
   readonly problems: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 // Receives webhooks from a verification service. A decision applies if it references the session and is later than the
-// last submission. Other valid messages get 200, so that the service doesn't repeat them.
+// last submission. Other valid messages get 200.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { RETRIES_MAX, type SessionState } from '../../domain/session.ts'
 import { TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -17,7 +17,6 @@ import { VERIFF } from './services/veriff.ts'
 
 /** Large, because messages contain all check results. */
 const BODY_BYTES_MAX = 1_048_576
-/** Maximum clock skew of the service. */
 const AHEAD_SECONDS_MAX = 300
 
 /** Reason that a message has no effect: the field `ignored` of the response. */

@@ -1,5 +1,5 @@
-// Authenticates a backup with an HMAC of its manifest, which lists the SHA-256 of every other file. The HMAC key is
-// derived from the evidence key, which must not come from the backup itself.
+// Authenticates a backup with an HMAC of its manifest. The HMAC key is derived from the evidence key, which must not
+// come from the backup itself.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
 import { deriveKey } from '../../../identity/evidence/sealed-bytes.ts'
@@ -13,7 +13,6 @@ const PURPOSE = 'countersign backup manifest'
 const macOf = ({ mac: _, ...manifest }: BackupManifest, key: Uint8Array): Buffer =>
   createHmac('sha256', deriveKey(key, PURPOSE)).update(JSON.stringify(manifest)).digest()
 
-/** Adds the MAC to the manifest if there is a key. */
 export const authenticate = (manifest: BackupManifest, [newest]: EvidenceKeys): BackupManifest =>
   newest === undefined ? manifest : { ...manifest, mac: macOf(manifest, newest).toString('hex') }
 
@@ -28,10 +27,7 @@ interface AuthenticationPolicy {
   readonly mayBeUnauthenticated: boolean
 }
 
-/**
- * @returns true if the backup is authentic; false after a warning @throws CommandFailedError if the policy doesn't
- * allow an unauthenticated backup
- */
+/** True if the backup is authentic; false after a warning. @throws CommandFailedError */
 export const requireAuthentic = (
   { manifest, sha256 }: VerifiedBackup,
   { keys, mayBeUnauthenticated }: AuthenticationPolicy,

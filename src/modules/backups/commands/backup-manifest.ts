@@ -1,5 +1,4 @@
-// Manifest of a backup folder: lists every file with its size and SHA-256. A folder that differs from its manifest is
-// not restored.
+// Manifest of a backup folder. A folder that differs from its manifest is not restored.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -21,12 +20,10 @@ export interface BackedUpFile {
 
 export interface BackupManifest {
   readonly format: typeof BACKUP_FORMAT
-  /** Version of the program that created the backup. */
   readonly version: string
   /** ISO 8601, UTC. */
   readonly createdAt: string
   readonly deploymentId: string
-  /** Number of the database's latest migration. */
   readonly schema: number
   /** Kind of the original database. The backup always contains a SQLite file. */
   readonly store: 'sqlite' | 'postgres'

@@ -1,5 +1,4 @@
-// Stores a series of backups in a folder or bucket. A backup with a manifest is complete: the manifest is written last
-// and removed first.
+// Stores a series of backups in a folder or bucket. The manifest is written last and removed first.
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,7 +18,6 @@ interface KeptBackup {
 }
 
 export interface BackupPlace {
-  /** Path or URL of a backup, for display. */
   readonly whereIs: (name: string) => string
   /** Complete backups, oldest first. */
   readonly list: () => Promise<readonly KeptBackup[]>
@@ -63,7 +61,6 @@ export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   }
 }
 
-/** Creates a backup in a new folder. */
 type MakeBackup = (to: string) => Promise<BackupManifest>
 
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
@@ -209,10 +206,7 @@ const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Prom
   }
 }
 
-/**
- * Downloads the files of a backup after checking their sizes.
- * @throws CommandFailedError if the backup doesn't exist or is incomplete
- */
+/** @throws CommandFailedError if the backup doesn't exist or is incomplete */
 export const fetchBackup = async (target: ShipTarget, into: string): Promise<void> => {
   const text = await readManifestText(target, MANIFEST)
   const manifest = parseManifest(text)

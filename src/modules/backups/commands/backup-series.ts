@@ -1,5 +1,5 @@
-// `countersign backup --into PLACE`: stores a series of backups, named by time. Deletes the oldest beyond --keep once
-// the new backup is complete. Backups dated in the future (wrong clock) are neither counted nor removed.
+// `countersign backup --into PLACE`: a series of backups, named by time. Backups dated in the future (wrong clock) are
+// neither counted nor removed.
 
 import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
 import { CountersignError } from '../../../domain/errors.ts'
@@ -16,7 +16,6 @@ interface BackupSeries {
   readonly place: BackupPlace
   /** Null for one backup, immediately. */
   readonly everyMs: number | null
-  /** Number of backups to keep; null for all. */
   readonly keep: number | null
   readonly output: CommandOutput
   readonly now: () => Date

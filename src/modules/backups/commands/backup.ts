@@ -1,5 +1,5 @@
 // `countersign backup`: copies a deployment to a folder while the service runs. Copies the database first, so that the
-// backup contains all files it references. After a restore, the service deletes files without a row.
+// backup contains all files it references.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -71,10 +71,8 @@ interface BackupContext {
   readonly evidenceKeys: () => Promise<EvidenceKeys>
   /** If null, the tree over the decision log is not copied. */
   readonly treeTables: LogTreeTables | null
-  /** Writes an audit entry. */
   readonly note: () => Promise<void>
   readonly now: () => Date
-  /** Aborted when the command must stop. */
   readonly stopped: () => AbortSignal
 }
 

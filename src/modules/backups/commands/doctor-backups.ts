@@ -5,7 +5,6 @@ import type { Finding } from '../../../setup/finding.ts'
 
 const BACKUP_OLD_SECONDS = 2 * 86_400
 
-/** Reports the age of the newest backup, from its audit entry. */
 export const inspectBackups = async ({ store, clock }: Inspection): Promise<readonly Finding[]> => {
   const { items } = await store.audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
   const [newest] = items

@@ -15,10 +15,7 @@ export const syncPath = async (path: string): Promise<void> => {
   }
 }
 
-/**
- * @param length Bytes to copy from the start; defaults to the whole file @throws system errors; ENOENT if the source
- * doesn't exist
- */
+/** @param length bytes to copy; defaults to the whole file @throws system errors */
 export const copyFileHashed = async (
   from: string,
   to: string,

@@ -1,5 +1,5 @@
 // `countersign restore --try`: restores a backup to a temporary folder, starts a service from it on loopback, and
-// compares data and responses. The service contacts no other system (trial-service.ts), and its tree has a new key.
+// compares data and responses.
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -28,10 +28,8 @@ export interface TrialInput {
   readonly manifest: BackupManifest
   /** Folder of this deployment, whose secrets decrypt a backup without secrets. */
   readonly folder: DataFolder
-  /** Settings that locate the service's secrets. */
   readonly secretSettings: Readonly<Record<string, string>>
   readonly inspectTokenKeys: RestoreContext['inspectTokenKeys']
-  /** Restores into a new folder. */
   readonly restoreInto: (folder: DataFolder) => Promise<void>
   /** Runs a command with only these settings. @throws CommandFailedError */
   readonly run: (environment: Readonly<Record<string, string>>, ...words: readonly string[]) => Promise<string>

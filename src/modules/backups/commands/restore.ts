@@ -1,5 +1,4 @@
-// `countersign restore`: creates a data folder and the configured database from a verified backup. Atomic: writes files
-// to a temporary folder, then renames it.
+// `countersign restore`: creates a data folder and the configured database from a verified backup, atomically.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, rmdir } from 'node:fs/promises'
@@ -72,7 +71,6 @@ export interface RestoreContext {
   readonly treeTables: LogTreeTables | null
   /** Requests a test signature from attester keys in the hardware token. */
   readonly inspectTokenKeys: (attesters: readonly TokenAttester[], folder: DataFolder) => Promise<readonly Finding[]>
-  /** Dependencies of `--try`. */
   readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
 

@@ -1,5 +1,4 @@
-// Starts the service in a separate process on free loopback ports, with only the given settings and without tasks that
-// contact other systems.
+// Starts the service in a separate process on free loopback ports, with only the given settings.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailedError } from '../../../command-line/output.ts'
 import { ownProcess } from '../../../program/entries.ts'
@@ -25,10 +24,7 @@ const readyUrl = (line: string): string | null => {
   }
 }
 
-/**
- * @param environment All variables of the service, including the data folder @throws CommandFailedError with the
- * service's last line if it doesn't become ready
- */
+/** @param environment all variables of the service @throws CommandFailedError with the service's last line */
 export const startTrialService = async (
   environment: Readonly<Record<string, string>>,
   signal: AbortSignal,

@@ -1,5 +1,4 @@
-// Checks whether a person meets the minimum age for the session's level. A changed minimum age repeats the check for
-// submitted and verified sessions.
+// Checks whether a person meets the minimum age for the session's level.
 
 import { ADULT_YEARS, type Level } from '../../../domain/level.ts'
 import type { Session } from '../../../domain/session.ts'
@@ -15,13 +14,11 @@ export interface MinimumAges {
 
 interface AgeCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
-  /** Returns the minimum ages by organization; null for all organizations. */
   readonly minimumAges: (organizationId: string | null) => Promise<ReadonlyMap<string, MinimumAges>>
   readonly clock: Clock
   readonly onError: (error: unknown, sessionId: string) => void
 }
 
-/** Name of the part and of its only check. */
 const AGE_CHECK = 'person.age'
 const VERSION = 'age 1'
 const NONE: MinimumAges = { years: null, levels: new Map() }

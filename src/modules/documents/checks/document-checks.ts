@@ -1,5 +1,5 @@
-// Checks identity documents: reads the machine-readable zone and compares it with the entered fields and the current
-// date. The outcome `unreadable` is not a finding about the person. Readings are stored as evidence.
+// Checks identity documents: compares the machine-readable zone with the entered fields and the current date.
+// `unreadable` is not a finding about the person.
 
 import type { Zone } from '../../../domain/document-zone.ts'
 import type { Session } from '../../../domain/session.ts'
@@ -24,7 +24,6 @@ export interface TraceStore {
     group: string,
     traces: readonly { readonly kind: string; readonly value: string }[],
   ): Promise<void>
-  /** Returns sessions of other people in the organization. */
   findValues(
     session: Session,
     kind: string,
@@ -57,7 +56,6 @@ interface ReadDocument {
   readonly zone: Zone | null
 }
 
-/** Omits identical zones. */
 const distinctZones = (documents: readonly ReadDocument[]): readonly Zone[] => {
   const zones: Zone[] = []
   for (const { zone } of documents) {

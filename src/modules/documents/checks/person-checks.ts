@@ -1,5 +1,4 @@
-// Checks whether a session was submitted from the declared country, and whether the organization knows the person or
-// portrait under another identity.
+// Checks the country of submission, and whether the organization knows the person or portrait under another identity.
 import type { Session } from '../../../domain/session.ts'
 import type { NewSessionCheck, SinglePart } from '../../../identity/checks/checks.ts'
 import type { Traces } from '../../../identity/checks/traces.ts'
@@ -12,10 +11,7 @@ import { CHECK_ACTOR, type TraceStore } from './document-checks.ts'
 // Finds 64-bit hashes that differ in at most seven bits, with equality lookups only: at least one of their four 16-bit
 // parts differs in at most one bit. Each part is stored, and looked up unchanged and with each bit flipped.
 
-/**
- * Maximum different bits of 64. Resizing, relighting or recompressing a photograph changes fewer; different photographs
- * differ in 20 or more.
- */
+/** Maximum different bits of 64. Copies of a photograph differ in fewer; different photographs in 20 or more. */
 export const DISTANCE_MAX = 7
 
 const PARTS = 4
@@ -42,7 +38,6 @@ interface PersonCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
   /** @returns 16 hex digits @throws DocumentInvalidError, EvidenceBusyError */
   readonly hashPortrait: (picture: Uint8Array) => Promise<string>
-  /** Returns the country from which the session was submitted; null if unknown. */
   readonly originOf: (organizationId: string, sessionId: string) => Promise<string | null>
   readonly traces: Traces
   readonly traceStore: TraceStore

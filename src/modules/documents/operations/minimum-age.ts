@@ -1,5 +1,3 @@
-// The minimum age of an organization, for all levels or for single levels.
-
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, partial, type Static, Type } from '../../../admin/schema.ts'
 import { changedFields } from '../../../admin/second-person/declaration.ts'

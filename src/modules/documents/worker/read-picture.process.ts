@@ -1,5 +1,5 @@
-// Process that decodes one picture from stdin. The argument `zone` reads the machine-readable zone, `portrait` computes
-// a perceptual hash. Output: JSON. Exit code 3: the picture could not be decoded. The environment is empty.
+// Process that decodes one picture from stdin and prints JSON. Exit code 3: the picture could not be decoded. The
+// environment is empty.
 import sharp from 'sharp'
 import { readPicture, type ZoneReading } from '../../../zone-reader/picture/read-zone.ts'
 import { HASHED_SIDE, portraitHash } from '../portrait-hash.ts'

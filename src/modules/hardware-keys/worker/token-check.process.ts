@@ -1,5 +1,4 @@
-// Checks whether keys are in the hardware token and can sign. A separate process, because the vendor's code may hang or
-// crash.
+// Checks attester keys in the hardware token. A separate process, because the vendor's code may hang or crash.
 import { createHash } from 'node:crypto'
 import { errorClassOf } from '../../../lib/named-error.ts'
 import { SigningError } from '../../../signing/errors.ts'

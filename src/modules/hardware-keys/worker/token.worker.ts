@@ -1,5 +1,4 @@
-// Thread with a session of the hardware token for one signing worker, because calls block. Reports every error and
-// never exits because of one.
+// Thread with a session of the hardware token for one signing worker, because calls block.
 
 import {
   ANSWERED,

@@ -12,7 +12,6 @@ import { runShip } from './run-ship.ts'
 
 export interface ShipIo {
   readonly dataDirectory: string
-  /** Stops the command. */
   readonly signal?: AbortSignal
   /** @param place Null for the configured place. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget

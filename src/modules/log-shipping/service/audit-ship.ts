@@ -1,6 +1,5 @@
-// Ships the audit log to the target of the decision log: `audit-log/<deployment>/<first entry>.ndjson`, one entry per
-// line with its hash and the previous hash. Refuses to ship a log that doesn't extend the copy, so that the copy
-// reveals a rewritten or truncated log.
+// Ships the audit log as `audit-log/<deployment>/<first entry>.ndjson`, one entry per line. Refuses to ship a log that
+// doesn't extend the copy, so that the copy reveals a rewritten or truncated log.
 
 import type { AuditCopyReport } from '../../../command-line/log-services.ts'
 import { NamedError } from '../../../lib/named-error.ts'

@@ -1,5 +1,4 @@
-// Ships the node's decision log in a separate process with the lowest priority, which shares only the disk with
-// signing. The node's first process starts it, collects metrics, and logs each change once.
+// Ships the node's decision log in a separate process with the lowest priority, started by the node's first process.
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Clock, Timers } from '../../../lib/time.ts'

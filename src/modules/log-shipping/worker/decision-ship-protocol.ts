@@ -11,9 +11,7 @@ export interface ShipInput {
   readonly intervalMs: number
 }
 
-/** Sent after each pass. */
 export interface ShipReport {
-  /** Duration of the pass. */
   readonly tookMs: number
   readonly complete: boolean
   readonly bytesUnshipped: number | null

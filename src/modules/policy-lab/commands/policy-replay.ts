@@ -1,5 +1,4 @@
-// `countersign policy replay`: evaluates a revision or a file on a policy's recorded decisions, and reports
-// differences.
+// `countersign policy replay`: reports the differences between a revision or file and a policy's recorded decisions.
 
 import type { CommandContext } from '../../../command-line/command.ts'
 import { parseMoment } from '../../../command-line/option-values.ts'
@@ -106,7 +105,6 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('\n')}\n`}`
 }
 
-/** Evaluates the policy on the decision log of this machine. */
 const replayHere = async (
   context: PolicyContext,
   policy: CompiledPolicy,

@@ -28,7 +28,6 @@ export const printSessionReplay = (context: PolicyContext, replay: SessionReplay
   return 0
 }
 
-/** Evaluates the policy on the sessions of this machine's store. */
 export const replaySessionsHere = (
   { admin, organization }: PolicyContext,
   source: string,

@@ -1,5 +1,5 @@
 // Reads lists from the store for a simulation. Rules read lists synchronously, so an unknown answer aborts the
-// simulation, is fetched, and the simulation runs again.
+// simulation, which runs again once it is fetched.
 
 import type { RecordedList } from '../../../decision-log/types.ts'
 import { addressKey } from '../../../domain/address-key.ts'
@@ -20,7 +20,6 @@ interface ListOverrides {
   readonly [list: string]: { readonly addresses: readonly string[]; readonly ageSeconds: number }
 }
 
-/** List answers at the time of a recorded decision. */
 interface RecordedLists {
   readonly [list: string]: RecordedList
 }
@@ -29,8 +28,8 @@ const findList = async (store: Store, organizationId: string, name: string): Pro
   (await store.lists.find(organizationId, name)) ?? (await store.lists.find(null, name))
 
 /**
- * Runs `simulate` with answers from `overrides`, then `recorded`, then the organization's lists, then the shared lists.
- * `simulate` may run several times and must not catch the reader's errors.
+ * Answers from `overrides`, then `recorded`, then the organization's lists, then the shared lists. `simulate` may run
+ * several times and must not catch the reader's errors.
  */
 export const withLists = async <Result>(
   { store, clock }: { readonly store: Store; readonly clock: Clock },

@@ -73,7 +73,6 @@ export const SHADOW_REPORT = named(
   }),
 )
 
-/** Groups the newest decisions for which the shadow revision has a different verdict or rule. */
 const reportChanges = async ({ decisions }: Services, filter: DecisionFilter) => {
   const tally = createReplayTally()
   const read = (after: DecisionPosition | null, limit: number) =>
@@ -143,7 +142,6 @@ const filterOf = (
   ...(since === undefined ? {} : { sinceMs: timeOf('since', since) }),
 })
 
-/** @param since ISO 8601, inclusive */
 export const readShadowResults = async (
   services: Services,
   actor: Actor,

@@ -86,7 +86,6 @@ const trialOf = async (
   }
 }
 
-/** Whether a fact was neither given nor recorded. */
 const isUnknown =
   (facts: ExternalFacts) =>
   (need: FactNeed): boolean => {

@@ -1,5 +1,4 @@
-// Evaluates a policy on the recorded decisions of one of the organization's policies, and counts the differences. On
-// the command line: `countersign policy replay`.
+// Evaluates a policy on recorded decisions, and counts the differences.
 import { forEachLine } from '../../../decision-log/forwards.ts'
 import { readEntry } from '../../../decision-log/tail.ts'
 import { segmentsSince } from '../../../decision-log/time-position.ts'

@@ -1,5 +1,5 @@
-// Interface of the verification services in this folder: signatures and the mapping of events. An event decides only if
-// the service documents it as final; otherwise the session waits for a person (invariant 12).
+// Interface of the verification services in this folder. An event decides only if the service documents it as final
+// (invariant 12).
 import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'

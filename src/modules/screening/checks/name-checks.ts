@@ -1,5 +1,4 @@
-// Compares the names of a session's person or company, entered and from documents, with listed names. Entered names
-// stay in memory; only the list's data is stored with the session.
+// Compares the names of a session's person or company with listed names. Entered names stay in memory.
 
 import type { Zone } from '../../../domain/document-zone.ts'
 import {
@@ -41,7 +40,6 @@ const MATCHER = 'names 7'
 type NameSettings = Pick<ScreeningSettings, 'threshold'>
 const thresholdIn = ({ threshold }: NameSettings): number => threshold ?? DEFAULT_THRESHOLD
 
-/** Returns a key that changes when the lists, the threshold or the matching algorithm changes. */
 export const nameVersion = (versions: ListVersions, settings: NameSettings): string =>
   comparisonKey([MATCHER, versions, thresholdIn(settings)])
 

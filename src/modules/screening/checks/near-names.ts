@@ -1,5 +1,4 @@
-// Shows the effect of another threshold: compares an organization's newest sessions with the current lists, in a
-// process that exits afterwards. Stores nothing.
+// Shows the effect of another threshold on an organization's newest sessions, in a process that exits afterwards.
 import { fixedError } from '../../../domain/errors.ts'
 import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session } from '../../../domain/session.ts'
@@ -11,8 +10,8 @@ import { type Screener, type ScreeningProcesses, screeningProcesses } from '../p
 import { type NamedSubject, subjectsOf } from './name-checks.ts'
 
 /**
- * Returns listed names similar to the names in an organization's newest sessions, with a score of `lowest` or higher.
- * Null if no list has been read.
+ * Listed names similar to the names in an organization's newest sessions, with a score of `lowest` or higher. Null if
+ * no list has been read.
  */
 export const NEAR_NAMES =
   serviceKey<(organizationId: string, lowest: number) => Promise<NearNames | null>>('comparison of names')
@@ -99,10 +98,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return { unread, near: near.sort((left, right) => right.score - left.score) }
   }
 
-  /**
-   * @returns null if no list has been read
-   * @throws ComparisonBusyError if another comparison is running in this process, ScreeningProcessError
-   */
+  /** @throws ComparisonBusyError if another comparison is running in this process, ScreeningProcessError */
   return async (organizationId: string, lowest: number): Promise<NearNames | null> => {
     if (isBusy) throw new ComparisonBusyError()
     isBusy = true

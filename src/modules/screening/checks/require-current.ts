@@ -1,5 +1,5 @@
-// Refuses an automatic completion whose comparison used earlier lists or settings, or omitted a linked wallet that is
-// listed. Reads the lists in the decision's transaction, because the lists in memory may be outdated.
+// Refuses an automatic completion whose comparison used earlier lists or settings, or omitted a listed linked wallet.
+// Reads the lists in the decision's transaction.
 import { addressKey } from '../../../domain/address-key.ts'
 import { NAME_CHECK } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'

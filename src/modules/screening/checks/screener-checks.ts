@@ -1,6 +1,5 @@
-// Queries an organization's external screeners about a session's wallets. A flagged wallet is a hit, which a person
-// clears or confirms. If a screener times out, the outcome is `not-done`, nobody is rejected, and the query is
-// repeated.
+// Queries an organization's external screeners about a session's wallets. If a screener times out, the outcome is
+// `not-done`, and the query is repeated.
 import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
 import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
 import { comparisonKey, type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'

@@ -1,5 +1,5 @@
 // Looks up a session's wallets in address lists. Defaults to the shared sanctions lists and the organization's deny
-// list. A listed wallet is a hit, which a person clears or confirms.
+// list.
 import type { WalletAddress } from '../../../domain/address.ts'
 import { screeningListName } from '../../../domain/list.ts'
 import {
@@ -46,7 +46,6 @@ interface WalletCheckDependencies extends WalletScreeningDependencies {
 
 /** Version of the lookup. Changing it looks up all wallets again. */
 const LOOKUP = 'wallets 3'
-/** Name of the part and of its only check. */
 export const WALLET_CHECK = `${WALLET_CHECKS}.lists`
 /** Name of the deny list, which is created with its first entry. */
 const DENY = 'deny'
@@ -56,8 +55,8 @@ const SURE = 100
 class ListBehindError extends NamedError {}
 
 /**
- * Returns the wallets of each session, in the order of the sessions. An address connected on several chains occurs once
- * per chain.
+ * The wallets of each session, in the order of the sessions. An address connected on several chains occurs once per
+ * chain.
  */
 export const walletsOfEach = async (
   walletsOf: WalletScreeningDependencies['walletsOf'],
@@ -78,7 +77,6 @@ type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
 const byOwner = <List extends ListVersion>(lists: readonly List[]): ReadonlyMap<string | null, readonly List[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
 
-/** Part of the reasons of a hit of a wallet that is not connected. */
 export const reasonsOf = ({ isConnected }: SessionWalletOverTime): FoundHit['why'] =>
   isConnected ? [] : [{ part: 'wallet', points: 0, detail: 'the wallet is not connected to the session' }]
 
@@ -107,7 +105,6 @@ export const listsInUse = <List extends ListVersion>(
   settings: WalletSettings,
 ): readonly List[] => listsFor(byOwner(lists), organizationId, settings)
 
-/** Returns a key that changes when the lists used or the settings change. */
 export const walletVersion = (
   lists: readonly ListVersion[],
   organizationId: string,

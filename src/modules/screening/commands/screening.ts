@@ -1,5 +1,4 @@
-// `countersign screening check` compares a file of names with the sanctions lists; `screening-list import` fills a list
-// from files.
+// Commands `screening check` and `screening-list import`.
 import { readFileSync } from 'node:fs'
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
 import { parseWhole } from '../../../command-line/option-values.ts'

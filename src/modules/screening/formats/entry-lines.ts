@@ -1,5 +1,4 @@
-// Stored form of a version's entries: compressed JSON, one entry per line. The hash of the lines identifies the
-// version.
+// Stored form of a version's entries: compressed JSON, one entry per line.
 import { MEMO_LENGTH_MAX } from '../../../domain/list.ts'
 import type { ListedEntry } from '../matching/entry.ts'
 
@@ -29,7 +28,6 @@ export const packEntries = (entries: readonly ListedEntry[]): PackedEntries => {
   }
 }
 
-/** Parses one entry at a time to save memory. */
 export function* unpackEntries(packed: Uint8Array): Generator<ListedEntry> {
   const lines = Bun.zstdDecompressSync(packed)
   const decoder = new TextDecoder()

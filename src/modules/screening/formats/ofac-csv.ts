@@ -84,8 +84,8 @@ const groupOf = (rows: readonly (readonly string[])[], column: number): Readonly
 }
 
 /**
- * Appends the rest without a separator: the cut may be within a word or next to a space.
- * @throws ScreeningListInvalidError if the rest is missing, since it may contain wallets and aliases
+ * Appends the rest without a separator. @throws ScreeningListInvalidError if the rest is missing, since it may contain
+ * wallets and aliases
  */
 const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonly string[]> | null): string => {
   const [remarks = '', rest] = [row[11], rests?.get(row[0] ?? '')]

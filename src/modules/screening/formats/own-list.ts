@@ -1,6 +1,5 @@
 // The operator's own lists: CSV with a header, JSON (lines or an array) with the same fields, and FollowTheMoney
-// entities, the export format of OpenSanctions. Source: https://followthemoney.tech/explorer, docs/screening.md "A list
-// of your own".
+// entities. Source: https://followthemoney.tech/explorer, docs/screening.md "Custom lists".
 import { ENTRY_KINDS, type EntryKind, type ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -88,10 +87,7 @@ const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | nu
   })
 }
 
-/**
- * Adds wallets, which are separate entities, to their holders. A wallet without a listed holder becomes an entry
- * without names.
- */
+/** Adds wallets, which are separate entities, to their holders. */
 const withWallets = (entries: readonly ListedEntry[], entities: readonly Fields[]): readonly ListedEntry[] => {
   const held = new Map(entries.map(({ id, wallets }) => [id, [...wallets]]))
   const unheld: ListedEntry[] = []

@@ -1,5 +1,4 @@
-// Parses the files of a list, and refuses implausible content: truncated, empty, in another format, or much smaller or
-// larger than before.
+// Parses the files of a list, and refuses implausible content.
 import { counted } from '../../../lib/counted.ts'
 import { XmlInvalidError } from '../../../lib/xml-scanner.ts'
 import type { ListedEntry } from '../matching/entry.ts'
@@ -59,9 +58,7 @@ const ofFormat = (format: ScreeningFormat, texts: readonly string[]): readonly L
 }
 
 export interface ListExpectations {
-  /** A list with fewer entries is considered incomplete. */
   readonly entriesMin: number
-  /** Size of the current version; null if there is none. */
   readonly now: { readonly entries: number; readonly names: number } | null
 }
 

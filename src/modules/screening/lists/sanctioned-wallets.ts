@@ -1,5 +1,5 @@
-// Copies the digital currency addresses of a sanctions list to a shared address list, for use in policies. The store
-// records which version was copied, so that the copy is repeated after a crash or failure.
+// Copies the digital currency addresses of a sanctions list to a shared address list. The store records which version
+// was copied.
 import { parseAnyAddress } from '../../../domain/address-key.ts'
 import { createEntrySink } from '../../../facts/lists/entry-sink.ts'
 import { replaceList } from '../../../facts/lists/write-list.ts'
@@ -45,15 +45,11 @@ const shareVersion = async (
   await replaceList({ lists, bases: listBases }, list.id, sink.chunks(stamp), confirmation)
 }
 
-/**
- * Returns a function that shares the wallets of each unshared version. If sharing fails, the address list keeps its
- * content, and sharing is retried after a minute.
- */
+/** Shares the wallets of each unshared version. A failure is retried after a minute. */
 export const createWalletSharing = (
   dependencies: WalletSharingDependencies,
 ): ((goesOn: () => boolean) => Promise<void>) => {
   const { store, clock, log } = dependencies
-  /** Version id → time of the next attempt. */
   const retries = new Map<string, number>()
   return async (goesOn) => {
     for (const version of await store.screeningLists.unshared()) {

@@ -1,5 +1,4 @@
-// Refreshes due lists: fetches changed files, parses and checks them in a separate process, and stores a version. After
-// a failure, the list keeps its content.
+// Refreshes due lists: fetches changed files, parses and checks them in a separate process, and stores a version.
 
 import type { Lead } from '../../../cluster/leader.ts'
 import { fetchFiles } from '../../../facts/lists/fetch-files.ts'
@@ -26,7 +25,6 @@ const RETRY_SECONDS = 600
 /** Formats in which a truncated file may look complete. */
 const FORMATS_WITHOUT_END: ReadonlySet<string> = new Set(['ofac-csv', 'csv'])
 
-/** Returns one line for the operator: the detail of known errors, but only the class of others. */
 const describeFailure = (error: unknown): string => {
   const detail = (error as { detail?: unknown } | null)?.detail
   return typeof detail === 'string' ? detail.slice(0, 300) : error instanceof Error ? error.name : 'unknown error'

@@ -97,7 +97,6 @@ interface Part {
   readonly joins: 'prefix' | 'suffix' | null
 }
 
-/** Splits words joined with "servant of", "father of", "of God" or "of the faith". */
 const splitPiece = (piece: string): readonly string[] => {
   for (const prefix of PREFIXES) {
     if (piece.startsWith(prefix) && piece.length >= PREFIXED_MIN) return [prefix, piece.slice(prefix.length)]
@@ -174,7 +173,6 @@ const readParts = (
   ]
 }
 
-/** Reads adjacent Arabic words. Returns each way that Latin may join them, at least one. */
 type ArabicReader = (pieces: readonly string[]) => readonly (readonly ArabicWord[])[]
 
 /** Caches words, because the ways to cut a name share most of them. */

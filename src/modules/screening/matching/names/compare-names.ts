@@ -1,5 +1,4 @@
-// Compares a name with an indexed name, word by word in any order. The similarity is 1 for an identical name, and lower
-// for misspelled, missing or different words. Common words count less than rare ones.
+// Compares a name with an indexed name, word by word in any order. The similarity is 1 for an identical name.
 import { foldWord } from './fold.ts'
 import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
@@ -72,9 +71,7 @@ export interface NameComparison {
   /** Rarity of the shared word if one name is a single word contained in the other; otherwise null. */
   readonly sharedOnlyWord: 'rare' | 'common' | null
   readonly words: readonly ComparedWord[]
-  /** Words only in the listed name. */
   readonly missing: readonly string[]
-  /** Words only in the query. */
   readonly extra: readonly string[]
 }
 
@@ -101,7 +98,6 @@ const INITIALS_ALIKE = new Map([
 ])
 const alike = (byte: number): number => INITIALS_ALIKE.get(byte) ?? byte
 
-/** Whether the initial may represent the listed word. */
 export const isInitialOf = (index: NameIndex, word: number, initial: NameWord): boolean =>
   alike(index.firstByte(word)) === alike(byteOf(initial.written))
 
@@ -119,7 +115,6 @@ const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole)
   return { word, similarity: INITIAL_SIMILARITY, distance: null }
 }
 
-/** Returns all possible pairs of words, most similar first. */
 const pairingsOf = (index: NameIndex, parts: readonly QueryPart[], name: number): readonly Pairing[] => {
   const listed = index.wordsOf(name)
   const pairings: Pairing[] = []

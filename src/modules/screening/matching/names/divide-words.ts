@@ -77,7 +77,6 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return found
   }
 
-  /** Assigns non-overlapping positions to the words; null if impossible. */
   const placed = (wanted: readonly (readonly Place[])[], taken: readonly Place[]): readonly Place[] | null => {
     const [first, ...others] = wanted
     if (first === undefined) return taken
@@ -89,7 +88,6 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return null
   }
 
-  /** Returns the positions of the distinctive words of each listed name that the letters contain completely. */
   const wholeNames = (letters: string, places: readonly Place[]): readonly (readonly Place[])[] => {
     const placesOf = new Map<number, Place[]>()
     const rows = new Map<string, number>()

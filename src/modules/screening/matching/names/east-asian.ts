@@ -107,7 +107,6 @@ const readName = (signs: Signs): readonly Words[] => {
   return readings.filter(isRead)
 }
 
-/** Reads a single family name or given name. */
 const readPart = (signs: Signs): readonly Words[] => {
   const korean = [inKorean(signs, spellFamilyName)]
   if (hasHangul(signs)) return [korean].filter(isRead)
@@ -134,7 +133,6 @@ const placesOf = (pieces: readonly Signs[], count: number): readonly (readonly [
   return places
 }
 
-/** Returns the characters as one name; null if they do not form one. */
 const asOneName = (pieces: readonly Signs[]): Signs | null => {
   const signs = pieces.flat()
   if (signs.length < 2 || signs.length > UNSPACED_MAX) return null

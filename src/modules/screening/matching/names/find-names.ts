@@ -10,10 +10,7 @@ export interface FoundName {
   readonly comparison: NameComparison
 }
 
-/**
- * Number of names compared, those that share the most with the query. Others are compared only if the query may contain
- * them completely.
- */
+/** Number of names compared, those that share the most with the query. */
 const COMPARED_MAX = 200
 /** Minimum shared weight of compared names, relative to the query. */
 const SHARED_MIN = 0.4

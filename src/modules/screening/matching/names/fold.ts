@@ -1,5 +1,4 @@
-// Normalizes a word for comparison: ASCII, lower case, with one spelling for different alphabets and languages
-// (`Sergej` and `Sergey`, `Qadhafi` and `Kadafi`).
+// Normalizes a word for comparison: ASCII, lower case, one spelling for different languages (`Sergej` and `Sergey`).
 import anyAscii from 'any-ascii'
 import { SAME_NAMES } from './words.ts'
 
