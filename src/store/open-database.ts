@@ -15,10 +15,14 @@ interface CommonOptions {
   readonly lockLimitMs?: number
   /** Maximum duration of a transaction's work before it is rolled back. */
   readonly transactionLimitMs?: number
+  /** PostgreSQL only. */
   readonly connectLimitMs?: number
+  /** PostgreSQL only. */
   readonly statementLimitMs?: number
   readonly maximumQueued?: number
+  /** SQLite only. */
   readonly checkpoints?: NonNullable<SqliteOptions['checkpoints']>
+  /** SQLite only. */
   readonly longReads?: NonNullable<SqliteOptions['longReads']>
   readonly wait?: (milliseconds: number) => Promise<void>
   readonly limits?: StoreLimits | undefined

@@ -1,6 +1,6 @@
-// Parses the setting `store`: `sqlite:<file>` or `postgres://…`. The latter may contain a password, so no message
-// repeats any part of it. A connection to another machine verifies the server's certificate unless the address sets a
-// weaker mode, and never falls back to clear text.
+// Parses the setting `store`: `sqlite:<file>` or `postgres://…`, whose password no message repeats. A connection to
+// another machine verifies the server's certificate unless the address sets a weaker mode, and never falls back to
+// clear text.
 import { isLoopbackHost } from '../lib/loopback.ts'
 
 export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
@@ -33,10 +33,7 @@ const POOL_SIZE = 10
 const TLS_MODES: readonly TlsMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
 const OPTIONS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host', 'pool_max'])
 
-/**
- * With these modes, the driver uses clear text if the server, or an attacker in its place, reports that it does not
- * support TLS.
- */
+/** With these modes, the driver uses clear text if the server, or an attacker in its place, does not support TLS. */
 const FALLBACK_MODES: ReadonlySet<string> = new Set(['allow', 'prefer'])
 
 /** Data sent to this host stays on this machine. */
@@ -108,7 +105,6 @@ export const parseStoreAddress = (text: string): StoreTarget => {
   return { kind: 'sqlite', path }
 }
 
-/** Without user, password and options. */
 export const describeStore = (target: StoreTarget): string =>
   target.kind === 'sqlite'
     ? `the store ${target.path}`

@@ -1,5 +1,5 @@
-// Admits work of the store: organizations take turns, and each can have a limited number of waiting items. A waiting
-// item ends with its request.
+// Admits work of the store: organizations take turns, with a limited number of waiting items each. A waiting item ends
+// with its request.
 import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import { type Caller, currentCaller } from '../lib/caller.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
@@ -7,9 +7,7 @@ import { StoreUnavailableError } from './errors.ts'
 
 export interface StoreTurnsOptions {
   readonly running: number
-  /** Maximum running items per organization. */
   readonly ownRunning: number
-  /** Maximum waiting items per organization. */
   readonly ownWaiting: number
   /** Unlimited if omitted. */
   readonly waitMs?: number
@@ -56,7 +54,6 @@ export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: St
         release()
       }
     },
-    /** Rejects the waiting items. Running items continue. */
     stop: (): void => {
       for (const end of waiting) end(new StoreUnavailableError(new Error('the database is closed')))
     },

@@ -1,5 +1,4 @@
-// The store's interface for the rest of the service: opens and migrates the database, provides all table functions in
-// one object, and runs several of them as one transaction.
+// The store's interface for the rest of the service.
 import type { Clock } from '../lib/time.ts'
 import type { PolicySource } from '../policy/types/source.ts'
 import { databaseScope, transactionScope } from './copy/table-scope.ts'
@@ -16,7 +15,6 @@ import { createUpkeep, type Upkeep } from './upkeep.ts'
 export type { Tables }
 
 export interface Store extends Tables {
-  /** For the change feed. */
   readonly database: Database
   readonly kind: 'sqlite' | 'postgres'
   /** Created at the first start and never changed. */
@@ -25,14 +23,11 @@ export interface Store extends Tables {
   /** Queries for verified wallets, for the identity API and the identity facts of policies. */
   readonly walletStandings: WalletStandings
   /**
-   * Runs table functions as one transaction. Inside, use only the tables passed to `work`.
-   * @throws the errors of `work`, after rolling back
+   * Runs table functions as one transaction. Use only the tables passed to `work`. @throws the errors of `work`, after
+   * rolling back
    */
   transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
-  /**
-   * Resolves if a write reached the file within the last second. For `/readyz`.
-   * @throws StoreUnavailableError if writing fails
-   */
+  /** Resolves if a write reached the file within the last second. @throws StoreUnavailableError */
   checkWritable(): Promise<void>
   /** Writes API key uses in batches and deletes expired rows. Commands do not need it. */
   readonly upkeep: Pick<Upkeep, 'start' | 'flush' | 'sweep'>
@@ -72,9 +67,8 @@ const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void
 }
 
 /**
- * Opens and migrates the store. Creates a missing SQLite file; a PostgreSQL database must exist.
- * @throws StoreUnusableError, with one line for the operator, if the store cannot be used as it is;
- * StoreUnavailableError if tables are missing and the file stays locked
+ * Opens and migrates the store. A PostgreSQL database must exist. @throws StoreUnusableError, with one line for the
+ * operator; StoreUnavailableError if tables are missing and the file stays locked
  */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
   const { clock, limits } = options

@@ -4,7 +4,6 @@ import type { SqlParameter, Transaction } from './database.ts'
 export const SWEEP_BATCH = 500
 
 /**
- * @param key columns that identify a row
  * @param condition of the rows to delete, with a placeholder per parameter
  * @returns the number of deleted rows; repeat until it is 0
  */

@@ -1,15 +1,11 @@
-// Tables declared once: the columns define the type of a row, the list of a SELECT and the common statements.
-// Statements contain only declared names, literals of this program (`sql`) and parameters. Rows with an
-// `organizationId` are accessible only with it, unless the caller uses `everywhere`.
+// Tables declared once: the columns define the type of a row and the common statements. Rows with an `organizationId`
+// are accessible only with it, unless the caller uses `everywhere`.
 import { type ChangeTopic, recordChange } from './changes.ts'
 import type { Row, Shape, Values } from './columns.ts'
 import type { TableScope, TransactionScope } from './copy/table-scope.ts'
 import { statementsOf, type Where } from './table-statements.ts'
 
-/**
- * @param name Name of the table in the database
- * @param toItem Converts a row to an item, if the two types differ
- */
+/** @param toItem converts a row to an item, if the two types differ */
 export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   name: string,
   columns: Columns,

@@ -123,7 +123,6 @@ export type Tables = { readonly [Each in Name]: ReturnType<(typeof TABLES)[Each]
   readonly of: <Table>(create: TableFactory<Table>) => Table
 }
 
-/** Creates a table at the first read of its name. */
 const READERS = Object.defineProperties(
   {},
   Object.fromEntries(
@@ -152,6 +151,5 @@ export const createTables = (scope: TableScope): Tables => {
   return tables as Tables
 }
 
-/** Creates all tables, in an object that can be spread. */
 export const createAll = (tables: Tables): Tables =>
   Object.fromEntries([...Object.keys(TABLES), 'of'].map((name) => [name, tables[name as Name]])) as unknown as Tables

@@ -1,5 +1,4 @@
-// Tasks run longer than a request: their input, progress and result. Their table and the prefix of their ids use the
-// name "jobs", like the admin API.
+// Tasks that run longer than a request. Their table and ids use the name "jobs", like the admin API.
 import { newIdentifier } from '../domain/identifier.ts'
 import { among, hidden, integer, json, nullable, sql, text, typed } from './columns.ts'
 import { survivingCrashes, type TableScope, type TransactionScope } from './copy/table-scope.ts'
@@ -12,7 +11,6 @@ type Members = Readonly<Record<string, unknown>>
 
 const COLUMNS = {
   id: text,
-  /** Null for a task of the deployment. */
   organizationId: nullable(text),
   kind: text,
   state: typed<TaskState>(),
@@ -28,7 +26,6 @@ const COLUMNS = {
   createdAtSeconds: integer,
   startedAtSeconds: nullable(integer),
   finishedAtSeconds: nullable(integer),
-  /** Process that runs the task. */
   runner: hidden(nullable(text)),
 }
 const TASKS = defineTable('jobs', COLUMNS)
@@ -92,8 +89,8 @@ export const createTaskTable = (scope: TableScope) => ({
   },
 
   /**
-   * Returns the newest completed task of a kind whose input has these members.
-   * @param members ids and hashes, which are stored as unescaped text
+   * The newest completed task of a kind whose input has these members.
+   * @param members ids and hashes
    * @param withinSeconds maximum time since it ended
    */
   newestDone: async (
@@ -127,7 +124,7 @@ export const createTaskTable = (scope: TableScope) => ({
     ),
 
   /**
-   * Starts the oldest waiting task. Null if none is waiting, or another runner was faster. For the runner.
+   * Starts the oldest waiting task. Null if none is waiting, or another runner was faster.
    * @param runner the process; null if no other process knows it
    */
   takeNext: (runner: string | null = null): Promise<Task | null> =>
@@ -146,7 +143,6 @@ export const createTaskTable = (scope: TableScope) => ({
     await ANYONES.updateAll(scope, { id, state: 'running' }, waiting)
   },
 
-  /** For the runner. */
   noteProgress: async (id: string, done: number, total: number): Promise<void> => {
     const progress = { progressDone: Math.floor(done), progressTotal: Math.floor(total) }
     await ANYONES.updateAll(survivingCrashes(scope), { id, state: 'running' }, progress)

@@ -16,7 +16,6 @@ export interface UpkeepOptions {
   /** Called before each batch. Returns false while another process deletes expired rows. */
   readonly sweeps?: () => boolean
   readonly flushIntervalMs?: number
-  /** Interval of writing latencies and deleting expired rows. */
   readonly sweepIntervalMs?: number
 }
 

@@ -1,6 +1,5 @@
-// Request counts of each wallet, by process (src/facts/velocity.ts). A process writes only its own rows, as totals
-// instead of differences, so that reading a row twice is harmless. Each write has an increasing number, by which other
-// processes find new rows. Rows outlive the process, because later processes use its counts.
+// Request counts of each wallet, by process (src/facts/velocity.ts). A process writes only its own rows, as totals, so
+// that reading a row twice is harmless. Each write has an increasing number. Rows outlive the process.
 import type { VelocityTally } from '../domain/velocity.ts'
 import { columnsOf, hidden, integer, sql, text } from './columns.ts'
 import type { TableScope } from './copy/table-scope.ts'

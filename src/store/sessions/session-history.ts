@@ -10,8 +10,8 @@ const readEvents = (statements: Statements, organizationId: string, sessionId: s
   EVENTS.list(statements, { organizationId, sessionId }, ['sequence'])
 
 /**
- * Returns the session after each of its changes, with the fields of a status object: status, wallets, identified person
- * and time of completion. Wallets removed since are missing from all states.
+ * The session after each of its changes, with the fields of a status object. Wallets removed since are missing from all
+ * states.
  */
 const replay = ({ session, wallets }: SessionState, events: readonly SessionEvent[]): SessionState[] => {
   let identified = false
@@ -70,8 +70,8 @@ export const createSessionHistory = (scope: TableScope) => ({
   },
 
   /**
-   * Recent wait for a decision in seconds: the median over the newest decided sessions, since their first submission.
-   * Null if there are fewer than WAITS_MIN.
+   * Recent wait for a decision in seconds: the median over the newest decided sessions. Null if there are fewer than
+   * WAITS_MIN.
    */
   findUsualWait: async (organizationId: string, environment: ApiKeyEnvironment): Promise<number | null> => {
     const rows = await scope.statements.query<{ readonly waited: number }>(
@@ -89,8 +89,8 @@ export const createSessionHistory = (scope: TableScope) => ({
   },
 
   /**
-   * Sessions that people or an external service decided within a period, from the newest `limit` completed and `limit`
-   * rejected sessions. Newest first.
+   * Sessions that people or an external service decided within a period, newest first: at most `limit` completed and
+   * `limit` rejected sessions.
    */
   findDecidedByPeople: async (
     organizationId: string,

@@ -1,6 +1,5 @@
-// Nonces of ownership proofs. Each is valid once, for ten minutes, for one session, wallet, chain and portal host. The
-// message to sign is stored with it, so that a proof is verified against the stored message, never against the client's
-// input.
+// Nonces of ownership proofs, each valid once, for ten minutes. The message to sign is stored, so that a proof is never
+// verified against the client's input.
 import type { WalletAddress } from '../../domain/address.ts'
 import { type ByBrowser, type ProofRequest, storedChainId, walletOn } from '../../domain/wallet.ts'
 import { columnsOf, integer, sql, typed } from '../columns.ts'

@@ -1,5 +1,4 @@
-// Country from which a session was last submitted, according to the geography file. The IP address is not stored. The
-// country is erased with the evidence.
+// Country from which a session was last submitted, according to the geography file. The IP address is not stored.
 
 import { integer, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'

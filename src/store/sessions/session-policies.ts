@@ -1,5 +1,5 @@
-// Policies that decide organizations' sessions, and their decisions. A decision is stored in the transaction that
-// applies it, with the sequence number of the evaluated session, so that the same session is decided only once.
+// Policies that decide organizations' sessions, and their decisions, stored with the sequence number of the evaluated
+// session, so that the same session is decided only once.
 import { integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { defineTable } from '../table.ts'
@@ -24,7 +24,6 @@ export interface SessionPolicyDecision {
   readonly decidedAtSeconds: number
 }
 
-/** Counts of agreement between a shadow and the effective decisions, and the shadow's outcomes. */
 interface SessionShadowCounts {
   readonly same: number
   readonly different: number
@@ -73,10 +72,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
   find: async (organizationId: string): Promise<string | null> =>
     (await POLICIES.find(scope, { organizationId }))?.policyId ?? null,
 
-  /**
-   * The caller must lock the organization, as for activateRevision.
-   * @param policyId null if people decide
-   */
+  /** The caller must lock the organization. @param policyId null if people decide */
   set: (organizationId: string, policyId: string | null): Promise<void> =>
     scope.write(async (own) => {
       await POLICIES.removeAll(own, { organizationId })

@@ -1,5 +1,4 @@
-// Requirements for completing a session: its wallets and the evidence of its level (domain/requirements.ts), all
-// submitted, so that the checks have covered it.
+// Requirements for completing a session: its wallets and the evidence of its level, all submitted.
 import { missingParts, type SessionPart } from '../../domain/requirements.ts'
 import { isSessionOpen, type Session } from '../../domain/session.ts'
 import { ChangesUnsubmittedError, ChecksPendingError } from '../../domain/session-errors.ts'

@@ -1,4 +1,4 @@
-// Reads a session with its wallets in one statement, so that both are from the same snapshot.
+// Reads a session with its wallets in one statement.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { Session, SessionState } from '../../domain/session.ts'
 import type { SessionWallet } from '../../domain/wallet.ts'

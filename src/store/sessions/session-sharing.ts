@@ -1,5 +1,4 @@
-// Completed sessions on which other organizations may rely, and the announcement to caches if that changes without a
-// change of the session (threats row 3).
+// Completed sessions on which other organizations may rely, and the announcement of changes to caches (threats row 3).
 import type { Transaction } from '../database.ts'
 import { announceSession } from './session-changes.ts'
 import { placeholdersFor, readState } from './session-rows.ts'
@@ -14,7 +13,7 @@ export const HAS_PENDING_CHECKS = `EXISTS (SELECT 1 FROM session_check_queue que
 
 /**
  * A hit is open or confirmed, checks are pending, or the session was revoked and not decided again. Such a session
- * isn't shared, and its organization doesn't rely on others' results for its wallets.
+ * isn't shared.
  */
 export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT} OR ${IS_REVOKED} OR ${HAS_PENDING_CHECKS})`
 
@@ -27,9 +26,7 @@ export const IS_COMPLETED_WITH_CONSENT = "(sessions.status = 'completed' AND ses
 /** For statements over `sessions`: the person agreed, and nothing is unsettled. */
 export const IS_SHARED = `sessions.consented_at_seconds IS NOT NULL AND NOT ${IS_UNSETTLED}`
 
-/**
- * Call when a session's hits or pending checks have changed. Caches drop their entries of its wallets and its person.
- */
+/** Call when a session's hits or pending checks have changed. */
 export const announceSharing = async (
   transaction: Transaction,
   organizationId: string,

@@ -1,5 +1,5 @@
-// The only writer of a session's status. One transaction contains the transition, its event, the person that it
-// identifies and its row in the change feed. Source: decisions §5, "Session states".
+// The only writer of a session's status, with its event, the identified person and the change feed in one transaction.
+// Source: decisions §5, "Session states".
 
 import {
   isOperatorActor,

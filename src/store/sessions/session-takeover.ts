@@ -1,5 +1,4 @@
-// Moves a session to another browser: whether it is in use, whether its person has proved a wallet, and what the
-// previous browsers lose. portal-links.ts decides when. Source: threats rows 2 and 4.
+// Moves a session to another browser. portal-links.ts decides when. Source: threats rows 2 and 4.
 
 import type { Session } from '../../domain/session.ts'
 import { isSessionOpen } from '../../domain/session.ts'

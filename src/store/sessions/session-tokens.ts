@@ -1,5 +1,4 @@
-// Links of a session. Only hashes are stored, so no link can be shown twice: each registration, even of a reused
-// session, creates a new link. The newest links are all valid.
+// Links of a session. Only hashes are stored, so each registration creates a new link. The newest links are all valid.
 import type { SessionState } from '../../domain/session.ts'
 import { bytes, flag, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'

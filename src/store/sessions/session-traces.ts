@@ -1,5 +1,5 @@
-// Keyed hashes of submitted data. They reveal only that the same document, portrait or person was submitted under
-// another identity of the organization. Erased with the evidence.
+// Keyed hashes of submitted data, which reveal only that another identity of the organization submitted the same
+// document, portrait or person. Erased with the evidence.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session } from '../../domain/session.ts'
 import { bytes, sql, text } from '../columns.ts'
@@ -37,9 +37,8 @@ export const eraseTraces = (transaction: Transaction, organizationId: string, se
   TRACES.removeAll(transaction, { organizationId, sessionId })
 
 /**
- * Selects sessions of other persons: not identified as the same person, and without the same wallets. Also selects
- * sessions of the same person that an operator or screening rejected. Sorted by an expression, because for the order of
- * the primary key, SQLite would scan all traces of the organization.
+ * Selects sessions of other persons, and sessions of the same person that an operator or screening rejected. Sorted by
+ * an expression, because for the order of the primary key, SQLite would scan all traces of the organization.
  * @param wanted number of kinds or values in the query
  */
 export const findOthers = (by: 'kind' | 'value', wanted: number): string =>

@@ -1,5 +1,5 @@
-// Connects a wallet. One transaction uses the nonce, counts and stores the wallet, and announces the change, so
-// concurrent requests cannot replay a proof or add a 21st wallet (threats rows 5 and 6).
+// Connects a wallet in one transaction, so that concurrent requests cannot replay a proof or add a 21st wallet (threats
+// rows 5 and 6).
 import type { WalletAddress } from '../../domain/address.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
@@ -101,11 +101,7 @@ const insertWallet = async (
   return wallet
 }
 
-/**
- * Call in the transaction that creates a session for a wallet or connects the wallet. The session itself does not
- * count.
- * @throws WalletSessionsError
- */
+/** Call in the transaction that creates a session for a wallet or connects the wallet. @throws WalletSessionsError */
 export const requireFewSessions = async (
   transaction: Transaction,
   { organizationId, environment, id }: Pick<Session, 'organizationId' | 'environment' | 'id'>,
@@ -140,7 +136,7 @@ const NOT_CONNECTED = (
 export const createSessionWalletTable = (scope: TableScope) => ({
   /**
    * Also disconnected wallets and wallets that registrations name. Their chains are unknown: an EVM wallet gets
-   * `ethereum`. By session. Omits sessions without wallets.
+   * `ethereum`.
    */
   ofSessionsOverTime: async (
     organizationId: string,
@@ -180,11 +176,10 @@ export const createSessionWalletTable = (scope: TableScope) => ({
   },
 
   /**
-   * Stores a wallet with a verified proof; a connected wallet stays unchanged. Returns the state afterwards. Null if
-   * the organization has no such session. If it throws, nothing was stored and the nonce is unused.
-   * @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError, SessionClosedError,
-   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError, SessionChangesLimitError,
-   * WalletSessionsError
+   * Stores a wallet with a verified proof. Null if the organization has no such session. If it throws, nothing was
+   * stored and the nonce is unused. @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError,
+   * SessionClosedError, PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError,
+   * SessionChangesLimitError, WalletSessionsError
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {

@@ -1,5 +1,4 @@
-// Registers, reads and changes sessions; the other files of this folder contain the parts. Each function takes the
-// organization, except the portal's lookup by link.
+// Registers, reads and changes sessions. Each function takes the organization, except the portal's lookup by link.
 
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'

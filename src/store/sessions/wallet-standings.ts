@@ -1,6 +1,5 @@
-// The queries behind "is this wallet verified?": by canonical address over indexes, a few microseconds each, regardless
-// of the number of wallets. Another organization's session is visible only if it is completed, at the required level
-// and shared, and the requesting organization relies on that organization.
+// The queries behind "is this wallet verified?", over indexes. Another organization's session is visible only if it is
+// completed, at the required level and shared, and the requesting organization relies on that organization.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { Level } from '../../domain/level.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
@@ -25,10 +24,7 @@ interface StandingRow {
 
 /** More than any real wallet has. A wallet with thousands of sessions must not cost thousands of rows. */
 const SESSIONS_MAX = 64
-/**
- * Number of decided rows to keep per type of check and proven chain. A session that is locked to the wallet and has the
- * wallet connected has two rows.
- */
+/** Number of decided rows to keep per type of check and proven chain. */
 const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
 
@@ -40,9 +36,7 @@ const COLUMNS = `sessions.check_type, sessions.status, sessions.level, sessions.
   sessions.completed_at_seconds, ${DECIDED}, CASE WHEN ${IS_UNSETTLED} THEN 1 ELSE 0 END AS unsettled`
 const WITHOUT_WALLET = `sessions.id, 1 AS own, ${COLUMNS}, 0 AS connected, NULL AS proven_chain`
 
-/**
- * The requesting organization relies on the session's organization. One parameter: the requesting organization's id.
- */
+/** One parameter: the requesting organization's id. */
 const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id = ? AND (asking.trusts = 'all'
           OR EXISTS (SELECT 1 FROM trusted_organizations trusted WHERE trusted.organization_id = asking.id
             AND trusted.trusted_id = sessions.organization_id)))`
@@ -51,8 +45,8 @@ const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet
     AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
 
 /**
- * The session's organization has not rejected this wallet or one of its persons since it completed the session: an
- * organization shares only what it relies on itself.
+ * The session's organization has not rejected this wallet or one of its persons since: an organization shares only what
+ * it relies on itself.
  */
 const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_rejections rejected
     WHERE ${concerns('session_wallets.address', 'session_wallets.environment', 'session_wallets.organization_id')}
@@ -80,13 +74,13 @@ const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_
       ON sessions.organization_id = known.organization_id AND sessions.id = known.session_id`
 
 /**
- * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster than the database would. If
- * there are more rows than the maximum, the ordered statement selects the rows.
+ * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster. If there are more, the
+ * ordered statement selects the rows.
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
- * The newest sessions. Always includes the last rejection, and an unsettled session if there is one; then the last
- * decided sessions of each type of check, status and chain.
+ * The newest sessions, including the last rejection and an unsettled session; then the last decided sessions of each
+ * type of check, status and chain.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
     unsettled, connected, proven_chain FROM (

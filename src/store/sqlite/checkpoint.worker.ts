@@ -1,11 +1,10 @@
 // The checkpoint thread: moves committed pages from the write-ahead log to the database file, so that the main thread
-// never waits for the disk. Has its own connection, and ends only on request, never by force. Source:
-// https://sqlite.org/wal.html#ckpt, https://sqlite.org/pragma.html#pragma_wal_checkpoint.
+// never waits for the disk. Source: https://sqlite.org/wal.html#ckpt,
+// https://sqlite.org/pragma.html#pragma_wal_checkpoint.
 import { Database, SQLiteError } from 'bun:sqlite'
 import type { CheckpointOrder } from './checkpoints.ts'
 import { LOG_KEPT_BYTES, RESTART_PAGES } from './write-ahead-log.ts'
 
-/** Interval of counting commits. */
 const LOOK_INTERVAL_MS = 100
 /** Number of commits after which a checkpoint runs; with fewer commits, it runs after the time below. */
 const COMMITS_MAX = 200
@@ -52,9 +51,8 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     lastMs = performance.now()
     try {
       const { pages, areAllMoved } = checkpoint('PASSIVE')
-      // While writers continue, the log always contains a little more than was checkpointed, and would grow forever. If
-      // it is long, checkpoint the rest, which is short, while writers wait.
-      // it is long, checkpoint the rest while writers wait. The rest is short, because most was moved just before.
+      // While writers continue, the log always contains a little more than was checkpointed. If it is long, checkpoint
+      // the short rest while writers wait.
       const isLogDone =
         pages >= RESTART_PAGES ? checkpoint('RESTART').areAllMoved : areAllMoved && Atomics.load(commits, 0) === now
       if (isLogDone) beginLog.immediate()

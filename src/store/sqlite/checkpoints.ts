@@ -1,4 +1,4 @@
-// Runs the checkpoint thread. Without it, some commits wait for the disk on behalf of hundreds of earlier commits
+// Runs the checkpoint thread. Without it, some commits wait for the disk on behalf of hundreds of others
 // (https://sqlite.org/wal.html, "Automatic Checkpoint").
 
 import { threadEntry } from '../../program/entries.ts'
@@ -7,7 +7,6 @@ export type CheckpointOrder =
   | {
       readonly type: 'start'
       readonly path: string
-      /** Shared counter of commits. */
       readonly commits: Int32Array
     }
   | { readonly type: 'stop' }

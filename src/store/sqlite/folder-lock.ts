@@ -1,5 +1,5 @@
-// Allows only one service per data folder: two would write to each other's decision log and sign without each other's
-// records. Uses the operating system's lock on an open database, which ends with the process in any case.
+// Allows only one service per data folder: two would sign without each other's records. Uses the operating system's
+// lock on an open database, which ends with the process.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { fileProblem } from '../../lib/file-problem.ts'
@@ -25,10 +25,7 @@ const openLock = (path: string): SqliteFile => {
   return file
 }
 
-/**
- * @param held message if another process holds the lock
- * @throws StoreUnusableError if another process holds the lock, or locking fails
- */
+/** @param held message if another process holds the lock @throws StoreUnusableError */
 export const lockFolder = (
   path: string,
   folder: string,

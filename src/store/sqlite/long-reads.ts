@@ -1,5 +1,4 @@
-// Runs reads that may examine many rows in a separate thread, so that a listing does not delay an attestation. The
-// first such read starts the thread.
+// Runs long reads in a separate thread, so that a listing does not delay an attestation.
 import { threadEntry } from '../../program/entries.ts'
 import type { SqlParameter } from '../database.ts'
 

@@ -1,5 +1,5 @@
-// One SQLite connection: its pragmas, prepared statements, values and errors. Synchronous, and used only by sqlite.ts.
-// Source: https://sqlite.org/pragma.html, https://sqlite.org/rescode.html.
+// One SQLite connection, used only by sqlite.ts. Source: https://sqlite.org/pragma.html,
+// https://sqlite.org/rescode.html.
 import { Database as BunDatabase, SQLiteError, type Statement } from 'bun:sqlite'
 import { LRUCache } from 'lru-cache'
 import { withPath } from '../../lib/named-error.ts'
@@ -13,10 +13,7 @@ const BUSY_TIMEOUT_MS = 1
 /** More than the number of statements in the code; limits statements built at run time. */
 const STATEMENT_CACHE_SIZE = 256
 
-/**
- * Eight times SQLite's default. While only one process writes, no other connection invalidates the cache, and a small
- * transaction in a large file touches dozens of scattered pages. Memory is allocated page by page.
- */
+/** Eight times SQLite's default: a small transaction in a large file touches dozens of scattered pages. */
 const WRITER_CACHE_KIBIBYTES = 16_384
 
 const BUSY = 5
@@ -75,9 +72,8 @@ const narrowIntegers = <Row>(rows: Row[]): Row[] => {
 }
 
 /**
- * `readOnly` rejects writes. The connection itself is not read-only, because recovering the write-ahead log after a
- * crash requires writing.
- * @throws SQLiteError, also if the file is locked
+ * `readOnly` rejects writes. The connection itself can write, because recovering the write-ahead log after a crash
+ * requires it. @throws SQLiteError
  */
 export const openSqliteConnection = (path: string, readOnly: boolean): SqliteConnection => {
   const database = new BunDatabase(path, { readwrite: true, create: false, strict: true, safeIntegers: true })
@@ -107,8 +103,8 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
     // On macOS, a plain fsync does not reach the disk. Elsewhere, this does nothing.
     database.run('PRAGMA fullfsync = ON')
-    // The file is not mapped into memory: mapped pages are released at the first read after each commit. With hundreds
-    // of megabytes, that blocked the thread for up to a second on a busy virtual machine.
+    // The file is not mapped into memory: mapped pages are released at the first read after each commit, which can
+    // block the thread for up to a second.
     if (readOnly) database.run('PRAGMA query_only = ON')
     else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)
   } catch (error) {

@@ -9,8 +9,7 @@ const BUSY_TIMEOUT_MS = 10_000
 
 /**
  * Blocks the thread, so call only from commands.
- * @param to must not exist; created for its owner only
- * @throws StoreUnusableError, StoreUnavailableError
+ * @param to must not exist @throws StoreUnusableError, StoreUnavailableError
  */
 export const snapshotSqlite = (path: string, to: string): void => {
   if (!existsSync(path)) throw new StoreUnusableError(`the database ${path} does not exist`)
@@ -39,7 +38,6 @@ export const snapshotSqlite = (path: string, to: string): void => {
   closeSync(descriptor)
 }
 
-/** An attester with its key in a hardware token, which no backup contains. */
 export interface TokenAttester {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly address: string

@@ -1,6 +1,6 @@
 // Runs several transactions in one commit, because writing the log is half the cost of a small transaction. Each is a
-// savepoint, so that one failure does not affect the others. Invariant: callers get results, and errors that may depend
-// on the group's other writes, only after the commit.
+// savepoint. Invariant: callers get results, and errors that may depend on the group's other writes, only after the
+// commit.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/time.ts'
 import type { DeferredStatement, SqlParameter, Transaction, TransactionOptions } from '../database.ts'
@@ -77,8 +77,8 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     let failure: unknown
     const run = <Value>(statement: () => Value): Value => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // As in PostgreSQL: after a failed statement, nothing of the transaction is kept, even if the work caught the
-      // error. Further statements are rejected: SQLite may have rolled back already, and would commit them immediately.
+      // After a failed statement, nothing of the transaction is kept, even if the work caught the error. Further
+      // statements are rejected: SQLite may have rolled back already, and would commit them immediately.
       if (failure !== undefined) throw failure
       try {
         return statement()

@@ -1,6 +1,5 @@
-// The database over one SQLite file: one connection writes, and its queued transactions share commits; another
-// connection reads. An acknowledged write survives kill -9, and a power loss unless the caller chose `process-crash`.
-// Source: https://sqlite.org/wal.html.
+// The database over one SQLite file: one connection writes, and another reads. An acknowledged write survives kill -9,
+// and a power loss unless the caller chose `process-crash`. Source: https://sqlite.org/wal.html.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { fileProblem } from '../../lib/file-problem.ts'
 import { createSerialQueue } from '../../lib/serial-queue.ts'
@@ -17,11 +16,8 @@ import { createTransactionRunner, type WaitingTransaction } from './sqlite-trans
 export interface SqliteOptions {
   readonly path: string
   readonly clock: Clock
-  /** Maximum wait for a turn and for another process's lock. */
   readonly lockLimitMs?: number
-  /** Maximum duration of one transaction's work before it is rolled back. */
   readonly transactionLimitMs?: number
-  /** Further transactions are rejected immediately. */
   readonly maximumQueued?: number
   /**
    * `by-commits` (default): checkpoints run within a commit, which then waits for the disk. `separate-thread`: for
@@ -36,15 +32,14 @@ export interface SqliteOptions {
 const FIRST_RETRY_MS = 2
 const LONGEST_RETRY_MS = 50
 /**
- * Number of pages in the write-ahead log after which a commit runs a checkpoint. The first is SQLite's default. The
- * second is reached only if the checkpoint thread falls behind.
+ * Number of pages in the write-ahead log after which a commit runs a checkpoint. The second is reached only if the
+ * checkpoint thread falls behind.
  */
 const CHECKPOINT_PAGES = 1_000
 const CHECKPOINT_PAGES_BESIDE_THREAD = 131_072
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
-/** Creates the file for its owner only, or removes the access of others. */
 const protectFile = (path: string): void => {
   try {
     closeSync(openSync(path, 'a', 0o600))

@@ -3,15 +3,11 @@
 
 const PAGE_BYTES = 4_096
 
-/**
- * Number of pages after which the log is reset: 128 MiB. Resets are rare, because they block writers, and the first
- * commit after a reset waits for fsync.
- */
+/** Number of pages after which the log is reset: 128 MiB. The first commit after a reset waits for fsync. */
 export const RESTART_PAGES = 32_768
 
 /**
- * Remaining size of a longer file after a WAL reset, so that a burst does not leave a huge file. Well above the log's
- * length in steady use: truncating 64 MiB blocks the committing thread for 40 ms, and writing to existing blocks is
- * faster.
+ * Remaining size of a longer file after a WAL reset. Well above the log's length in steady use: truncating 64 MiB
+ * blocks the committing thread for 40 ms.
  */
 export const LOG_KEPT_BYTES = 2 * RESTART_PAGES * PAGE_BYTES

@@ -1,5 +1,5 @@
-// Endpoints of an organization for messages about its sessions and for decision requests. A removed endpoint keeps its
-// row, because messages refer to it, but loses its secrets.
+// Endpoints of an organization for messages and decision requests. A removed endpoint keeps its row, because messages
+// refer to it, but loses its secrets.
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'

@@ -1,5 +1,4 @@
-// Queues a session's events for each endpoint that receives them, in the transaction of the change: an event is queued
-// if and only if the change is stored (invariant 7).
+// Queues a session's events for each endpoint that receives them, in the transaction of the change (invariant 7).
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { newOrderedId } from '../../domain/identifier.ts'
 import type { SessionEvent, SessionEventKind } from '../../domain/session.ts'
@@ -95,10 +94,7 @@ export const queueMessages = async (
   }
 }
 
-/**
- * Queues messages about something that did not change the session: all its checks were made, or it has a new hit. Only
- * a session with all checks made is submitted to an external decider.
- */
+/** Queues messages about something that did not change the session: all its checks were made, or it has a new hit. */
 export const queueCheckMessages = async (
   transaction: Transaction,
   { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },
