@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { buildProgram, FOLDER, PROGRAMS, programFile, sums, whyNotBuilt } from '../../contracts/solana/build.ts'
+import { words } from '../support/words.ts'
 
 const reason = whyNotBuilt()
 
@@ -31,19 +32,10 @@ describe('the Solana programs', () => {
     )
     const text = sources.join('\n')
     const written = new Set([...text.matchAll(/0x0*([0-9a-f]{9,16})ULL/g)].map(([, digits]) => `0x${digits}`))
-    const instructions = [
-      'initialize',
-      'register_attester',
-      'deregister_attester',
-      'transfer_authority',
-      'accept_authority',
-      'set_policy_id',
-      'update_policy_id',
-      'set_policy_owner',
-      'validate_attestation',
-      'cleanup_expired_uuid',
-      'withdraw',
-    ].map((name) => hash(`global:${name}`))
+    const instructions = words`
+      initialize register_attester deregister_attester transfer_authority accept_authority set_policy_id
+      update_policy_id set_policy_owner validate_attestation cleanup_expired_uuid withdraw
+    `.map((name) => hash(`global:${name}`))
     const accounts = ['PredicateRegistry', 'AttesterAccount', 'PolicyAccount', 'SpentUuid', 'VaultConfig'].map((name) =>
       hash(`account:${name}`),
     )

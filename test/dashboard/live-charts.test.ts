@@ -49,13 +49,6 @@ describe('what the charts show', () => {
   })
 
   test('numbers have as many digits as one reads', () => {
-    expect([0, 0.0412, 2.345, 41.26, 30_120.4, 3].map(formatNumber)).toEqual([
-      '0',
-      '0.041',
-      '2.35',
-      '41.3',
-      '30,120',
-      '3',
-    ])
+    expect([0, 0.0412, 2.345, 41.26, 30_120.4, 3].map(formatNumber)).toEqual('0 0.041 2.35 41.3 30,120 3'.split(' '))
   })
 })

@@ -43,17 +43,7 @@ const failingFiles = () => {
   return { state, files }
 }
 
-const OPERATIONS: FileOperation[] = [
-  'makeDirectory',
-  'create',
-  'write',
-  'truncate',
-  'syncData',
-  'close',
-  'remove',
-  'size',
-  'syncPath',
-]
+const OPERATIONS: FileOperation[] = 'makeDirectory create write truncate syncData close remove size syncPath'.split(' ')
 
 describe('a failing disk', () => {
   for (const code of ['ENOSPC', 'EIO']) {

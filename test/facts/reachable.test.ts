@@ -3,27 +3,15 @@ import { describe, expect, spyOn, test } from 'bun:test'
 import { dns } from 'bun'
 import type { Reach } from '../../src/domain/list.ts'
 import { createGuardedLookup, isReachable, parseReachableUrl, UrlRefusedError } from '../../src/facts/reachable.ts'
+import { words } from '../support/words.ts'
 
 const PUBLIC = ['1.1.1.1', '93.184.216.34', '172.32.0.1', '2606:4700::1111', '2a00:1450::1']
 const PRIVATE = ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', 'fd00::1', 'fc00::1']
 const LOOPBACK = ['127.0.0.1', '127.255.255.254', '::1']
-const NOWHERE = [
-  '0.0.0.0',
-  '169.254.169.254',
-  '192.0.2.1',
-  '198.18.0.1',
-  '203.0.113.1',
-  '224.0.0.1',
-  '255.255.255.255',
-  '::',
-  'fe80::1',
-  'ff02::1',
-  '2001:db8::1',
-  '2002:7f00:1::',
-  '2001:0:1::',
-  '64:ff9b::7f00:1',
-  'fec0::1',
-]
+const NOWHERE = words`
+  0.0.0.0 169.254.169.254 192.0.2.1 198.18.0.1 203.0.113.1 224.0.0.1 255.255.255.255 :: fe80::1 ff02::1 2001:db8::1
+  2002:7f00:1:: 2001:0:1:: 64:ff9b::7f00:1 fec0::1
+`
 const mapped = (addresses: readonly string[]): string[] =>
   addresses.filter((address) => address.includes('.')).map((address) => `::ffff:${address}`)
 
@@ -82,22 +70,10 @@ describe('a URL', () => {
   })
 
   test('is not an address that is not allowed, in any spelling', () => {
-    const spellings = [
-      '127.0.0.1',
-      '127.1',
-      '2130706433',
-      '0x7f000001',
-      '0177.0.0.1',
-      '[::1]',
-      '[::ffff:127.0.0.1]',
-      '[::ffff:7f00:1]',
-      '10.0.0.1',
-      '169.254.169.254',
-      '[fe80::1]',
-      '0',
-      '0.0.0.0',
-      '127.0.0.1.',
-    ]
+    const spellings = words`
+      127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 [::1] [::ffff:127.0.0.1] [::ffff:7f00:1] 10.0.0.1
+      169.254.169.254 [fe80::1] 0 0.0.0.0 127.0.0.1.
+    `
     for (const host of spellings) {
       expect([host, problemOf(`https://${host}/`)]).toEqual([host, 'resolves to an address that is not allowed'])
     }

@@ -3,22 +3,15 @@ import { expect, test } from 'bun:test'
 import { isUncompared } from '../../src/domain/screening-hit.ts'
 import { type KnownOfSession, sessionFactsOf } from '../../src/identity/session-facts.ts'
 import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
+import { words } from '../support/words.ts'
 
 const AT = Date.UTC(2026, 10, 23) / 1000
 type Outcome = KnownOfSession['checks'][number]['outcome']
 
-const PASSED = [
-  'document.zone',
-  'document.name',
-  'document.birth-date',
-  'document.country',
-  'document.expiry',
-  'document.number',
-  'person.age',
-  'person.name',
-  'person.portrait',
-  'lists.names',
-]
+const PASSED = words`
+  document.zone document.name document.birth-date document.country document.expiry document.number person.age
+  person.name person.portrait lists.names
+`
 
 const factsOf = (changed: Readonly<Record<string, Outcome | null>> = {}, known: Partial<KnownOfSession> = {}) => {
   const outcomes: Record<string, Outcome | null> = Object.fromEntries(PASSED.map((name) => [name, 'passed']))

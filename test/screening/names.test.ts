@@ -120,20 +120,7 @@ describe('names that are found', () => {
 })
 
 describe('a name among the commonest words of a list', () => {
-  const COMMON = [
-    'abbas',
-    'bilal',
-    'camil',
-    'dawud',
-    'fahad',
-    'ghazi',
-    'hamid',
-    'iqbal',
-    'jabir',
-    'karim',
-    'latif',
-    'majid',
-  ]
+  const COMMON = 'abbas bilal camil dawud fahad ghazi hamid iqbal jabir karim latif majid'.split(' ')
   // Each pair of words is a name, so that more names share words with the query than are compared.
   const many = COMMON.flatMap((first, at) =>
     COMMON.flatMap((second, other) =>

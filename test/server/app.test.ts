@@ -13,6 +13,7 @@ import {
 import { createRequestIds } from '../../src/server/request-id.ts'
 import { requestPath } from '../../src/server/request-path.ts'
 import { until } from '../support/until.ts'
+import { words } from '../support/words.ts'
 import { exchange } from './exchange.ts'
 
 let app: Listener
@@ -122,17 +123,9 @@ test('what no route answers leaves when the pacer lets it', async () => {
 
 test('a path has one spelling', async () => {
   const plain = 'HTTP/1.1\r\nHost: x\r\nConnection: close'
-  const paths = [
-    '/metrics/',
-    '/nope/metrics',
-    '/nope?/metrics',
-    '/x/../metrics',
-    '/./metrics',
-    '//metrics',
-    '/metrics//',
-    '/%6detrics',
-    '/Metrics',
-  ]
+  const paths = words`
+    /metrics/ /nope/metrics /nope?/metrics /x/../metrics /./metrics //metrics /metrics// /%6detrics /Metrics
+  `
   for (const path of [...paths, '/x/../api/v1/status/individual/1', '/api/v1/status/individual/1/']) {
     expect({ path, answer: (await ask('GET', path, plain)).slice(0, 12) }).toEqual({ path, answer: 'HTTP/1.1 404' })
   }

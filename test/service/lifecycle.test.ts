@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
 import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
+import { words } from '../support/words.ts'
 import { ask, projectRequest, task } from './calls.ts'
 import { type CommandResult, runToEnd } from './run-to-end.ts'
 import { parseEnvironmentFile, type RunningService, runCommand, startService, withoutUrls } from './start-service.ts'
@@ -19,23 +20,11 @@ describe('first and second start', () => {
     const path = join(dataDirectory, 'quickstart.env')
     const text = readFileSync(path, 'utf8')
     expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect(Object.keys(parseEnvironmentFile(text))).toEqual([
-      'ATTESTATION_URL',
-      'IDENTITY_URL',
-      'ADMIN_URL',
-      'PORTAL_URL',
-      'DASHBOARD_URL',
-      'ATTESTATION_API_KEY',
-      'IDENTITY_API_KEY',
-      'IDENTITY_TEST_API_KEY',
-      'ADMIN_API_KEY',
-      'VERIFICATION_HASH',
-      'POLICY_ID',
-      'DEMO_CONTRACT',
-      'DEMO_PROGRAM',
-      'EVM_ATTESTER',
-      'SOLANA_ATTESTER',
-    ])
+    expect(Object.keys(parseEnvironmentFile(text))).toEqual(words`
+      ATTESTATION_URL IDENTITY_URL ADMIN_URL PORTAL_URL DASHBOARD_URL ATTESTATION_API_KEY IDENTITY_API_KEY
+      IDENTITY_TEST_API_KEY ADMIN_API_KEY VERIFICATION_HASH POLICY_ID DEMO_CONTRACT DEMO_PROGRAM EVM_ATTESTER
+      SOLANA_ATTESTER
+    `)
     expect(Object.values(parseEnvironmentFile(text)).every((value) => value !== '')).toBe(true)
     expect(first.output().stdout).toContain(first.quickstart['ATTESTATION_API_KEY'] ?? 'missing')
     const { attestation } = await ask(first)

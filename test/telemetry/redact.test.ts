@@ -4,33 +4,17 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { type ApiKeyKind, mintApiKey } from '../../src/domain/api-key.ts'
 import { isSecretName, REDACTED, redactText } from '../../src/telemetry/redact.ts'
+import { words } from '../support/words.ts'
 
 const HEX_KEY = createHash('sha256').update('countersign test key 1').digest('hex')
 const KEY_PAIR = bs58.encode(Buffer.from(HEX_KEY + HEX_KEY, 'hex'))
 const KINDS: readonly ApiKeyKind[] = ['attestation', 'identity', 'admin']
 
 describe('names', () => {
-  test.each([
-    'apiKey',
-    'x-api-key',
-    'API_KEY',
-    'Authorization',
-    'proxy-authorization',
-    'cookie',
-    'Set-Cookie',
-    'password',
-    'signer_passphrase',
-    'client_secret',
-    'accessToken',
-    'tokens',
-    'secrets',
-    'private_key',
-    'walletPrivateKey',
-    'secretKey',
-    'seed',
-    'mnemonic',
-    'keystore',
-  ])('%s holds a secret', (name) => {
+  test.each(words`
+    apiKey x-api-key API_KEY Authorization proxy-authorization cookie Set-Cookie password signer_passphrase
+    client_secret accessToken tokens secrets private_key walletPrivateKey secretKey seed mnemonic keystore
+  `)('%s holds a secret', (name) => {
     expect(isSecretName(name)).toBe(true)
   })
   test.each(['key_id', 'keyId', 'organization', 'request_id', 'uuid', 'attester', 'tokenCount', 'path', ''])(

@@ -299,15 +299,7 @@ describe('a restore', () => {
     mkdirSync(join(folder, 'lost+found'))
     expect(await restore(backup, folder)).toMatchObject({ code: 0 })
     expect(readdirSync(folder).sort()).toEqual(
-      [
-        'countersign.db',
-        'decision-tree.db',
-        'decisions',
-        'keystores',
-        'lost+found',
-        'quickstart.env',
-        'secrets',
-      ].sort(),
+      'countersign.db decision-tree.db decisions keystores lost+found quickstart.env secrets'.split(' ').sort(),
     )
     const listed = await runCommand(folder, 'org', 'list')
     expect(listed.stdout).toBe((await runCommand(service.dataDirectory, 'org', 'list')).stdout)
