@@ -1,5 +1,4 @@
-// The leader's screening task: refreshes the lists, and compares sessions again when lists change. The check runner
-// compares submitted sessions with this service's parts. A separate process searches names, off the main thread.
+// The leader's screening task: refreshes the lists, and compares sessions again when lists change.
 
 import type { Lead, LeaderTask } from '../../cluster/leader.ts'
 import { addressKey } from '../../domain/address-key.ts'
@@ -29,7 +28,6 @@ interface ScreeningServiceDependencies {
   readonly clock: Clock
   readonly log: Logger
   readonly processes?: ScreeningProcesses
-  /** Interval for lists and names. */
   readonly everyMs?: number
   /** Interval for wallets. Organizations can change their lists and settings at any time. */
   readonly othersEveryMs?: number

@@ -1,5 +1,5 @@
-// Runs the process that indexes the names of all lists, in the leader only. Starts it with the first comparison and
-// replaces it when a list changes. Callers during a start wait for the same process.
+// Runs the process that indexes the names of all lists, in the leader only. Callers during a start wait for the same
+// process.
 import { ComparisonChangedError } from '../../../identity/checks/checks.ts'
 import type { Clock } from '../../../lib/time.ts'
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'

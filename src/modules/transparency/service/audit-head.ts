@@ -1,5 +1,4 @@
-// Compares the audit log with its signed heads, which are stored next to the tree's heads, to detect a truncated,
-// restored or rewritten audit log.
+// Compares the audit log with its signed heads, to detect a truncated, restored or rewritten audit log.
 
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { AuditHead } from '../../../store/audit.ts'
@@ -56,7 +55,6 @@ export const auditHeadProblems = async (
   return problems
 }
 
-/** Opens the tree for `auditHeadProblems`. */
 export const keptHeadProblems = async (
   store: Pick<Store, 'audit' | 'deployment'>,
   folder: Pick<DataFolder, 'auditHead' | 'keystores' | 'decisionTree'>,

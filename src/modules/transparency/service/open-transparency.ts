@@ -1,5 +1,4 @@
-// Provides the tree over the decision log in each process. A node's first process that serves attestations also builds
-// it.
+// Provides the tree over the decision log. A node's first process that serves attestations builds it.
 
 import { LRUCache } from 'lru-cache'
 import { AUDIT_HEAD_PROBLEMS } from '../../../admin/services.ts'

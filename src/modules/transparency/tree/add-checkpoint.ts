@@ -1,5 +1,4 @@
-// A log's request for a cosignature: the head, and the proof that it extends the last cosigned head. Source:
-// https://c2sp.org/tlog-witness, "add-checkpoint".
+// A log's request for a cosignature. Source: https://c2sp.org/tlog-witness, "add-checkpoint".
 import { type Checkpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
 import { EMPTY_ROOT, HASH_BYTES } from './hash.ts'
 import { decodeBase64, NoteInvalidError, parseNote, type VerifierKey } from './note.ts'

@@ -1,5 +1,4 @@
-// Hashes of the Merkle tree (RFC 6962, 2.1): SHA-256 of the input with a prefix byte that distinguishes leaves from
-// nodes.
+// Hashes of the Merkle tree (RFC 6962, 2.1): a prefix byte distinguishes leaves from nodes.
 import { createCipheriv } from 'node:crypto'
 
 export const HASH_BYTES = 32

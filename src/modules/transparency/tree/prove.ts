@@ -1,12 +1,8 @@
-// Roots and proofs of a tree in tiles, for its current or any earlier size. Reads all required tiles at once, at most
-// two per level. Source: RFC 6962, 2.1.1 and 2.1.2.
+// Roots and proofs of a tree in tiles, for its current or any earlier size. Source: RFC 6962, 2.1.1 and 2.1.2.
 import { foldSubtrees, HASH_BYTES, hashNode, hashSubtree } from './hash.ts'
 import { TILE_HEIGHT, TILE_WIDTH, type TileName } from './tiles.ts'
 
-/**
- * Returns the hashes of each tile, in the requested order. A tile may contain more hashes than the tree size requires.
- * Rejects if a tile cannot be read.
- */
+/** Hashes of each tile, in the requested order. A tile may contain more hashes than the tree size requires. */
 export type ReadTiles = (tiles: readonly TileName[]) => Promise<readonly Uint8Array[]>
 
 /** A tile has fewer hashes than the tree size requires: the stored tree is damaged. */
@@ -20,7 +16,6 @@ interface Range {
   readonly end: number
 }
 
-/** Largest power of two that is at most `count`. */
 const powerWithin = (count: number): number => {
   let power = 1
   while (power * 2 <= count) power *= 2
@@ -48,7 +43,6 @@ const consistencyRanges = (oldSize: number, range: Range, isWhole: boolean): rea
     : [...consistencyRanges(oldSize, right, false), left]
 }
 
-/** A complete subtree, as a range of hashes in the tile that contains its root. */
 interface Subtree {
   readonly tile: TileName
   readonly first: number
@@ -92,8 +86,8 @@ export const readRoot = async (readTiles: ReadTiles, size: number): Promise<Uint
   (await hashRanges(readTiles, [{ start: 0, end: size }]))[0] as Uint8Array
 
 /**
- * Returns the path from the leaf's sibling to the child of the root. @throws RangeError for a leaf outside the tree;
- * errors of `readRoot`
+ * Path from the leaf's sibling to the child of the root. @throws RangeError for a leaf outside the tree; errors of
+ * `readRoot`
  */
 export const proveInclusion = async (
   readTiles: ReadTiles,
@@ -105,7 +99,7 @@ export const proveInclusion = async (
 }
 
 /**
- * Proves that the tree of `size` extends the tree of `oldSize`. @throws RangeError if the old size is larger; errors of
+ * Proof that the tree of `size` extends the tree of `oldSize`. @throws RangeError if the old size is larger; errors of
  * `readRoot`
  */
 export const proveConsistency = async (

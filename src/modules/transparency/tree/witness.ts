@@ -1,5 +1,5 @@
-// A witness's check that each head extends the previous head. Tiles come from the log and are untrusted, so the proof
-// computed from them is verified against both roots.
+// A witness's check that each head extends the previous head. Tiles come from the log, so the proof computed from them
+// is verified against both roots.
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from './note.ts'
 import { proveConsistency, type ReadTiles, TileTooShortError, verifyConsistency } from './prove.ts'

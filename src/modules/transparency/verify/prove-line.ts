@@ -1,5 +1,5 @@
-// Creates the proof that a line is in the log, which can be verified with only the log's public key. It contains the
-// line and its salt, so only the owner of the line may receive it.
+// Creates the proof that a line is in the log. It contains the line and its salt, so only the owner of the line may
+// receive it.
 import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { hashLine } from '../../../decision-log/record.ts'
 import { parseCheckpoint } from '../tree/checkpoint.ts'

@@ -1,5 +1,4 @@
-// Stores the latest head of the audit log in the tree's tables and in a file. An older head never replaces a newer
-// head.
+// Stores the latest head of the audit log, and never replaces it with an older head.
 
 import { writePrivateFile } from '../../../signing/private-file.ts'
 import type { AuditHead } from '../../../store/audit.ts'

@@ -1,5 +1,5 @@
-// One pass of the tree: every node submits the new lines of its log; the leader adds all submitted lines as leaves,
-// signs the new head and writes it to its file. Shipping is a separate step.
+// One pass of the tree: every node submits the new lines of its log; the leader adds all submitted lines as leaves and
+// signs the new head.
 
 import { createLineIntake, type LineIntake } from '../../../decision-log/line-hashes.ts'
 import { withTimeout } from '../../../lib/with-timeout.ts'
@@ -66,7 +66,6 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
         runs.push({ slot, segment, startByte: start, endByte: end, hashes: leafHashesOf(hashes, saltKey) })
         if (runs.length === RUNS_AT_ONCE) break
       }
-      // One flush for all runs.
       if (flush) intake.flush()
       if (runs.length > 0) await submit(runs)
       return runs.length === RUNS_AT_ONCE
@@ -84,10 +83,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     if (problem !== null) throw new TreeRolledBackError(`${where}: ${problem}`)
   }
 
-  /**
-   * Compares heads stored elsewhere, and checks that each leaf has a line, before the first leaf is added: a signature
-   * cannot be revoked.
-   */
+  /** Compares heads stored elsewhere before the first leaf is added: a signature cannot be revoked. */
   const checkHeads = async (): Promise<void> => {
     if (isChecked) return
     const inFile = await readHeadFile(headFile)

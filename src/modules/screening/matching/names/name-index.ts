@@ -29,7 +29,6 @@ export const packWord = (role: WordRole, word: number): number => (ROLES.indexOf
 export interface NameIndex {
   readonly names: number
   readonly distinctWords: number
-  /** Similar words, most similar first, including joins of two adjacent words. */
   resembling(word: NameWord): readonly WordMatch[]
   /** Single words that may match two joined words. */
   resemblingJoin(word: NameWord): readonly WordMatch[]
@@ -44,7 +43,6 @@ export interface NameIndex {
   textOf(word: number): string
   /** First letter, as a byte. */
   firstByte(word: number): number
-  /** Packed words of a name, in order; decode them with `roleAt` and `wordAt`. */
   wordsOf(name: number): Uint32Array
   entryOf(name: number): number
   /** Divides joined words and joins split words. */

@@ -1,5 +1,5 @@
-// Distinct words in flat arrays, for exact and approximate lookup. Words are sorted by length and have a bit mask of
-// their letters, so that few are compared letter by letter.
+// Distinct words in flat arrays, for exact and approximate lookup, sorted by length and with a bit mask of their
+// letters.
 import { bytesIn, type FlatArrays, openTexts, packTexts, wordsIn } from '../../../../lib/flat-arrays.ts'
 
 // Edit distance with transposition of adjacent letters (optimal string alignment), computed bit-parallel. Source: H.
@@ -21,10 +21,7 @@ const PATTERN_MAX = 32
 const ALPHABET = 128
 const positions = new Int32Array(ALPHABET)
 
-/**
- * Returns a function that computes the distance to a pattern of 1 to PATTERN_MAX ASCII bytes. Valid until the next
- * call.
- */
+/** Returns the distance to a pattern of 1 to PATTERN_MAX ASCII bytes. Valid until the next call. */
 export const distanceFrom = (pattern: Uint8Array) => {
   const length = pattern.length
   positions.fill(0)
@@ -64,7 +61,6 @@ export interface WordTable {
   distance(word: number, text: string): number
   lengthOf(word: number): number
   firstByte(word: number): number
-  /** @returns -1 if not found */
   find(text: string): number
   /** Calls `found` for each word within the tolerance of both lengths. `length` is the longer length. */
   near(

@@ -1,5 +1,5 @@
-// `countersign witness`: on another machine, checks that each head of a log extends the previous head, and cosigns it.
-// Polls the log's published files (--log), or receives heads from the log (--listen).
+// `countersign witness`: checks that each head of a log extends the previous head, and cosigns it. Polls the log (--log),
+// or receives its heads (--listen).
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
