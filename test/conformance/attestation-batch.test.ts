@@ -191,7 +191,6 @@ test('the rate limit counts elements: what is over it is 429 in its place', asyn
   const { answers } = (await response.json()) as { answers: Line[] }
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
   expect(answers[7]?.retry_after_seconds).toBeGreaterThanOrEqual(1)
-  expect((await post({ requests: [project()] }, { 'x-api-key': key })).status).toBe(429)
 })
 
 test('a reader of lines that leaves in the middle takes nobody with it', async () => {

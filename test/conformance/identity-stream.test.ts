@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { EventSource } from 'eventsource'
 import { type RunningService, startService } from '../service/start-service.ts'
+import { until as waitUntil } from '../support/until.ts'
 import { type Caller, createCaller, decide, expectProblem, type StatusObject, walletOf } from './identity-caller.ts'
 
 const OUTCOME = 'countersign-sandbox-outcome'
@@ -25,16 +26,11 @@ afterAll(async () => {
 
 const pathOf = (sessionId: string, type = 'individual'): string => `/api/v1/status/realtime/${type}/${sessionId}`
 
-/** Asks the metrics until so many streams are open; a client that left is noticed at once, not after a while. */
-const openStreamsBecome = async (count: number): Promise<void> => {
-  const deadline = performance.now() + 5_000
-  for (;;) {
-    const metrics = await (await fetch(`${live.base}/metrics`)).text()
-    const open = /^countersign_open_streams (\d+)$/m.exec(metrics)?.[1]
-    if (open === String(count)) return
-    if (performance.now() > deadline) throw new Error(`still ${open} streams`)
-  }
-}
+/** Waits until the metrics show so many open streams. */
+const openStreamsBecome = (count: number): Promise<void> =>
+  waitUntil(async () =>
+    (await (await fetch(`${live.base}/metrics`)).text()).includes(`\ncountersign_open_streams ${count}\n`),
+  )
 
 /** A stream read as text; `until` resolves with all of it once it contains the part. */
 const follow = async (caller: Caller, sessionId: string, headers: Readonly<Record<string, string>> = {}) => {

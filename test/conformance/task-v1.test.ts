@@ -52,8 +52,16 @@ const post = (body: unknown, key?: string): Promise<Response> =>
     body: JSON.stringify(body),
   })
 
+const taskBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
+  from: WALLET,
+  to: value('DEMO_CONTRACT'),
+  data: '0x',
+  msg_value: '0',
+  ...changes,
+})
+
 const task = async (body: Record<string, unknown>): Promise<TaskResponse> => {
-  const response = await post({ from: WALLET, to: value('DEMO_CONTRACT'), data: '0x', msg_value: '0', ...body })
+  const response = await post(taskBody(body))
   expect(response.status).toBe(200)
   const answer = (await response.json()) as TaskResponse
   expect(Object.keys(answer).sort()).toEqual(['expiry_block', 'is_compliant', 'signature', 'signers', 'task_id'])
@@ -164,7 +172,7 @@ describe('POST /v1/task', () => {
   })
 
   test('a dead block source is 503 with Retry-After and no signature, and leaves the Idempotency-Key free', async () => {
-    const body = { from: WALLET, to: value('DEMO_CONTRACT'), data: '0x', msg_value: '0', chain_id: 11155111 }
+    const body = taskBody({ chain_id: 11155111 })
     rpcDown = true
     const response = await post(body, 'no-block')
     rpcDown = false
@@ -177,8 +185,7 @@ describe('POST /v1/task', () => {
   })
 
   test.each(['from', 'to', 'data', 'msg_value'])('%s is required', async (field) => {
-    const body = { from: WALLET, to: value('DEMO_CONTRACT'), data: '0x', msg_value: '0', [field]: undefined }
-    const response = await post(body)
+    const response = await post(taskBody({ [field]: undefined }))
     expect(response.status).toBe(400)
     expect(((await response.json()) as { message: string }).message).toBe(`Missing required field: ${field}`)
   })
@@ -188,20 +195,14 @@ describe('POST /v1/task', () => {
     ['424242', '424242'],
     [0, '0'],
   ])('chain_id %p is unsupported', async (chainId, text) => {
-    const response = await post({
-      from: WALLET,
-      to: value('DEMO_CONTRACT'),
-      data: '0x',
-      msg_value: '0',
-      chain_id: chainId,
-    })
+    const response = await post(taskBody({ chain_id: chainId }))
     expect(response.status).toBe(400)
     expect(((await response.json()) as { message: string }).message).toBe(`unsupported chain ID ${text}`)
   })
 
   test('an address without a policy is row 1', async () => {
     const to = '0x2222222222222222222222222222222222222222'
-    const response = await post({ from: WALLET, to, data: '0x', msg_value: '0' })
+    const response = await post(taskBody({ to }))
     expect(response.status).toBe(400)
     expect(((await response.json()) as { message: string }).message).toBe(
       `request validation failed: failed to get policy ID for address ${to}`,
@@ -226,27 +227,20 @@ describe('quorum', () => {
     )
     expect(applied.code).toBe(0)
   }
-  /** A change is live within a second where nothing else keeps the machine busy: asked again until it is. */
+  /** The first result that is not null. */
   const eventually = async <Value>(attempt: () => Promise<Value | null>): Promise<Value> => {
     let found: Value | null = null
-    const isLive = async (): Promise<boolean> => {
+    await until(async () => {
       found = await attempt()
       return found !== null
-    }
-    await until(isLive, { what: 'the change to be live', limitMs: 10_000 })
+    })
     return found as Value
   }
 
   test('a quorum above the number of attesters is 503, and two or three attesters then sign in ascending order', async () => {
     await apply(2)
     const refused = await eventually(async () => {
-      const response = await post({
-        from: WALLET,
-        to: value('DEMO_CONTRACT'),
-        data: '0x',
-        msg_value: '0',
-        chain_id: 56,
-      })
+      const response = await post(taskBody({ chain_id: 56 }))
       return response.status === 503 ? response : null
     })
     expect(await refused.text()).toContain('DEPENDENCY_UNAVAILABLE')
@@ -255,13 +249,7 @@ describe('quorum', () => {
       expect((await runCommand(service.dataDirectory, 'attester', 'add', '--kind', 'secp256k1')).code).toBe(0)
       await apply(quorum)
       const answer = await eventually(async () => {
-        const response = await post({
-          from: WALLET,
-          to: value('DEMO_CONTRACT'),
-          data: '0x',
-          msg_value: '0',
-          chain_id: 56,
-        })
+        const response = await post(taskBody({ chain_id: 56 }))
         const body = (await response.json()) as TaskResponse
         return response.status === 200 && body.signers.length === quorum ? body : null
       })
