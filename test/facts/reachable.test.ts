@@ -62,7 +62,16 @@ describe('an address', () => {
 describe('a URL', () => {
   test('is https, without credentials', () => {
     expect(parseReachableUrl('https://lists.example/a?b#c', 'public').hostname).toBe('lists.example')
-    for (const text of ['http://lists.example/', 'file:///etc/passwd', 'data:,x', 'ftp://a/', '/path', '', 'https:']) {
+    for (const text of [
+      'http://lists.example/',
+      'file:///etc/passwd',
+      'data:,x',
+      'ftp://a/',
+      '/path',
+      'no url',
+      '',
+      'https:',
+    ]) {
       expect(problemOf(text)).toBe('must be an https URL')
     }
     expect(problemOf('https://user@lists.example/')).toBe('must not contain credentials')
@@ -72,7 +81,8 @@ describe('a URL', () => {
   test('is not an address that is not allowed, in any spelling', () => {
     const spellings = words`
       127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 [::1] [::ffff:127.0.0.1] [::ffff:7f00:1] 10.0.0.1
-      169.254.169.254 [fe80::1] 0 0.0.0.0 127.0.0.1.
+      169.254.169.254 [fe80::1] 0 0.0.0.0 127.0.0.1. 017700000001 172.16.0.1 192.168.0.1 100.64.0.1 224.0.0.1
+      255.255.255.255 １２７.0.0.1 127。0。0。1 [::] [fd00::1] [64:ff9b::a00:1] [2002:7f00:1::]
     `
     for (const host of spellings) {
       expect([host, problemOf(`https://${host}/`)]).toEqual([host, 'resolves to an address that is not allowed'])
@@ -108,6 +118,7 @@ describe('a name', () => {
     expect(await look('public', true, '1.1.1.1', '10.0.0.1')).toBe('UrlRefusedError')
     expect(await look('private', true, '10.0.0.1', '127.0.0.1')).toBe('UrlRefusedError')
     expect(await look('loopback', true, '127.0.0.1', '1.1.1.1')).toBe('UrlRefusedError')
+    expect(await look('public', true, '::ffff:10.1.2.3')).toBe('UrlRefusedError')
     expect(await look('public', true)).toBe('Error')
   })
 

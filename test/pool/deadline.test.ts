@@ -5,6 +5,8 @@ import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, type HarnessOptions, startHarness } from './support/harness.ts'
 import { jobOf, targetOf, uuidOf } from './support/jobs.ts'
 
+const TOO_LATE = { status: 'failed', code: 'DEADLINE_EXCEEDED', detail: '', errorClass: null } as const
+
 const withheldBy = (worker: { controls: readonly { type: string }[] }): string[] =>
   worker.controls.flatMap((control) =>
     control.type === 'withheld' ? [...(control as never as { uuids: string[] }).uuids] : [],
@@ -60,7 +62,6 @@ describe('a job past its deadline', () => {
 
 describe('the error of a job states that nothing was signed', () => {
   const LIMITS = { hangMs: 60_000, maxInFlight: 1 }
-  const TOO_LATE = { status: 'failed', code: 'DEADLINE_EXCEEDED', detail: '', errorClass: null } as const
   const oneWorker = async (behaviour: HarnessOptions['behaviour'] = () => ({})) => {
     const harness = await startHarness({ workers: 1, limits: LIMITS, behaviour })
     const { pool, time, worker } = harness
@@ -155,16 +156,7 @@ describe('an answer after the deadline', () => {
     await pump()
     await advance(25_000)
     const sequence = worker(0).jobs[0]?.sequence ?? -1
-    worker(0).outcomes([
-      {
-        status: 'failed',
-        sequence,
-        code: 'DEADLINE_EXCEEDED',
-        detail: 'too late',
-        errorClass: null,
-        nothingSigned: true,
-      },
-    ])
+    worker(0).outcomes([{ ...TOO_LATE, sequence, nothingSigned: true }])
     await pump()
     expect(withheldBy(worker(0))).toEqual([])
   })
@@ -218,16 +210,7 @@ describe('the worker’s clock', () => {
     await pump()
     await advance(24_990)
     const sequence = worker(0).jobs[0]?.sequence ?? -1
-    worker(0).outcomes([
-      {
-        status: 'failed',
-        sequence,
-        code: 'DEADLINE_EXCEEDED',
-        detail: 'too late',
-        errorClass: null,
-        nothingSigned: true,
-      },
-    ])
+    worker(0).outcomes([{ ...TOO_LATE, sequence, nothingSigned: true }])
     await pump()
     expect(pool.stats()).toMatchObject({ pending: 1, inFlight: 0, expired: 0 })
     await advance(10)

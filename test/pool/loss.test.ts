@@ -113,28 +113,17 @@ describe('jobs of a lost worker', () => {
     ])
   })
 
-  test('recorded, but read only after the deadline, are withheld', async () => {
-    const reading = Promise.withResolvers<ReadonlyMap<string, PoolAnswer>>()
-    const { harness, answers } = await oneLoadedWorker(1, {
-      recover: () => reading.promise,
-      limits: { recoverTimeoutMs: 60_000 },
-    })
-    harness.worker(0).die()
-    await harness.advance(25_000)
-    reading.resolve(new Map([[uuidOf(0), recordedAnswer(0)]]))
-    await harness.pump()
-    expect(await answers[0]).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
-    expect(harness.pool.stats()).toMatchObject({ answered: 0, withheld: 1 })
-  })
-
-  test('recorded, and read before the timer of a deadline that has passed could fire, are withheld', async () => {
+  test.each([
+    ['after the deadline', (harness: Harness) => harness.advance(25_000)],
+    ['before the timer of a deadline that has passed could fire', (harness: Harness) => harness.time.stall(25_000)],
+  ])('recorded, and read %s, are withheld', async (_when, passDeadline) => {
     const reading = Promise.withResolvers<ReadonlyMap<string, PoolAnswer>>()
     const { harness, answers } = await oneLoadedWorker(1, {
       recover: () => reading.promise,
       limits: { recoverTimeoutMs: 60_000 },
     })
     await harness.lose(0)
-    harness.time.stall(25_000)
+    await passDeadline(harness)
     reading.resolve(new Map([[uuidOf(0), recordedAnswer(0)]]))
     await harness.pump()
     expect(await answers[0]).toMatchObject({ code: 'DEADLINE_EXCEEDED' })

@@ -168,57 +168,15 @@ describe('over TLS a receiver', () => {
 })
 
 describe('a POST to a place that may not be asked is not sent', () => {
-  const REFUSED = [
-    'http://receiver.example/',
-    'https://user:password@receiver.example/',
-    'file:///etc/passwd',
-    'data:text/html,x',
-    'ftp://receiver.example/',
-    'https://127.0.0.1/',
-    'https://127.1/',
-    'https://2130706433/',
-    'https://0x7f000001/',
-    'https://017700000001/',
-    'https://[::1]/',
-    'https://[::ffff:127.0.0.1]/',
-    'https://[::ffff:7f00:1]/',
-    'https://0.0.0.0/',
-    'https://[::]/',
-    'https://169.254.169.254/latest/meta-data',
-    'https://10.0.0.1/',
-    'https://172.16.0.1/',
-    'https://192.168.0.1/',
-    'https://100.64.0.1/',
-    'https://[fd00::1]/',
-    'https://[fe80::1]/',
-    'https://[64:ff9b::a00:1]/',
-    'https://[2002:7f00:1::]/',
-    'https://224.0.0.1/',
-    'https://255.255.255.255/',
-    'https://１２７.0.0.1/',
-    'https://127。0。0。1/',
-    'not a url',
-    '',
-  ]
-  for (const url of REFUSED) {
-    test(`${url || 'an empty text'}`, async () => {
-      expect(await failure(postTo(url, 'public'))).toStartWith('the URL ')
-    })
-  }
+  // Each spelling of an address is in facts/reachable.test.ts, whose guard the service gives.
+  test.each(['http://receiver.example/', 'https://127.0.0.1/', 'not a url'])('%s', async (url) => {
+    expect(await failure(postTo(url, 'public'))).toStartWith('the URL ')
+  })
 
-  for (const addresses of [
-    ['127.0.0.1'],
-    ['10.1.2.3'],
-    ['1.1.1.1', '10.1.2.3'],
-    ['::ffff:10.1.2.3'],
-    ['fd00::1'],
-    [],
-  ]) {
-    test(`a name that stands for ${addresses.join(' and ') || 'nothing'}`, async () => {
-      const attempt = postTo('https://receiver.example/', 'public', { resolve: resolving(...addresses) })
-      expect(await failure(attempt)).toBe('the URL resolves to an address that is not allowed')
-    })
-  }
+  test('a name with an address that is not allowed', async () => {
+    const attempt = postTo('https://receiver.example/', 'public', { resolve: resolving('1.1.1.1', '10.1.2.3') })
+    expect(await failure(attempt)).toBe('the URL resolves to an address that is not allowed')
+  })
 
   test('a name that is one thing when checked and another when used: it is looked up once', async () => {
     let lookups = 0

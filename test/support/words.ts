@@ -1,2 +1,2 @@
 /** Words of a text, for tables whose entries contain no spaces. */
-export const words = ({ raw: [text = ''] }: TemplateStringsArray): string[] => text.trim().split(/\s+/)
+export const words = ([text = '']: TemplateStringsArray): string[] => text.trim().split(/\s+/)
