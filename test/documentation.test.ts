@@ -9,22 +9,16 @@ import { Glob } from 'bun'
 import manifest from '../package.json'
 import { cleanEnvironment, runToEnd } from './service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from './service/start-service.ts'
+import { words } from './support/words.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const COUNTERSIGN = /^(?:bun run )?countersign (?=[a-z-])/
 
 /** Pages whose shell blocks are run, in this order. */
-const RUN = [
-  'README.md',
-  'docs/attestation-api.md',
-  'docs/policies.md',
-  'docs/identity.md',
-  'docs/operations.md',
-  'docs/administration.md',
-  'docs/documents.md',
-  'docs/many-machines.md',
-  'SECURITY.md',
-]
+const RUN = words`
+  README.md docs/attestation-api.md docs/policies.md docs/identity.md docs/operations.md docs/administration.md
+  docs/documents.md docs/many-machines.md SECURITY.md
+`
 const PAGES = [
   ...new Set([
     ...RUN,

@@ -43,7 +43,17 @@ const failingFiles = () => {
   return { state, files }
 }
 
-const OPERATIONS: FileOperation[] = 'makeDirectory create write truncate syncData close remove size syncPath'.split(' ')
+const OPERATIONS: FileOperation[] = [
+  'makeDirectory',
+  'create',
+  'write',
+  'truncate',
+  'syncData',
+  'close',
+  'remove',
+  'size',
+  'syncPath',
+]
 
 describe('a failing disk', () => {
   for (const code of ['ENOSPC', 'EIO']) {

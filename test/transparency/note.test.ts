@@ -12,6 +12,7 @@ import {
 } from '../../src/modules/transparency/tree/note.ts'
 import { parseTilePath, tilePath } from '../../src/modules/transparency/tree/tiles.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
+import { words } from '../support/words.ts'
 
 /** https://c2sp.org/signed-note, "Example". */
 const EXAMPLE_KEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k'
@@ -98,15 +99,9 @@ test('paths of tiles, both ways', () => {
     expect(tilePath({ level, number }, width)).toBe(path)
     expect(parseTilePath(path)).toEqual({ level, number, width })
   }
-  for (const path of [
-    'tile/0/0',
-    'tile/00/000',
-    'tile/0/x000/001',
-    'tile/64/000',
-    'tile/0/000.p/256',
-    'tile/0/000.p/0',
-    'tile/0/001/002',
-  ]) {
+  for (const path of words`
+    tile/0/0 tile/00/000 tile/0/x000/001 tile/64/000 tile/0/000.p/256 tile/0/000.p/0 tile/0/001/002
+  `) {
     expect(parseTilePath(path)).toBeNull()
   }
 })

@@ -12,6 +12,7 @@ import { type RunningService, runCommand, startService } from '../../service/sta
 import { newFolder } from '../../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
+import { words } from '../../support/words.ts'
 
 /** Requests one after another until told to stop; each answered one is noted. */
 const load = (service: RunningService, name: string) => {
@@ -83,16 +84,9 @@ describe('a backup under load', () => {
     expect(readdirSync(backupFolder)).toEqual(['one'])
     expect(statSync(backup).mode & 0o077).toBe(0)
     expect(readdirSync(backup).sort()).toEqual(
-      [
-        'countersign.db',
-        'decision-tree.db',
-        'decisions',
-        'keystores',
-        'manifest.json',
-        'quickstart.env',
-        'secrets',
-        'settings.json',
-      ].sort(),
+      words`
+        countersign.db decision-tree.db decisions keystores manifest.json quickstart.env secrets settings.json
+      `.sort(),
     )
     const modes = (readdirSync(backup, { recursive: true }) as string[]).map(
       (name) => statSync(join(backup, name)).mode,
