@@ -4,37 +4,45 @@ import type { Session } from '../../src/domain/session.ts'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
 import { type RepeatedPart, SubjectsFailedError } from '../../src/identity/checks/checks.ts'
 
-const fail = (error: unknown): never => {
-  throw error
-}
+type Comparison = NonNullable<Awaited<ReturnType<RepeatedPart['begin']>>>
+type Source = Parameters<typeof createCheckAgain>[1]
+
+/** Checks that are made again for one organization. */
+const checksAgain = (begin: RepeatedPart['begin'], source: Pick<Source, 'outdated' | 'store'> & Partial<Source>) =>
+  createCheckAgain(
+    { name: 'part', begin },
+    {
+      organizations: async () => [{ id: 'org' }],
+      queued: async () => new Set(),
+      onError: (error) => {
+        throw error
+      },
+      ...source,
+    },
+  )
+
+/** A comparison that each session passes. */
+const passing = (version: string): Comparison => ({
+  key: version,
+  keyOf: () => version,
+  compare: async (sessions) => sessions.map(() => [{ name: 'part', outcome: 'passed', detail: {}, version }]),
+})
+const STORED = { opened: 0, skipped: 0 }
 
 test('a session whose first checks are under way is not compared with what was read before', async () => {
   const waiting = new Set(['s1'])
   const made: string[] = []
-  const again = createCheckAgain(
-    {
-      name: 'part',
-      begin: async () => ({
-        key: 'a',
-        keyOf: () => 'a',
-        compare: async (sessions) =>
-          sessions.map(() => [{ name: 'part', outcome: 'passed' as const, detail: {}, version: 'a' }]),
-      }),
+  const again = checksAgain(async () => passing('a'), {
+    outdated: async (_organization, status, _made, afterId) =>
+      ['s1', 's2'].flatMap((id) =>
+        status === 'submitted' && !made.includes(id) && id > afterId ? [{ id } as Session] : [],
+      ),
+    queued: async () => waiting,
+    store: async (_part, _organization, stored) => {
+      made.push(...stored.map(({ session }) => session.id))
+      return STORED
     },
-    {
-      organizations: async () => [{ id: 'org' }],
-      outdated: async (_organization, status, _made, afterId) =>
-        ['s1', 's2'].flatMap((id) =>
-          status === 'submitted' && !made.includes(id) && id > afterId ? [{ id } as Session] : [],
-        ),
-      queued: async () => waiting,
-      onError: fail,
-      store: async (_part, _organization, stored) => {
-        made.push(...stored.map(({ session }) => session.id))
-        return { opened: 0, skipped: 0 }
-      },
-    },
-  )
+  })
   for (let round = 0; round < 3; round++) await again(() => true)
   expect(made).toEqual(['s2'])
   waiting.clear()
@@ -45,33 +53,16 @@ test('a session whose first checks are under way is not compared with what was r
 test('what was changed and changed back before all was compared is compared with again', async () => {
   let setting = 'a'
   const madeWith = new Map(['s1', 's2'].map((id) => [id, '']))
-  const again = createCheckAgain(
-    {
-      name: 'part',
-      begin: async () => {
-        const version = setting
-        return {
-          key: version,
-          keyOf: () => version,
-          compare: async (sessions) =>
-            sessions.map(() => [{ name: 'part', outcome: 'passed' as const, detail: {}, version }]),
-        }
-      },
+  const again = checksAgain(async () => passing(setting), {
+    outdated: async (_organization, status, { version }, afterId) =>
+      [...madeWith].flatMap(([id, made]) =>
+        status === 'completed' && made !== version && id > afterId ? [{ id } as Session] : [],
+      ),
+    store: async (_part, _organization, made) => {
+      for (const { session, checks } of made) madeWith.set(session.id, checks[0]?.version ?? '')
+      return STORED
     },
-    {
-      organizations: async () => [{ id: 'org' }],
-      outdated: async (_organization, status, { version }, afterId) =>
-        [...madeWith].flatMap(([id, made]) =>
-          status === 'completed' && made !== version && id > afterId ? [{ id } as Session] : [],
-        ),
-      queued: async () => new Set(),
-      onError: fail,
-      store: async (_part, _organization, made) => {
-        for (const { session, checks } of made) madeWith.set(session.id, checks[0]?.version ?? '')
-        return { opened: 0, skipped: 0 }
-      },
-    },
-  )
+  })
   const makeAll = async () => {
     while ((await again(() => true)).sessions > 0);
   }
@@ -86,31 +77,24 @@ test('what was changed and changed back before all was compared is compared with
 test('what was compared with data that has changed meanwhile is not stored', async () => {
   let setting = 'a'
   let changesTo: string | null = 'b'
-  const part: RepeatedPart = {
-    name: 'part',
-    begin: async () => {
-      const version = setting
-      return {
-        key: version,
-        keyOf: () => version,
-        compare: async (sessions) => {
-          setting = changesTo ?? setting
-          changesTo = null
-          return sessions.map(() => [{ name: 'part', outcome: 'passed' as const, detail: {}, version }])
-        },
-      }
-    },
+  const begin = async (): Promise<Comparison> => {
+    const comparison = passing(setting)
+    return {
+      ...comparison,
+      compare: (sessions) => {
+        setting = changesTo ?? setting
+        changesTo = null
+        return comparison.compare(sessions)
+      },
+    }
   }
   const stored: (string | undefined)[] = []
-  const again = createCheckAgain(part, {
-    organizations: async () => [{ id: 'org' }],
+  const again = checksAgain(begin, {
     outdated: async (_organization, status, { version }, afterId) =>
       status === 'submitted' && afterId === '' && stored.at(-1) !== version ? [{ id: 's' } as Session] : [],
-    queued: async () => new Set(),
-    onError: fail,
     store: async (_part, _organization, made) => {
       stored.push(...made.map(({ checks }) => checks[0]?.version))
-      return { opened: 0, skipped: 0 }
+      return STORED
     },
   })
   expect((await again(() => true)).sessions).toBe(0)
@@ -125,19 +109,15 @@ test('a session or an organization that can not be compared keeps no others from
   const sessions = ['away', 'org'].flatMap((organizationId) =>
     ['s1', 's2', 's3'].map((id) => ({ id: `${organizationId} ${id}`, organizationId }) as Session),
   )
-  const again = createCheckAgain(
-    {
-      name: 'part',
-      begin: async () => ({
-        key: 'a',
-        keyOf: () => 'a',
-        compare: async (batch) => {
-          if (batch.some(({ organizationId }) => organizationId === 'away')) throw new Error('away')
-          if (batch.some(({ id }) => id === 'org s2')) throw new SubjectsFailedError('s2')
-          return batch.map(() => [{ name: 'part.one', outcome: 'passed' as const, detail: {}, version: 'a' }])
-        },
-      }),
-    },
+  const again = checksAgain(
+    async () => ({
+      ...passing('a'),
+      compare: async (batch) => {
+        if (batch.some(({ organizationId }) => organizationId === 'away')) throw new Error('away')
+        if (batch.some(({ id }) => id === 'org s2')) throw new SubjectsFailedError('s2')
+        return batch.map(() => [{ name: 'part.one', outcome: 'passed' as const, detail: {}, version: 'a' }])
+      },
+    }),
     {
       organizations: async () => [{ id: 'away' }, { id: 'org' }],
       outdated: async (organization, status, _made, afterId) =>
@@ -145,12 +125,11 @@ test('a session or an organization that can not be compared keeps no others from
           ({ id, organizationId }) =>
             organizationId === organization && status === 'completed' && !outcomes.has(id) && id > afterId,
         ),
-      queued: async () => new Set(),
       onError: (_error, failed) => errors.push(failed),
       store: async (_part, _organization, made) => {
         for (const { session, checks } of made)
           for (const { name, outcome, version } of checks) outcomes.set(session.id, `${name} ${outcome} ${version}`)
-        return { opened: 0, skipped: 0 }
+        return STORED
       },
     },
   )
