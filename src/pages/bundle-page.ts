@@ -12,7 +12,7 @@ const LATE_PLACE = 'LATE-STYLES'
 const SOURCES = join(import.meta.dir, '..')
 const PAGE_SOURCES = ['dashboard/page/**/*.{ts,tsx}', 'modules/*/pages/*.{ts,tsx}']
 /** Files that are loaded alone: first screens, and those with large libraries. */
-const ALONE = /\/(charts|first-steps|signed-out|try-it|qr-code|chart|editor)\.tsx$/
+const ALONE = /\/(charts|first-steps|signed-out|try-it|qr-code|chart|editor|rule-builder)\.tsx$/
 const DYNAMIC_IMPORT = /await import\('([^']+)'\)/g
 
 /** Returns the other files that pages load on demand. */

@@ -67,6 +67,39 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     expect(await attest(UNKNOWN, hash)).toMatchObject({ status: 200, body: { is_compliant: false } })
   })
 
+  test('build rules with forms that write the same document', async () => {
+    const page = await dashboard.enter('/o/demo/policies/new')
+    await page.getByRole('radio', { name: 'Sanctions and geography' }).check()
+    await page.locator('.cm-content', { hasText: 'sanctioned-wallet' }).waitFor()
+    await append(page, '\n# the last comment')
+    await page.getByRole('button', { name: 'Rules', exact: true }).click()
+    const located = page.getByRole('group', { name: 'not-located' })
+    await located.getByLabel('Code').waitFor()
+    await accessible(page)
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    await page.setViewportSize({ width: 1280, height: 860 })
+    // By keyboard alone.
+    await located.getByLabel('Fact').focus()
+    await page.keyboard.type('wallet.address')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('guests')
+    await page.getByText('unknown list "guests"').waitFor()
+    await page.getByRole('button', { name: 'Add rule' }).click()
+    await page.getByRole('group', { name: 'rule-7' }).getByLabel('Outcome').selectOption('Deny')
+    await page.getByRole('group', { name: 'rule-7' }).getByLabel('Message').fill('Nobody: none')
+    // Two facts in one condition.
+    await page.getByRole('listitem').filter({ hasText: 'region-not-served' }).getByRole('button').click()
+    await editorOf(page).and(page.locator(':focus')).waitFor()
+    await page.locator('.cm-activeLine', { hasText: 'region-not-served' }).waitFor()
+    for (const line of ['require: in_list(wallet.address, "guests")', '- id: rule-7', 'message: "Nobody: none"']) {
+      await page.locator('.cm-line', { hasText: line }).waitFor()
+    }
+    await editorOf(page).press('Control+End')
+    await page.locator('.cm-activeLine', { hasText: '# the last comment' }).waitFor()
+  })
+
   test('show mistakes where they are, and offer the facts that there are', async () => {
     const page = await dashboard.enter('/o/demo/policies')
     await page.getByRole('link', { name: 'Demo policy' }).click()

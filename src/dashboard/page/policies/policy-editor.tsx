@@ -1,15 +1,22 @@
 // Editor with its panel, for a new policy and for the next revision of a policy.
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { SAVE_KEYS } from '../shell/shortcuts.ts'
 import { lazy } from '../ui/lazy.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { CheckPanel } from './check-panel.tsx'
 import type { EditorHandle } from './editor/editor.tsx'
 import { useWords } from './editor/use-words.ts'
 import type { Check } from './use-check.ts'
 
 const Editor = lazy(async () => (await import('./editor/editor.tsx')).Editor)
+const RuleBuilder = lazy(async () => (await import('./rule-builder.tsx')).RuleBuilder)
+
+const VIEWS = [
+  { value: 'text', label: 'Text' },
+  { value: 'rules', label: 'Rules' },
+]
 
 interface PolicyEditorProps {
   readonly value: string
@@ -24,34 +31,57 @@ interface PolicyEditorProps {
 export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSave }: PolicyEditorProps) => {
   const words = useWords()
   const handle = useRef<EditorHandle | null>(null)
+  const [view, setView] = useState('text')
+  /** Where the text opens. */
+  const place = useRef<readonly [line: number, column: number] | null>(null)
+  const openText = (line: number, column: number): void => {
+    place.current = [line, column]
+    setView('text')
+    if (view === 'text') handle.current?.goTo(line, column)
+  }
+  useEffect(() => {
+    if (view === 'text' && place.current !== null) handle.current?.goTo(...place.current)
+  }, [view])
   return (
     <div class="policy-editor">
-      <div class="card editor-card">
+      <div class="editor-views">
+        <Segments label="View of the document" choices={VIEWS} value={view} onValue={setView} />
         {words.value === null ? (
           words.error === null ? (
             <Loading />
           ) : (
             <Problem error={words.error} retry={words.reload} />
           )
-        ) : (
-          <Editor
-            label="Policy document"
-            value={value}
-            generation={generation}
-            onValue={onValue}
+        ) : view === 'rules' ? (
+          <RuleBuilder
+            key={generation}
+            source={value}
+            facts={words.value.facts.facts}
             readOnly={readOnly}
-            onSave={onSave}
-            handle={handle}
-            issues={check.issues}
-            warnings={check.warnings}
-            words={words.value}
+            onSource={onValue}
+            onText={(line) => openText(line, 1)}
           />
+        ) : (
+          <div class="card editor-card">
+            <Editor
+              label="Policy document"
+              value={value}
+              generation={generation}
+              onValue={onValue}
+              readOnly={readOnly}
+              onSave={onSave}
+              handle={handle}
+              issues={check.issues}
+              warnings={check.warnings}
+              words={words.value}
+            />
+            <p class="editor-foot">
+              Ctrl Space suggests facts and keys, F8 goes to the next problem, {SAVE_KEYS} saves. Tab leaves the editor.
+            </p>
+          </div>
         )}
-        <p class="editor-foot">
-          Ctrl Space suggests facts and keys, F8 goes to the next problem, {SAVE_KEYS} saves. Tab leaves the editor.
-        </p>
       </div>
-      <CheckPanel check={check} onPlace={(line, column) => handle.current?.goTo(line, column)} />
+      <CheckPanel check={check} onPlace={openText} />
     </div>
   )
 }

@@ -1,0 +1,153 @@
+// Reads and changes single rules in the YAML text of a policy. Text outside the change, including comments, stays as it
+// is. Source: https://eemeli.org/yaml/#cst-parser.
+import { Composer, CST, isMap, isScalar, isSeq, Parser, type Scalar, stringify, type YAMLMap } from 'yaml'
+import { CONDITION_KEYS } from './condition-lines.ts'
+
+export interface RuleText {
+  readonly id: string
+  /** `allow`, `deny`, `require` or `review`. */
+  readonly kind: string
+  readonly expression: string
+  /** Empty without a code. */
+  readonly code: string
+  readonly message: string
+}
+
+interface ReadRule {
+  readonly rule: RuleText
+  readonly map: YAMLMap
+  /** Offset of its first key. */
+  readonly start: number
+}
+
+interface ReadPolicy {
+  readonly tokens: readonly CST.Token[]
+  readonly isEmpty: boolean
+  readonly isFlow: boolean
+  /** Null for a rule that is incomplete. */
+  readonly rules: readonly (ReadRule | null)[]
+  /** Offset of the sequence. */
+  readonly range: readonly [start: number, end: number]
+}
+
+const scalarOf = (map: YAMLMap, key: string): Scalar | null => {
+  const node = map.get(key, true)
+  return isScalar(node) && typeof node.value === 'string' ? node : null
+}
+
+const textOf = (map: YAMLMap, key: string): string => String(scalarOf(map, key)?.value ?? '')
+
+const readRule = (map: unknown): ReadRule | null => {
+  if (!isMap(map)) return null
+  const kinds = [...CONDITION_KEYS].filter((key) => map.has(key))
+  const [kind = ''] = kinds
+  if (kinds.length !== 1 || scalarOf(map, kind) === null || scalarOf(map, 'id') === null) return null
+  if (['code', 'message'].some((key) => map.has(key) && scalarOf(map, key) === null)) return null
+  const [id, expression, code, message] = ['id', kind, 'code', 'message'].map((key) => textOf(map, key))
+  const rule = { id, kind, expression, code, message } as RuleText
+  return { rule, map, start: map.range?.[0] ?? 0 }
+}
+
+const read = (source: string): ReadPolicy | null => {
+  const tokens = [...new Parser().parse(source)]
+  const [document, ...others] = [...new Composer({ keepSourceTokens: true }).compose(tokens)]
+  if (document === undefined || others.length > 0 || document.errors.length > 0 || !isMap(document.contents))
+    return null
+  const rules = document.get('rules', true)
+  if (!isSeq(rules) || rules.range == null) return null
+  const [start, end] = rules.range
+  return {
+    tokens,
+    isEmpty: rules.items.length === 0,
+    isFlow: rules.flow === true,
+    rules: rules.items.map(readRule),
+    range: [start, end],
+  }
+}
+
+export interface ShownRule {
+  /** Null for a rule that is edited as text. */
+  readonly rule: RuleText | null
+  /** Line of its first key, from 1. */
+  readonly line: number
+}
+
+/** Returns null if the document is not valid YAML with rules. */
+export const readRules = (source: string): readonly ShownRule[] | null => {
+  const policy = read(source)
+  if (policy === null) return null
+  return policy.rules.map((each) => ({
+    rule: each?.rule ?? null,
+    line: source.slice(0, each?.start ?? policy.range[0]).split('\n').length,
+  }))
+}
+
+const sameRule = (one: RuleText | null | undefined, other: RuleText): boolean =>
+  one != null && (Object.keys(other) as (keyof RuleText)[]).every((key) => one[key] === other[key])
+
+/** Adds a key after the rule's condition, or before a condition of several lines. */
+const addKey = (source: string, { map, rule }: ReadRule, key: string, value: string): string => {
+  const pair = map.items.find((each) => isScalar(each.key) && each.key.value === rule.kind)
+  const [keyNode, valueNode] = [pair?.key, pair?.value] as [Scalar, Scalar]
+  const [keyStart, valueEnd] = [keyNode.range?.[0] ?? 0, valueNode.range?.[1] ?? 0]
+  const insert = (at: number, text: string): string => source.slice(0, at) + text + source.slice(at)
+  if (map.flow === true) return insert(valueEnd, `, ${key}: ${JSON.stringify(value)}`)
+  const lines = `${key}: ${stringify(value, { lineWidth: 0 }).trimEnd()}`
+  const indent = ' '.repeat((map.range?.[0] ?? 0) - (source.lastIndexOf('\n', (map.range?.[0] ?? 0) - 1) + 1))
+  if (valueNode.srcToken?.type === 'block-scalar') return insert(keyStart, `${lines}\n${indent}`)
+  const lineEnd = source.indexOf('\n', valueEnd)
+  return insert(lineEnd === -1 ? source.length : lineEnd, `\n${indent}${lines}`)
+}
+
+const changeWith = (source: string, index: number, next: RuleText, type: Scalar.Type | undefined): string | null => {
+  const policy = read(source)
+  const found = policy?.rules[index]
+  if (policy == null || found == null) return null
+  const { map, rule } = found
+  const set = (node: unknown, value: string, implicitKey = false): void => {
+    if (!isScalar(node) || node.srcToken === undefined || node.value === value) return
+    const inFlow = policy.isFlow || map.flow === true
+    CST.setScalarValue(node.srcToken, value, {
+      implicitKey,
+      inFlow,
+      ...(type === undefined || implicitKey ? {} : { type }),
+    })
+  }
+  for (const { key, value } of map.items) {
+    const name = isScalar(key) ? String(key.value) : ''
+    if (name === rule.kind) {
+      set(key, next.kind, true)
+      set(value, next.expression)
+    } else if (name === 'id' || name === 'code' || name === 'message') set(value, next[name])
+  }
+  let text = policy.tokens.map((token) => CST.stringify(token)).join('')
+  for (const key of ['message', 'code'] as const) {
+    const changed = map.has(key) || next[key] === '' ? null : read(text)?.rules[index]
+    if (changed != null) text = addKey(text, changed, key, next[key])
+  }
+  return sameRule(read(text)?.rules[index]?.rule, next) ? text : null
+}
+
+/** Returns the text with a changed rule. Null if only an editor can make the change. */
+export const changeRule = (source: string, index: number, next: RuleText): string | null =>
+  sameRule(read(source)?.rules[index]?.rule, next)
+    ? source
+    : (changeWith(source, index, next, undefined) ?? changeWith(source, index, next, 'QUOTE_DOUBLE'))
+
+/** Returns the text with another rule at the end. Null if only an editor can add it. */
+export const addRule = (source: string, { id, kind, expression, code, message }: RuleText): string | null => {
+  const policy = read(source)
+  if (policy === null || (policy.isFlow && !policy.isEmpty)) return null
+  const rule = { id, [kind]: expression, ...(code === '' ? {} : { code }), ...(message === '' ? {} : { message }) }
+  const lines = stringify([rule], { lineWidth: 0 }).trimEnd().split('\n')
+  const [start, end] = policy.range
+  if (policy.isEmpty) {
+    return `${source.slice(0, start).trimEnd()}\n${lines.map((line) => `  ${line}`).join('\n')}${source.slice(end)}`
+  }
+  const indent = ' '.repeat(start - (source.lastIndexOf('\n', start - 1) + 1))
+  // The range of a sequence includes the line break after its last value, if any.
+  const before = source.slice(0, end)
+  const added = lines.map((line) => `${indent}${line}\n`).join('')
+  const text = `${before}${before.endsWith('\n') ? '' : '\n'}${added}${source.slice(end)}`
+  return read(text)?.rules.length === policy.rules.length + 1 ? text : null
+}

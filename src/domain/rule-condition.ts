@@ -1,0 +1,136 @@
+// Conditions of one fact, one operator and one value, for people who don't write CEL. Any other condition is edited as
+// text: the parser accepts only the exact text that a condition renders to.
+
+/** Without a value: `always`, `true` and `false`. */
+export type Operator = (typeof OPERATORS)[number]
+const OPERATORS = [
+  'always',
+  'true',
+  'false',
+  'listed',
+  'not listed',
+  '==',
+  '!=',
+  'in',
+  'not in',
+  '<',
+  '<=',
+  '>',
+  '>=',
+] as const
+
+export interface RuleCondition {
+  /** Empty for `always`. */
+  readonly fact: string
+  readonly operator: Operator
+  /** As entered: `18`, `1.5 ether`, `7 days`, `CU, IR`, or a constant of the document: `constants.limit`. */
+  readonly value: string
+}
+
+/** Type of each fact that the policy can read, by name. */
+export type FactTypes = Readonly<Record<string, string>>
+
+interface ValueType {
+  readonly operators: readonly Operator[]
+  /** Returns null if the value is not valid. */
+  readonly literal: (value: string) => string | null
+  readonly value: (literal: string) => string | null
+}
+
+const ORDER = ['==', '!=', '<', '<=', '>', '>='] as const
+
+/** Numbers with an optional unit, which is a function of CEL. @param of returns the literal of a number without a unit */
+const withUnit = (plain: RegExp, quote: '"' | '', of: (value: string) => string): Omit<ValueType, 'operators'> => ({
+  literal: (value) => {
+    if (plain.test(value)) return of(value)
+    const [, amount, unit] = /^([0-9.]+) ([a-z][a-z0-9]*)$/.exec(value) ?? []
+    return unit === undefined ? null : `${unit}(${quote}${amount}${quote})`
+  },
+  value: (literal) => {
+    const [, unit, amount = ''] = /^([a-z][a-z0-9]*)\("?([^"]*)"?\)$/.exec(literal) ?? []
+    return unit === undefined ? null : of(amount) === literal ? amount : `${amount} ${unit}`
+  },
+})
+
+const quoted = (pattern: RegExp, prefix = '', suffix = ''): Omit<ValueType, 'operators'> => ({
+  literal: (value) => (pattern.test(value) ? `${prefix}"${value}"${suffix}` : null),
+  value: (literal) => literal.slice(prefix.length + 1, literal.length - suffix.length - 1),
+})
+
+const TYPES: Readonly<Record<string, ValueType>> = {
+  bool: { operators: ['true', 'false'], literal: () => null, value: () => null },
+  string: { operators: ['==', '!=', 'in', 'not in'], ...quoted(/^[^"\\\p{C}]*$/u) },
+  address: { operators: ['listed', 'not listed', '==', '!='], ...quoted(/^[0-9A-Za-z]+$/, 'address(', ')') },
+  int: { operators: ORDER, literal: (value) => (/^-?[0-9]+$/.test(value) ? value : null), value: (literal) => literal },
+  uint256: { operators: ORDER, ...withUnit(/^[0-9]+$/, '"', (value) => `uint256("${value}")`) },
+  'google.protobuf.Timestamp': { operators: ORDER, ...quoted(/^[0-9TZ:.+-]+$/, 'timestamp(', ')') },
+  'google.protobuf.Duration': {
+    operators: ORDER,
+    ...withUnit(/^[0-9]+[0-9a-z.]*$/, '', (value) => `duration("${value}")`),
+  },
+}
+
+const CONSTANT = /^constants\.[A-Za-z_]\w*$/
+const ITEM = /^[^"\\,\p{C}]+$/u
+
+/** Operators that apply to facts of a type; none for types that are edited as text. */
+export const operatorsOf = (type: string | undefined): readonly Operator[] => TYPES[type ?? '']?.operators ?? []
+
+export const hasValue = (operator: Operator): boolean => !['always', 'true', 'false'].includes(operator)
+
+const listLiteral = (value: string): string | null => {
+  const items = value.split(',').map((item) => item.trim())
+  return items.every((item) => ITEM.test(item)) ? `[${items.map((item) => `"${item}"`).join(', ')}]` : null
+}
+
+/** Returns the condition as CEL. Null if the value is not valid for the fact. */
+export const renderCondition = ({ fact, operator, value }: RuleCondition, types: FactTypes): string | null => {
+  if (operator === 'always') return 'true'
+  const type = TYPES[types[fact] ?? '']
+  if (type === undefined || !type.operators.includes(operator)) return null
+  if (operator === 'true') return fact
+  if (operator === 'false') return `!${fact}`
+  if (operator === 'listed' || operator === 'not listed') {
+    return /^[\w-]+$/.test(value) ? `${operator === 'listed' ? '' : '!'}in_list(${fact}, "${value}")` : null
+  }
+  const isIn = operator === 'in' || operator === 'not in'
+  const literal = CONSTANT.test(value) ? value : isIn ? listLiteral(value) : type.literal(value)
+  if (literal === null) return null
+  return operator === 'not in' ? `!(${fact} in ${literal})` : `${fact} ${operator} ${literal}`
+}
+
+const SHAPES: readonly (readonly [RegExp, (found: Readonly<Record<string, string>>) => Operator])[] = [
+  [/^true$/, () => 'always'],
+  [/^(?<fact>[\w.]+)$/, () => 'true'],
+  [/^!(?<fact>[\w.]+)$/, () => 'false'],
+  [/^in_list\((?<fact>[\w.]+), "(?<name>[\w-]+)"\)$/, () => 'listed'],
+  [/^!in_list\((?<fact>[\w.]+), "(?<name>[\w-]+)"\)$/, () => 'not listed'],
+  [/^(?<fact>[\w.]+) in (?<list>.+)$/, () => 'in'],
+  [/^!\((?<fact>[\w.]+) in (?<list>.+)\)$/, () => 'not in'],
+  [/^(?<fact>[\w.]+) (?<order>[=!<>]=|[<>]) (?<literal>.+)$/, ({ order }) => order as Operator],
+]
+
+/** Returns null for a condition that only text can express. */
+export const parseCondition = (text: string, types: FactTypes): RuleCondition | null => {
+  for (const [shape, operatorOf] of SHAPES) {
+    const found = shape.exec(text)
+    if (found === null) continue
+    const { fact = '', name, list, literal, ...rest } = (found.groups ?? {}) as Record<string, string>
+    const type = TYPES[types[fact] ?? '']
+    const read = (source: string): string | null => (CONSTANT.test(source) ? source : (type?.value(source) ?? null))
+    const value =
+      name ??
+      (list === undefined
+        ? literal === undefined
+          ? ''
+          : read(literal)
+        : CONSTANT.test(list)
+          ? list
+          : list.slice(2, -2).replaceAll('", "', ', '))
+    if (value === null) return null
+    const condition = { fact, operator: operatorOf(rest), value }
+    // Anything else, such as two conditions, would be lost.
+    return renderCondition(condition, types) === text ? condition : null
+  }
+  return null
+}

@@ -1,0 +1,244 @@
+// The rule builder: a rule becomes a form and the same rule again, and no other text of the document changes.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { addRule, changeRule, type RuleText, readRules } from '../../src/domain/policy-rules.ts'
+import {
+  type FactTypes,
+  hasValue,
+  type Operator,
+  operatorsOf,
+  parseCondition,
+  renderCondition,
+} from '../../src/domain/rule-condition.ts'
+import { sourceSteps } from '../../src/policy/cel/compile.ts'
+import { finish } from '../../src/policy/cel/steps.ts'
+import { FACTS } from '../../src/policy/facts.ts'
+import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
+import { readTemplates } from '../../src/policy/tools/templates.ts'
+
+setDefaultTimeout(30_000)
+
+const typesOf = (groups: typeof FACTS | typeof SESSION_FACTS): FactTypes =>
+  Object.fromEntries(
+    Object.entries(groups).flatMap(([group, fields]) =>
+      Object.entries(fields).map(([name, { type }]) => [`${group}.${name}`, type] as const),
+    ),
+  )
+const TYPES = { requests: typesOf(FACTS), sessions: typesOf(SESSION_FACTS) }
+
+const ADDRESS = '0x00000000000000000000000000000000000000a1'
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  int: ['0', '18', '-5'],
+  uint256: ['0', '1000000', '1.5 ether', '2 gwei', '1.5 sol'],
+  address: [ADDRESS],
+  'google.protobuf.Timestamp': ['2026-01-31T00:00:00Z'],
+  'google.protobuf.Duration': ['7 days', '1 hours', '30 minutes', '1h30m'],
+}
+
+const valuesOf = (type: string, operator: Operator): fc.Arbitrary<string> => {
+  if (!hasValue(operator)) return fc.constant('')
+  if (operator === 'listed' || operator === 'not listed') return fc.constantFrom('members', 'own-list')
+  const constant = fc.constantFrom('constants.limit', 'constants.not_served')
+  const item = fc.constantFrom('CU', 'two words', "it's", '#', 'a: b', '- x', 'true', '12', '{', 'ü', 'constants')
+  if (operator === 'in' || operator === 'not in') {
+    return fc.oneof(
+      constant,
+      fc.array(item, { minLength: 1, maxLength: 4 }).map((items) => items.join(', ')),
+    )
+  }
+  return fc.oneof(constant, type === 'string' ? item : fc.constantFrom(...(VALUES[type] ?? [])))
+}
+
+const condition = (types: FactTypes) =>
+  fc
+    .constantFrom(...Object.keys(types))
+    .chain((fact) =>
+      fc
+        .constantFrom(...operatorsOf(types[fact]))
+        .chain((operator) => valuesOf(types[fact] ?? '', operator).map((value) => ({ fact, operator, value }))),
+    )
+
+describe('a condition', () => {
+  for (const subject of ['requests', 'sessions'] as const) {
+    const types = TYPES[subject]
+    test(`of ${subject} is the same again after its text`, () => {
+      fc.assert(
+        fc.property(condition(types), (one) => {
+          const text = renderCondition(one, types)
+          expect(text).not.toBeNull()
+          expect(parseCondition(text ?? '', types)).toEqual(one)
+        }),
+      )
+    })
+
+    test(`of ${subject} compiles for every fact and operator`, () => {
+      for (const [fact, type] of Object.entries(types)) {
+        expect([fact, operatorsOf(type).length > 0]).toEqual([fact, true])
+        for (const operator of operatorsOf(type)) {
+          if (subject === 'sessions' && (operator === 'listed' || operator === 'not listed')) continue
+          const value = !hasValue(operator) ? '' : /listed/.test(operator) ? 'members' : (VALUES[type]?.[0] ?? 'x')
+          const expression = renderCondition({ fact, operator, value }, types) ?? ''
+          const source = JSON.stringify({
+            name: 'x',
+            description: 'x',
+            ...(subject === 'sessions' ? { decides: 'sessions' } : { default: 'deny', abi: ['function x(uint256 a)'] }),
+            rules: [{ id: 'a', allow: expression }],
+          })
+          // Some facts are compared only with the values that they can have.
+          try {
+            finish(sourceSteps(source))
+          } catch (error) {
+            expect(`${expression}: ${JSON.stringify((error as { issues?: unknown }).issues)}`).toMatch(
+              /must be|has no function/,
+            )
+          }
+        }
+      }
+    })
+  }
+
+  test('that a form can’t show is left to the text', () => {
+    for (const text of [
+      'client.region_known && client.region in constants.regions',
+      'client.country=="CU"',
+      'client.country == "constants.x"',
+      'client.country == "a\\"b"',
+      'client.country in ["a,b"]',
+      'in_list(wallet.address, "sanctions", constants.list_age)',
+      '!(call.decoded)',
+      'unknown.fact',
+      'wallet.address == address("0x1") || true',
+      '',
+    ]) {
+      expect([text, parseCondition(text, TYPES.requests)]).toEqual([text, null])
+    }
+  })
+})
+
+const FLOW = `# first
+rules: [{ id: a, allow: "true" }, {id: b, deny: "true", code: X}] # last
+default: deny`
+const BLOCKS = `default: deny # the end
+rules:
+  # about a
+  - id: a # its id
+    # why
+    deny: >- # folded
+      client.country in
+      constants.x
+
+    code: 'X' # code
+
+  - "deny": client.anonymous   # inline
+    # before the id
+    id: b
+  - id: c
+    allow: |- # literal
+      chain.id == 1
+  - id: d
+    allow: 'true'
+  # after the last
+# far below
+tests: []
+`
+const ENDS = [
+  'default: deny\nrules:\n- id: a\n  allow: "true" # why',
+  'rules:\n    - id: a\n      allow: |\n        chain.id == 1\n',
+  'rules:\n  - { id: a, allow: "true" } # why\ndefault: deny',
+]
+const SOURCES = [...ENDS, ...readTemplates().map(({ source }) => source), FLOW, BLOCKS, BLOCKS.replaceAll('\n', '\r\n')]
+
+const rule: fc.Arbitrary<Omit<RuleText, 'code' | 'message'>> = fc.record({
+  id: fc.constantFrom('a-rule', 'b_2', '12', 'true'),
+  kind: fc.constantFrom('allow', 'deny', 'require'),
+  expression: condition(TYPES.requests).map((one) => renderCondition(one, TYPES.requests) ?? ''),
+})
+const code = fc.constantFrom('', 'COUNTRY', 'NOT_SERVED')
+const message = fc.constantFrom('', 'Not here.', 'Colon: and #', '- "quoted"', 'true')
+
+const COMMENT = /(?:^|\s)#[^\r\n]*/g
+
+describe('a changed rule', () => {
+  test('is the only change of the document', () => {
+    let written = 0
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...SOURCES),
+        fc.nat(),
+        rule,
+        code,
+        message,
+        fc.boolean(),
+        (source, number, changed, nextCode, nextMessage, keepsCondition) => {
+          const before = readRules(source) ?? []
+          const index = number % before.length
+          const old = before[index]?.rule
+          if (old == null) return
+          const expression = keepsCondition ? old.expression : changed.expression
+          const next = { ...changed, expression, code: nextCode || old.code, message: nextMessage || old.message }
+          const text = changeRule(source, index, next)
+          expect(text).not.toBeNull()
+          const after = readRules(text ?? '') ?? []
+          expect(after.map((each) => each.rule)).toEqual(before.map((each, at) => (at === index ? next : each.rule)))
+          // Everything before the rule's line and after the next rule's line is the same, byte for byte.
+          const line = (text: string, at: number): readonly string[] => [
+            text
+              .split('\n')
+              .slice(0, at - 1)
+              .join('\n'),
+          ]
+          expect(line(text ?? '', before[index]?.line ?? 1)).toEqual(line(source, before[index]?.line ?? 1))
+          const [endBefore, endAfter] = [before[index + 1], after[index + 1]].map((each) => each?.line)
+          if (endBefore !== undefined && endAfter !== undefined && source !== FLOW) {
+            expect((text ?? '').split('\n').slice(endAfter - 1)).toEqual(source.split('\n').slice(endBefore - 1))
+          }
+          if (source === BLOCKS || source === FLOW) {
+            for (const comment of source.match(COMMENT) ?? []) expect(text).toContain(comment.trim())
+          }
+          written += 1
+        },
+      ),
+      { numRuns: 200 },
+    )
+    expect(written).toBeGreaterThan(100)
+  })
+
+  test('that is what it was leaves the text alone', () => {
+    for (const source of SOURCES) {
+      for (const [index, { rule: found }] of (readRules(source) ?? []).entries()) {
+        if (found !== null) expect(changeRule(source, index, found)).toBe(source)
+      }
+    }
+  })
+})
+
+describe('a new rule', () => {
+  test('comes last, and all other text stays', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...SOURCES.filter((source) => source !== FLOW), 'name: x\nrules: [] # none\ndefault: deny\n'),
+        rule,
+        code,
+        message,
+        (source, changed, nextCode, nextMessage) => {
+          const next = { ...changed, code: nextCode, message: nextMessage }
+          const text = addRule(source, next) ?? ''
+          expect((readRules(text) ?? []).map((each) => each.rule)).toEqual([
+            ...(readRules(source) ?? []).map((each) => each.rule),
+            next,
+          ])
+          if (source.includes('rules: []')) return
+          // One insertion.
+          let same = 0
+          while (same < source.length && text[same] === source[same]) same += 1
+          expect(text.endsWith(source.slice(same))).toBe(true)
+        },
+      ),
+    )
+  })
+
+  test('is left to the text in a document that is not YAML with a block of rules', () => {
+    const next = { id: 'x', kind: 'allow', expression: 'true', code: '', message: '' }
+    for (const source of [FLOW, 'a: [', 'name: x', '', 'rules: 1']) expect(addRule(source, next)).toBeNull()
+  })
+})
