@@ -348,6 +348,23 @@ describe('the queue', () => {
     ] as const) {
       expect([query, await idsOf(query)]).toEqual([query, ids])
     }
+    const [first, second] = [none, cleared].sort()
+    const later = await submitted()
+    await found(later, ['4'])
+    // Whatever the size of a page, each session once: those with open hits first, then the longest waiting.
+    for (const limit of [1, 2, 3, 4, 50]) {
+      const ids: string[] = []
+      let cursor = ''
+      do {
+        const page = await call('GET', `?status=submitted&order=hits&limit=${limit}${cursor}`, { cookie: ada.cookie })
+        ids.push(...(page.body['data'] as { id: string }[]).map(({ id }) => id))
+        const next = page.body['next_cursor'] as string | null
+        cursor = next === null ? '' : `&cursor=${next}`
+      } while (cursor !== '')
+      expect([limit, ids]).toEqual([limit, [open, later, first ?? '', second ?? '']])
+    }
+    const other = (await call('GET', '?status=submitted&limit=1', { cookie: ada.cookie })).body['next_cursor']
+    expect((await call('GET', `?order=hits&cursor=${other}`, { cookie: ada.cookie })).status).toBe(400)
     expect((await call('GET', '?hits=some', { cookie: ada.cookie })).status).toBe(400)
   })
 })

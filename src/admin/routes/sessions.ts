@@ -129,13 +129,19 @@ export const SESSION_ROUTES = [
       created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
       wallet: Type.Optional(Type.String({ maxLength: 100, description: 'Connected wallet, or the only possible one' })),
       user_id: Type.Optional(Type.String({ maxLength: 100, description: 'User ID of the person or business' })),
-      order: Type.Optional(oneOf(['newest', 'oldest'], 'Sort order. Defaults to `newest`')),
+      order: Type.Optional(
+        oneOf(
+          ['newest', 'oldest', 'hits'],
+          'Sort order; `hits`: sessions with an open hit first, then oldest first. Defaults to `newest`',
+        ),
+      ),
     }),
     answer: pageOf(SESSION),
     handle: async ({ services, organization, query }) => {
       const { status, type, environment, level, hits } = query
       const { assigned_to: assignedTo, created_before: before, wallet, user_id: userId, order } = query
-      const page = await services.store.sessions.page(
+      const { sessions } = services.store
+      const page = await (order === 'hits' ? sessions.pageByHits : sessions.page)(
         {
           organizationId: organization.id,
           ...(status === undefined ? {} : { status }),
@@ -147,9 +153,9 @@ export const SESSION_ROUTES = [
           ...(before === undefined ? {} : { createdBeforeSeconds: timeOf('created_before', before) / 1000 }),
           ...(wallet === undefined ? {} : { wallet: walletOf('wallet', wallet) }),
           ...(userId === undefined ? {} : { userId }),
-          oldestFirst: order === 'oldest',
+          oldestFirst: order === 'oldest' || order === 'hits',
         },
-        pageRequest(query, ['string']),
+        pageRequest(query, order === 'hits' ? ['string', 'string'] : ['string']),
       )
       return showPage(services.store, organization.id, page)
     },

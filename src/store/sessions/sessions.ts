@@ -67,6 +67,21 @@ const conditionsOf = (filter: SessionFilter): (Expression | undefined)[] => {
   ]
 }
 
+const openHits = ({ organizationId }: SessionFilter): Expression =>
+  sql`SELECT session_id FROM screening_hits WHERE organization_id = ${organizationId} AND state = 'open'`
+
+const pageOf = (
+  scope: TableScope,
+  filter: SessionFilter,
+  page: PageRequest,
+  ...conditions: readonly Expression[]
+): Promise<Page<Session>> => {
+  const { organizationId, status, checkType, environment, id, level, userId } = filter
+  const order = { by: ['id'], descending: filter.oldestFirst !== true } as const
+  const which = { organizationId, status, checkType, environment, id, level, userId }
+  return SESSIONS.page(scope.statements, which, order, page, ...conditionsOf(filter), ...conditions)
+}
+
 export const createSessionTable = (scope: TableScope) => ({
   ...createRegistration(scope),
   ...createTokenReader(scope),
@@ -98,11 +113,24 @@ export const createSessionTable = (scope: TableScope) => ({
     }),
 
   /** Newest first unless `oldestFirst`. */
-  page: (filter: SessionFilter, page: PageRequest): Promise<Page<Session>> => {
-    const { organizationId, status, checkType, environment, id, level, userId } = filter
-    const order = { by: ['id'], descending: filter.oldestFirst !== true } as const
-    const which = { organizationId, status, checkType, environment, id, level, userId }
-    return SESSIONS.page(scope.statements, which, order, page, ...conditionsOf(filter))
+  page: (filter: SessionFilter, page: PageRequest): Promise<Page<Session>> => pageOf(scope, filter, page),
+
+  /** Sessions with an open hit first; both parts are sorted like `page`. A position starts with its part. */
+  pageByHits: async (filter: SessionFilter, { after, limit }: PageRequest): Promise<Page<Session>> => {
+    const open = sql`id IN (${openHits(filter)})`
+    const [part = 'open', ...position] = after ?? []
+    const start = position.length === 0 || position[0] === '' ? null : position
+    const listed =
+      part === 'open' ? await pageOf(scope, filter, { after: start, limit }, open) : { items: [], next: null }
+    if (listed.next !== null) return { items: listed.items, next: ['open', ...listed.next] }
+    const others = { after: part === 'open' ? null : start, limit: limit - listed.items.length }
+    // A full page of the first part ends here, also if it is the last.
+    if (others.limit === 0) return { items: listed.items, next: ['others', ''] }
+    const rest = await pageOf(scope, filter, others, sql`id NOT IN (${openHits(filter)})`)
+    return {
+      items: [...listed.items, ...rest.items],
+      next: rest.next === null ? null : ['others', ...rest.next],
+    }
   },
 
   /**

@@ -41,7 +41,7 @@ export const queryOf = (
     created_before: hours > 0 ? hoursAgo(hours) : undefined,
     // Longest waiting first; for finished sessions, latest first.
     order:
-      among(filters.order, ['newest', 'oldest']) ??
+      among(filters.order, ['newest', 'oldest', 'hits']) ??
       (status === 'submitted' || status === 'retry' || status === 'pending' ? 'oldest' : 'newest'),
   }
 }

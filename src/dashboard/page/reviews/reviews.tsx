@@ -191,7 +191,11 @@ export const Reviews = () => {
               ]}
             />
             <Filter name="age" label="Created" choices={AGE_CHOICES} />
-            <Filter name="order" label="Sort" choices={ORDER_CHOICES} />
+            <Filter
+              name="order"
+              label="Sort"
+              choices={Object.assign({}, ORDER_CHOICES, ...parts.map(({ orders }) => orders))}
+            />
           </search>
           <Views search={searchOf(filters)} />
           {bulk.bar}

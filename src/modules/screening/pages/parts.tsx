@@ -87,6 +87,7 @@ const QUEUE: QueueParts = {
       choices: { '': 'All', open: 'Open', confirmed: 'Confirmed', cleared: 'Cleared', none: 'None' },
     },
   ],
+  orders: { hits: 'Open hits first' },
   columns: { Hits: { narrow: true, cell: (session) => <Hits {...session.hits} /> } },
 }
 
