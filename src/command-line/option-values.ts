@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs'
 import { AUTHOR_RULE, isAuthor } from '../domain/list.ts'
-import { replaceHidden } from '../lib/hidden-characters.ts'
 import { unreadableText } from '../lib/named-error.ts'
 import { CommandFailedError, type ParsedCommand, UsageError } from './output.ts'
 
@@ -38,9 +37,6 @@ export const parseWhole = (text: string, flag: string): number => {
   if (!/^(0|[1-9][0-9]{0,14})$/.test(text)) throw new UsageError(`${flag} must be a whole number`)
   return Number(text)
 }
-
-/** Replaces characters that could control the terminal in a text set through the API. */
-export const printable = (text: string): string => replaceHidden(text, '?')
 
 /** @returns the author of a change: the option's value, or the operating system's user. @throws UsageError */
 export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {

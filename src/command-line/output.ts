@@ -1,6 +1,7 @@
 // Arguments, output and exit codes of all commands: 0 success, 1 a problem was found, 2 the call is invalid.
 import { parseArgs } from 'node:util'
 import { nearNames } from '../lib/edit-distance.ts'
+import { replaceHidden } from '../lib/hidden-characters.ts'
 import { NamedError } from '../lib/named-error.ts'
 
 export interface CommandOutput {
@@ -133,6 +134,12 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
 /** Returns a time of an operation without the fraction of a second. */
 export const shortTime = <Time extends string | null>(time: Time): Time => (time?.replace('.000Z', 'Z') ?? null) as Time
 
+/** Replaces characters that could control the terminal in a text set through the API. */
+export const printable = (text: string): string => replaceHidden(text, '?')
+
+/** Like `printable`, but keeps line breaks. */
+export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
+
 /** Prints the value as one line of JSON with --json; otherwise the text, or the rows as a table. */
 export const print = (
   { output, command }: { readonly output: CommandOutput; readonly command: Pick<ParsedCommand, 'flag'> },
@@ -140,5 +147,5 @@ export const print = (
   shown: string | readonly (readonly string[])[],
 ): void => {
   const text = typeof shown === 'string' ? shown : formatTable(shown)
-  output.stdout(command.flag('json') ? `${JSON.stringify(value)}\n` : text)
+  output.stdout(command.flag('json') ? `${JSON.stringify(value)}\n` : printableLines(text))
 }

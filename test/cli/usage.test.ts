@@ -1,7 +1,7 @@
 // A wrong call is told its reason, how it is written and where the help is: not the whole help.
 import { expect, test } from 'bun:test'
 import { requireOrganization } from '../../src/command-line/in-organization.ts'
-import { parseCommand, usageOf } from '../../src/command-line/output.ts'
+import { parseCommand, print, usageOf } from '../../src/command-line/output.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
 import { openOver } from './admin-client-over.ts'
 
@@ -51,4 +51,12 @@ test('without the demo organization, the refusal says which option names another
   const { id } = await temporary.store.organizations.create({ slug: 'acme', name: 'Acme' })
   expect(await requireOrganization(opened, 'acme')).toBe(id)
   await temporary.remove()
+})
+
+test('printed text keeps its lines and contains no control characters of a remote deployment', () => {
+  const printed: string[] = []
+  const output = { stdout: (text: string) => void printed.push(text), stderr: () => undefined }
+  print({ output, command: { flag: () => false } }, {}, 'Used by \u001b]0;owned\u0007shop\nand \u202eothers\n')
+  print({ output, command: { flag: () => false } }, {}, [['NAME'], ['\u001b[2J']])
+  expect(printed).toEqual(['Used by ?]0;owned?shop\nand ?others\n', 'NAME\n?[2J\n'])
 })

@@ -2,8 +2,7 @@
 import type { CommandOverride } from '../../admin/command-override.ts'
 import type { TSchema } from '../../admin/schema.ts'
 import type { CommandContext } from '../../command-line/command.ts'
-import { printable } from '../../command-line/option-values.ts'
-import { formatTable, shortTime } from '../../command-line/output.ts'
+import { formatTable, printable, printableLines, shortTime } from '../../command-line/output.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { durationText } from '../../lib/time.ts'
 
@@ -57,9 +56,6 @@ const isRows = (value: unknown): value is readonly Row[] =>
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trimEnd().includes('\n')
 
-/** Escapes a text but keeps its line breaks, so that it can be copied. */
-const textBlock = (text: string): string => `${text.trimEnd().split('\n').map(printable).join('\n')}\n`
-
 const isBlock = (value: unknown): value is Row => isObject(value) && Object.keys(value).length > BLOCK_MIN
 
 /**
@@ -71,7 +67,7 @@ const record = (value: Row, schema: TSchema | null): string => {
   const lines = members.filter(([, member]) => !isRows(member) && !isBlock(member) && !isText(member))
   const parts = members.flatMap(([name, member]) => {
     if (isRows(member)) return [`${heading(name)}\n${table((properties[name]?.['items'] as TSchema) ?? null, member)}`]
-    if (isText(member)) return [`${heading(name)}\n${textBlock(member)}`]
+    if (isText(member)) return [`${heading(name)}\n${printableLines(member.trimEnd())}\n`]
     return isBlock(member) ? [`${heading(name)}\n${record(member, properties[name] ?? null)}`] : []
   })
   const shown = formatTable(lines.map(([name, member]) => [heading(name), cellText(name, member)]))
@@ -92,7 +88,7 @@ export const UNDECLARED: AnswerShape = { schema: null, items: null, override: {}
 
 const printSecret = ({ output }: CommandContext, answer: Row, secret: string): void => {
   const { [secret]: shown, ...rest } = answer
-  output.stdout(`${String(shown ?? '')}\n`)
+  output.stdout(`${printable(String(shown ?? ''))}\n`)
   const [only, ...others] = Object.values(rest)
   output.stderr(others.length === 0 && isObject(only) ? record(only, null) : record(rest, null))
   output.stderr(`The ${secret} is shown only once.\n`)
@@ -109,7 +105,7 @@ export const printAnswer = (context: CommandContext, answer: unknown, shape: Ans
   else if (items !== null && command.flag('quiet'))
     output.stdout(
       rowsOf(answer)
-        .map(({ id }) => `${String(id)}\n`)
+        .map(({ id }) => `${printable(String(id))}\n`)
         .join(''),
     )
   else if (override.secret !== undefined) printSecret(context, answer, override.secret)
