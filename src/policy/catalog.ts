@@ -1,6 +1,5 @@
-// Resolves a project or contract to its target, synchronously once cached. Each change to an organization renews the
-// organization's stamp. Cached entries and loads in progress are valid only for their stamp, so a load that overlaps a
-// change never caches the old policy.
+// Resolves a project or contract to its target, synchronously once cached. Cached entries and loads in progress are
+// valid only for the organization's current stamp, so a load that overlaps a change never caches the old policy.
 import { LRUCache } from 'lru-cache'
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
@@ -15,10 +14,7 @@ import type { PolicySource, ResolvedTarget, TargetRecord } from './types/source.
 export interface CatalogDependencies {
   readonly source: PolicySource
   readonly clock: Clock
-  /**
-   * Maximum number of cached targets. Misses have their own cache of the same size, so queries for unknown targets
-   * cannot evict known targets.
-   */
+  /** Maximum number of cached targets, and of cached misses. */
   readonly maxEntries: number
   /** Maximum number of characters of policy text in the cache. Defaults to 64 Mi. */
   readonly maxRevisionCharacters?: number
@@ -37,8 +33,8 @@ export interface CatalogChange {
 
 export interface Catalog {
   /**
-   * Returns null if the organization has no project with this verification hash. Synchronous if cached. Rejects if the
-   * store is unavailable, or with PolicyUnusableError if the policy cannot be evaluated.
+   * Null if the organization has no project with this verification hash. Synchronous if cached. Rejects if the store is
+   * unavailable, or with PolicyUnusableError.
    */
   resolveProject(
     organizationId: string,
@@ -62,10 +58,7 @@ interface Entry {
   readonly stamp: number
 }
 
-/**
- * Maximum length of a verification hash (decisions §2). Longer values are not cached as misses, so that requests cannot
- * fill the memory.
- */
+/** Maximum length of a verification hash (decisions §2). Longer values are not cached as misses. */
 const MAX_VERIFICATION_HASH = 64
 
 const NO_FIELDS: ResolvedTarget['shadowRequires'] = []

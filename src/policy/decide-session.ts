@@ -7,7 +7,6 @@ import type { SessionFacts } from './types/session-facts.ts'
 
 export interface SessionVerdict {
   readonly outcome: 'completed' | 'rejected' | 'review'
-  /** Rule that decided or failed; null if none did. */
   readonly ruleId: string | null
   /** Code and message of the rule that rejected the session. */
   readonly code: string | null

@@ -17,8 +17,7 @@ const NOTHING: EvaluationFacts = {}
 const NO_REQUEST = new FactAbsentError('the request')
 
 /**
- * The facts of one evaluation. Each policy has one such object, which is bound to one request at a time. Evaluation is
- * synchronous and retains no request data.
+ * The facts of one evaluation, bound to one request at a time. Evaluation is synchronous and retains no request data.
  */
 export class Evaluation {
   facts: EvaluationFacts = NOTHING
@@ -45,7 +44,6 @@ export class Evaluation {
     this.#call = undefined
   }
 
-  /** Releases the request data. */
   release(): void {
     this.bind(NOTHING)
   }

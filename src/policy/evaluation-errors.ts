@@ -36,8 +36,7 @@ const FAILURE_DETAILS: Readonly<Record<RuleFailureReason, string>> = {
 }
 
 /**
- * A rule could not be evaluated, so there is no verdict. `POLICY_FAILED` if a retry would fail in the same way. Callers
- * do not see the cause.
+ * A rule could not be evaluated. `POLICY_FAILED` if a retry would fail in the same way. Callers do not see the cause.
  */
 export class PolicyEvaluationError extends CountersignError {
   readonly ruleId: string
@@ -57,10 +56,7 @@ export class PolicyEvaluationError extends CountersignError {
   }
 }
 
-/**
- * A stored revision cannot be evaluated: it is missing, was altered or does not compile. There is no verdict and no
- * signature until it is repaired.
- */
+/** A stored revision cannot be evaluated: it is missing, was altered or does not compile. */
 export class PolicyUnusableError extends CountersignError {
   constructor(cause: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'the policy of this project cannot be used', {

@@ -1,5 +1,5 @@
-// Runs long work on the main thread in short slices with pauses, so that other requests proceed. Organizations take
-// turns; each has at most one task in progress.
+// Runs long work on the main thread in short slices with pauses. Organizations take turns; each has at most one task in
+// progress.
 import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
@@ -25,7 +25,6 @@ export interface FairWorkOptions {
 /** Time into a slice, in milliseconds, after which no further step starts. */
 const SLICE_MS = 2
 
-/** Runs one slice. @returns true after the last slice */
 type Job = () => boolean
 
 export const createFairWork = ({ clock, after, pauseFactor, waitingMax }: FairWorkOptions): FairWork => {

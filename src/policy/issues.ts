@@ -25,7 +25,6 @@ const excerpt = (sourceLine: string, column: number): string => {
   return `${shown}\n${padding}^`
 }
 
-/** Adds the source line and a caret to each issue. */
 export const renderIssues = (source: string, issues: readonly PolicyIssue[]): string => {
   const lastLine = Math.max(0, ...issues.map(({ line }) => line))
   const lines = source.split(/\r?\n/, lastLine)

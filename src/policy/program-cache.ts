@@ -1,6 +1,5 @@
-// Compiles equivalent policies once per thread. Most policies of a deployment start from the same template, and 10,000
-// separate programs would not fit in the processor's caches. Sharing is safe, because evaluation is synchronous and
-// binds each request.
+// Compiles equivalent policies once per thread: 10,000 separate programs would not fit in the processor's caches.
+// Sharing is safe, because evaluation is synchronous and binds each request.
 import { createHash } from 'node:crypto'
 import type { PolicyDocument } from './types/document.ts'
 import type { PolicyProgram } from './types/program.ts'
@@ -27,8 +26,7 @@ export const shareProgram = (key: string, program: PolicyProgram): void => {
 }
 
 /**
- * Cache weight of a revision's text. The constant accounts for surrounding objects: without it, many tiny revisions
- * would exceed the memory that the character limit implies. In its own file, because workers do not load the files that
- * read revisions.
+ * Cache weight of a revision's text. The constant accounts for surrounding objects. In its own file, because workers do
+ * not load the files that read revisions.
  */
 export const weightOf = (characters: number): number => characters + 1_024

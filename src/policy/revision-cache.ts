@@ -1,5 +1,5 @@
-// Caches revisions on the main thread. Revisions are immutable, so cached revisions are never stale. Each revision is
-// compiled once to determine its required fields and sources; workers receive it in parsed form.
+// Caches revisions on the main thread. Each revision is compiled once to determine its required fields and sources;
+// workers receive it in parsed form.
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
@@ -12,7 +12,6 @@ import type { SentRevision } from './types/program.ts'
 import type { PolicySource } from './types/source.ts'
 
 export interface FairCache<Value> {
-  /** Marks the value as recently used. */
   get(key: string): Value | undefined
   set(organizationId: string, key: string, value: Value): void
   clear(): void
@@ -25,8 +24,8 @@ interface Share<Value> {
 }
 
 /**
- * Creates a cache with one limit for all organizations. When it is full, the organization with the largest share loses
- * its least recently used value, so no organization can evict values of organizations that use less.
+ * A cache with one limit for all organizations. When it is full, the organization with the largest share loses its
+ * least recently used value.
  * @param maxWeight total weight; heavier values are not cached
  */
 export const createFairCache = <Value>(maxWeight: number, weightOf: (value: Value) => number): FairCache<Value> => {
@@ -97,11 +96,10 @@ export type LoadedRevision =
   | { readonly revision: PolicyRevision; readonly failure: unknown }
 
 export interface RevisionCache {
-  /** Marks the revision as recently used. */
   peek(revisionId: string): LoadedRevision | undefined
   /**
-   * Returns null if the store has no such revision; does not cache misses. Rejects if the store is unavailable, and
-   * with QueueFullError if too many revisions of the organization are being compiled.
+   * Null if the store has no such revision. Rejects if the store is unavailable, and with QueueFullError if too many
+   * revisions of the organization are being compiled.
    */
   load(organizationId: string, revisionId: string): Promise<LoadedRevision | null>
   clear(): void

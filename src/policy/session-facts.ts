@@ -1,6 +1,5 @@
-// All facts that rules can read about a submitted session. Validation, document tests, their JSON Schema and the table
-// in the documentation are derived from this table. A rule that reads an unavailable fact fails, and a person reviews
-// the session.
+// All facts that rules can read about a submitted session. A rule that reads an unavailable fact fails, and a person
+// reviews the session.
 import { type FactField, type FactGroup, intOf, isOfType, matching, oneOf } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 

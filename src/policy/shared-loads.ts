@@ -1,5 +1,5 @@
-// Shares loads in progress between callers that miss the same key. A caller joins a load only if the result cannot be
-// outdated (same stamp), and only for a limited time, so that a hanging load does not block its key forever.
+// Shares loads in progress between callers that miss the same key. A caller joins a load only with the same stamp, and
+// only for a limited time.
 import type { Clock } from '../lib/time.ts'
 
 interface Load<Value> {

@@ -1,5 +1,5 @@
-// Evaluates policies with every kind of operation until the thread has optimized the evaluator and the decoder. In a
-// new thread, an expensive policy takes many times longer.
+// Evaluates policies until the thread has optimized the evaluator: in a new thread, an expensive policy takes many
+// times longer.
 import type { EvmAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { finish } from './cel/steps.ts'

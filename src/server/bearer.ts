@@ -1,8 +1,8 @@
 // Strict parser for the credential of an `Authorization: Bearer` header (RFC 6750 §2.1).
 
 /**
- * Returns the token. Null unless the header is the scheme in any case, one space, and visible ASCII. Repeated headers
- * arrive joined by a comma and are rejected.
+ * Null unless the header is the scheme in any case, one space, and visible ASCII. Repeated headers arrive joined by a
+ * comma and are rejected.
  */
 export const parseBearer = (header: string | null): string | null => {
   if (header === null || header.length < 8 || header.length > 512) return null

@@ -1,6 +1,5 @@
-// Determines the client address of a request: the connection's address or, behind trusted proxies, the rightmost
-// untrusted address in X-Forwarded-For. Addresses to its left were sent by that client and prove nothing. Source:
-// threats rows 24 and 27; RFC 7239, section 8.1.
+// Determines the client address: the connection's address or, behind trusted proxies, the rightmost untrusted address
+// in X-Forwarded-For. Source: threats rows 24 and 27; RFC 7239, section 8.1.
 import { BlockList } from 'node:net'
 import { parseIpAddress } from '../lib/ip-address.ts'
 

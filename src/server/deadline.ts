@@ -29,10 +29,7 @@ export interface DeadlinesDependencies {
 export interface Deadlines {
   /** Every request must be ended with `end`. */
   begin(request: TimedRequest, nowMs: number): void
-  /**
-   * Returns false if the request was already answered with 408. The result or error is then reported but must not be
-   * sent.
-   */
+  /** False if the request was already answered with 408. The result or error must not be sent. */
   end(request: TimedRequest, error?: unknown): boolean
   /**
    * Runs `start` under a new deadline. Returns a synchronous result unchanged. A promise settles like the promise from

@@ -5,8 +5,8 @@ import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.
 type Handler<Input extends unknown[]> = (...input: Input) => Response | Promise<Response>
 
 /**
- * Prevents pipelined requests from blocking the process. Bun parses the next buffered request as soon as the previous
- * one is answered, without running timers or serving other connections.
+ * Prevents pipelined requests from blocking the process: Bun parses the next buffered request as soon as the previous
+ * one is answered.
  * @returns a function that delays a handler’s responses until the end of the turn in which the request arrived
  */
 export const createTurnEnd = (endOfTurn: Timers['endOfTurn'] = systemTimers.endOfTurn) => {
@@ -64,9 +64,9 @@ const PAUSE_MAX_MS = 50
 const LINE_PART = 1 / 16
 
 /**
- * Limits the event loop time of rejections in a flood. Bun keeps reading while a thousand connections are readable, for
- * a second or more, and runs no timers or worker messages in the meantime. Rejections beyond a limit per turn wait;
- * long floods are paced to a share of the time.
+ * Limits the event loop time of rejections. Bun keeps reading while a thousand connections are readable, and runs no
+ * timers or worker messages in the meantime. Rejections beyond a limit per turn wait; long floods are paced to a share
+ * of the time.
  */
 export const createRefusalPacer = ({
   perTurn = PER_TURN,

@@ -1,6 +1,5 @@
-// Server-sent events to one client, with bounded memory per client. A slow reader gets the latest state and skips older
-// ones; a stalled reader is disconnected. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html; spec,
-// "Events"; threats row 20.
+// Server-sent events to one client. A slow reader gets the latest state and skips older ones; a stalled reader is
+// disconnected. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html; spec, "Events"; threats row 20.
 import type { RateLimitState } from './rate-limit.ts'
 import { setRateLimit } from './response.ts'
 
@@ -17,10 +16,7 @@ export interface EventStream {
   begin(first: StreamEvent): void
   /** Sends the event if it is newer and different. Before `begin`, stores it. */
   send(event: StreamEvent): void
-  /**
-   * Writes a comment, so that proxies don't treat the connection as idle. Returns false if the reader has read nothing
-   * over several calls although data was available.
-   */
+  /** Writes a comment. Returns false if the reader has read nothing over several calls although data was available. */
   keepAlive(): boolean
   end(): void
   /** Resets the connection: a stalled reader would never receive a normal end. */
@@ -126,7 +122,6 @@ export const createEventStream = (onGone: () => void): EventStream => {
   }
 }
 
-/** Returns the response with the stream as its body. */
 export const eventStreamResponse = (
   { body }: EventStream,
   requestId: string,

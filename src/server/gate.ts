@@ -1,5 +1,5 @@
-// Every request to an API endpoint passes through `serve`: request id, deadline, key, rate limit, then the endpoint’s
-// work. Responses and errors also leave through it. One function for all endpoints, so that no endpoint omits a step.
+// Every request to an API endpoint passes through `serve`, so that no endpoint omits a step: request id, deadline, key,
+// rate limit, then the endpoint’s work.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -20,7 +20,6 @@ export interface GateDependencies {
   readonly limiter: RateLimiter
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
-  /** Null if tracing is off. */
   readonly tracer?: Tracer | null
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
@@ -60,8 +59,8 @@ export interface AdmittedRequest {
   readonly ended: AbortSignal
   readonly trace?: RequestTrace | null
   /**
-   * Checks the key again if any key has changed since the last check, or if that check is 250 ms old. Synchronous if
-   * the key is cached. Throws or rejects like the gate.
+   * Checks the key again if any key has changed since the last check, or after 250 ms. Synchronous if the key is
+   * cached.
    */
   confirmKey(): Promise<void> | undefined
 }

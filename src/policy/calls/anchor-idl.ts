@@ -64,7 +64,6 @@ const discriminatorOf = (instruction: Readonly<Record<string, unknown>>, name: s
   return Uint8Array.from(given as number[]).toHex()
 }
 
-/** Resolves `defined` types by name and rejects recursive types. */
 class TypeReader {
   readonly #definitions = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #tuples: TupleTypes

@@ -31,7 +31,6 @@ export class BorshReader {
     return this.take(1)[0] ?? 0
   }
 
-  /** Little-endian. */
   unsigned(length: number): bigint {
     const bytes = this.take(length)
     let value = 0n
@@ -120,7 +119,6 @@ export const BORSH_BASIC: Readonly<Record<string, BorshCodec>> = {
   i64: signed(8),
   i128: signed(16),
   i256: signed(32),
-  // The policy language has no floating-point type.
   f32: skipped(4),
   f64: skipped(8),
   string: codec('string', 4, readText),

@@ -1,5 +1,5 @@
 // The calls that one policy can decode: functions in its abi (EVM) and instructions in its idl (Solana). A call is
-// decoded at most once per evaluation, either completely or not at all.
+// decoded at most once per evaluation.
 import type { ChainFamily } from '../../domain/chain.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { Steps } from '../cel/steps.ts'
@@ -38,7 +38,6 @@ export interface CallShape {
   readonly slots: ArgumentSlots
 }
 
-/** Types of `call.args.<name>`. If functions declare the argument with different types, no expression can use it. */
 export interface ArgumentDeclaration {
   /** Type in the policy language → a function that declares the argument with this type. */
   readonly types: ReadonlyMap<string, string>

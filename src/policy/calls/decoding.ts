@@ -18,10 +18,7 @@ export class UnreadableValue {
 export const TOO_LONG = new UnreadableValue('longer than policies can read')
 export const OUT_OF_RANGE = new UnreadableValue('outside the 64-bit range of an int')
 
-/**
- * Limits the decoded values per call. Several offsets may point to the same data, so short data can expand to many
- * values.
- */
+/** Limits the decoded values per call: several offsets may point to the same data. */
 export class DecodingBudget {
   #left: number = POLICY_LIMITS.decodedValues
 

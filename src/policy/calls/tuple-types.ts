@@ -1,5 +1,5 @@
-// Types of the policy language for tuples (structs) in call arguments: one type per distinct tuple, so that
-// `call.args.order.amount` is type-checked when the policy is saved.
+// Types of the policy language for tuples in call arguments, so that `call.args.order.amount` is type-checked when the
+// policy is saved.
 
 /** `name` is empty if the argument is unnamed; `type` is empty if the policy language has no such type. */
 export interface NamedType {
@@ -25,7 +25,6 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** Reserved words of CEL, and property names of every object. */
 const UNUSABLE: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null', 'constructor', 'prototype', '__proto__'])
 
-/** Reports whether an expression can contain `.name`. */
 export const isFieldName = (name: string): boolean => IDENTIFIER.test(name) && !UNUSABLE.has(name)
 
 const createConstructor = (fields: readonly NamedType[]): TupleConstructor =>

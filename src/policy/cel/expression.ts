@@ -89,10 +89,7 @@ const refusalOf = (error: unknown, text: string, nodes: number): RefusedExpressi
   throw error
 }
 
-/**
- * Compiles one expression of type bool and records the policy's needs in the scope. The caller checks the length of
- * `text`.
- */
+/** Compiles one expression of type bool and records the policy's needs in the scope. */
 export const compileExpression = (text: string, scope: PolicyScope): CompiledExpression | RefusedExpression => {
   let nodes = 0
   try {

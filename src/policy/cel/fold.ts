@@ -32,7 +32,6 @@ export const literalProblem = (literal: unknown): string | null => {
   return 'the policy language does not support null, bytes and uint'
 }
 
-/** Returns the string literals on one side of a comparison. */
 export const textsOf = (node: SyntaxNode): { readonly node: SyntaxNode; readonly text: string }[] => {
   if (node.op === 'list') return childrenOf(node).flatMap(textsOf)
   const value = isConstant(node) ? constantValue(node) : null

@@ -9,7 +9,6 @@ export class LiteralMalformedError extends NamedError {}
 
 export const INTEGER_TOO_LARGE = `the number must be at most ${Number.MAX_SAFE_INTEGER}`
 
-/** Parses a count or a level in a document's test. */
 export const parseTestInteger = (text: string): number => {
   const integer = Number(parseUint256Literal(text).value)
   if (Number.isSafeInteger(integer)) return integer

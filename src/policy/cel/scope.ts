@@ -23,7 +23,6 @@ export interface KnownSources {
 
 export interface PolicyScope {
   readonly decides: PolicySubject
-  /** Facts by group. */
   readonly facts: Readonly<Record<string, FactGroup>>
   /** First names of expressions. A loop variable cannot use any of them. */
   readonly roots: ReadonlySet<string>

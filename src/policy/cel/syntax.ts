@@ -18,7 +18,6 @@ export type SyntaxNode = ASTNode & {
   setMeta(key: 'macro' | 'async', value: unknown): SyntaxNode
 }
 
-/** Passed to a macro's hooks. */
 export interface TypeCheckerHook {
   check(node: SyntaxNode, context: unknown): CheckedType
   getType(name: string): CheckedType
@@ -114,7 +113,6 @@ export const durationValue = (seconds: number): unknown => new Duration(BigInt(s
 export const secondsOfDuration = (value: unknown): number | null =>
   value instanceof Duration ? Number(value.seconds) : null
 
-/** Returns child expressions in source order. */
 export const childrenOf = (node: SyntaxNode): readonly SyntaxNode[] => {
   switch (node.op) {
     case 'value':

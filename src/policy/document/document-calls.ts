@@ -1,5 +1,4 @@
-// Reads the `abi` and `idl` of a document: human-readable functions, items of a JSON ABI, and an Anchor IDL. Skips
-// other items of a JSON ABI, so that a complete ABI can be pasted.
+// Reads the `abi` and `idl` of a document. Skips other items of a JSON ABI, so that a complete ABI can be pasted.
 import { AbiFragmentMalformedError, parseAbiFragment } from '../calls/abi-fragment.ts'
 import type { AbiSource, IdlSource } from '../calls/call-table.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'

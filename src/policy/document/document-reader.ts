@@ -1,5 +1,4 @@
-// Reads the members of one mapping by key. Reports a mistake at the value or, if it is missing, at the mapping. Unknown
-// keys are mistakes, because a misspelled `deny` must not allow.
+// Reads the members of one mapping by key. Unknown keys are mistakes, because a misspelled `deny` must not allow.
 import { LiteralMalformedError } from '../cel/literals.ts'
 import type { MappingNode, SourceNode } from './yaml-tree.ts'
 

@@ -1,5 +1,4 @@
-// Reads the `tests` of a document: each has a request and facts, and expects a verdict and a rule. An omitted fact is
-// unavailable: a rule that reads it fails. Tests of session policies have only facts.
+// Reads the `tests` of a document. An omitted fact is unavailable. Tests of session policies have only facts.
 
 import { isHexBytes, parseAddress, parseRepresented, type WalletAddress, zeroAddressOf } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
@@ -21,7 +20,6 @@ import { parseTestAmount } from './read-value.ts'
 
 export interface TestReading {
   readonly test: PolicyTest
-  /** UTF-16 offset of the test's start. */
   readonly start: number
 }
 

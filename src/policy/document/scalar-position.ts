@@ -1,5 +1,5 @@
-// Maps a character of a scalar's value to its position in the YAML text, through indentation, folding and escapes. Used
-// to locate mistakes in expressions. Source: YAML 1.2.2, chapters 7.3 and 8.1.
+// Maps a character of a scalar's value to its position in the YAML text, to locate mistakes in expressions. Source:
+// YAML 1.2.2, chapters 7.3 and 8.1.
 import type { ScalarNode } from './yaml-tree.ts'
 
 const isWhitespace = (character: string | undefined): boolean =>

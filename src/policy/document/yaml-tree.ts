@@ -65,10 +65,7 @@ const LINES_MAX = POLICY_LIMITS.expressionLength
 const hasTooManyLines = (token: string): boolean =>
   token.length > LINES_MAX && token.split('\n', LINES_MAX + 1).length > LINES_MAX
 
-/**
- * Parses the source into concrete syntax and counts the tokens, because time and memory depend on them. Returns null if
- * there are too many.
- */
+/** Parses the source into concrete syntax and counts the tokens. Null if there are too many. */
 function* readSyntax(source: string, complain: Complain): Steps<readonly CST.Token[] | null> {
   if (Buffer.byteLength(source) > POLICY_LIMITS.sourceBytes) {
     complain(0, `a policy can have at most ${POLICY_LIMITS.sourceBytes / 1024} KiB`)

@@ -17,7 +17,6 @@ export interface UncoveredBranch {
 
 export interface PolicyCoverage {
   readonly rules: number
-  /** Rules that no test reaches. */
   readonly unreached: readonly string[]
   /** Two per condition, true and false; one per constant. */
   readonly branches: number
@@ -81,7 +80,6 @@ const createReader = (conditions: Condition[]) => {
 
 const factsOf = (test: PolicyTest): EvaluationFacts => ({ ...test, lists: readerOfLists(test.lists) })
 
-/** Runs the document's tests with one expression per condition. */
 export const coverageOf = ({ document }: CompiledPolicy): PolicyCoverage => {
   const { rules, tests } = document
   const conditions: Condition[] = []

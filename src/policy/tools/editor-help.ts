@@ -59,7 +59,6 @@ const methodChoices = (names: Iterable<string>, of = ''): readonly EditorChoice[
     return { kind: 'method', label: method, detail: label, description }
   })
 
-/** Returns the keys below a top-level key such as `constants`. */
 const namesBelow = (source: string, key: string): readonly string[] => {
   const block =
     new RegExp(`^${key}:[^\\S\\n]*\\n((?:[^\\S\\n]+.*\\n|\\s*\\n|#.*\\n)*)`, 'm').exec(`${source}\n`)?.[1] ?? ''
@@ -69,7 +68,6 @@ const namesBelow = (source: string, key: string): readonly string[] => {
     : [...block.matchAll(new RegExp(`^${indent}(\\w+):`, 'gm'))].map(([, found = '']) => found)
 }
 
-/** Returns the string literals that the document passes to a function. */
 const usedIn = (source: string, pattern: RegExp): readonly string[] =>
   [...source.matchAll(pattern)].map(([, found = '']) => found).filter((found) => found !== '')
 
@@ -129,7 +127,6 @@ export const choicesAt = (
   return { from: column - (word.length - dot - 1), choices }
 }
 
-/** Describes the word at a position. */
 export const explainAt = (source: string, { line, column }: TextPlace): EditorChoice | null => {
   const lines = source.split(/\r?\n/)
   if (!isInCondition((number) => lines[number] ?? '', line)) return null

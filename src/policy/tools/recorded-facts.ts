@@ -16,6 +16,5 @@ export const shownFactsOf = (carried: CarriedFacts): Readonly<Record<string, unk
   return shown
 }
 
-/** Returns the recorded facts for a replay. */
 export const recordedAnswersOf = (recorded: Readonly<Record<string, unknown>>): ExternalFacts =>
   Object.fromEntries(SHOWN.map((part) => [part, recorded[part]]))

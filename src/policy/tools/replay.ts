@@ -1,6 +1,5 @@
-// Evaluates a policy on recorded decisions to show its effects. A record contains the request and its collected facts,
-// except personal facts (the client's IP address, the identity) and facts that no policy needed. A decision is unknown
-// if a rule reads such a fact.
+// Evaluates a policy on recorded decisions to show its effects. A decision is unknown if a rule reads a personal fact
+// or a fact that no policy needed.
 import type { DecisionRecord, RecordedFacts } from '../../decision-log/types.ts'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
@@ -35,7 +34,6 @@ export type ReplayedDecision =
   | { readonly status: 'changed'; readonly verdict: Verdict }
   | { readonly status: 'unknown'; readonly fact: string }
   | { readonly status: 'failed'; readonly ruleId: string }
-  /** The organization's own lists decided. */
   | { readonly status: 'by-lists' }
 
 export interface ReplayOptions {

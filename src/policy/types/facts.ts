@@ -43,8 +43,8 @@ export interface VelocityFacts {
 }
 
 /**
- * Facts collected for one request. Plain JSON, because it is sent to a worker as text. Null: unavailable, so a rule
- * that reads it fails (503). Omitted: not needed.
+ * Facts collected for one request, as plain JSON. Null: unavailable, so a rule that reads it fails (503). Omitted: not
+ * needed.
  */
 export interface ExternalFacts extends SourceAnswers {
   /** By screenerKey. */
@@ -57,13 +57,9 @@ export interface ExternalFacts extends SourceAnswers {
 /** Keyed hashes of personal facts: they identify the basis of a verdict without revealing it. */
 export type FactDigests = Readonly<Record<string, string>>
 
-/** Facts sent with a job. */
 export interface CarriedFacts extends ExternalFacts {
   readonly digests?: FactDigests
-  /**
-   * Facts that only the shadow revision needs. They take precedence for the shadow, because both revisions may use the
-   * same name for different things.
-   */
+  /** Facts that only the shadow revision needs. They take precedence for the shadow. */
   readonly shadow?: ExternalFacts
   /** The request lacks a field that the shadow revision reads, so the shadow has no verdict. */
   readonly shadowless?: true

@@ -17,7 +17,6 @@ export interface PolicyProgram {
    * @throws PolicyEvaluationError if a rule fails (overflow, wrong type, unavailable fact), which is never a verdict
    */
   evaluate(facts: EvaluationFacts): Verdict
-  /** Evaluates each rule, for trials. */
   evaluateEach(facts: EvaluationFacts): readonly RuleValue[]
 }
 

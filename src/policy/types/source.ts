@@ -13,8 +13,8 @@ export interface ResolvedTarget extends Target {
 }
 
 /**
- * Each method reads one organization's row, except `loadRevision`, whose id comes from a target of the organization.
- * Rejects if the store is unavailable, which never means "not found".
+ * Each method reads one organization's row, except `loadRevision`. Rejects if the store is unavailable, which never
+ * means "not found".
  */
 export interface PolicySource {
   loadProjectTarget(organizationId: string, verificationHash: string): Promise<TargetRecord | null>
