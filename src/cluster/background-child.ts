@@ -5,6 +5,8 @@ import { sendToChild } from './send.ts'
 export interface BackgroundChildOptions<Message> {
   /** Path of the entry file relative to the repository root, then its arguments. */
   readonly commandLine: readonly [string, ...string[]]
+  /** Favors a small heap over speed. */
+  readonly isSmall?: true
   readonly input: Uint8Array | null
   readonly onMessage: (message: Message) => void
   readonly onExit: () => void
@@ -21,9 +23,9 @@ export interface BackgroundChild<Order> {
 export const startBackgroundChild = <Message, Order>(
   options: BackgroundChildOptions<Message>,
 ): BackgroundChild<Order> => {
-  const { commandLine, input, onMessage, onExit } = options
+  const { commandLine, isSmall, input, onMessage, onExit } = options
   const [entry, ...commandArguments] = commandLine
-  const program = ownProcess(entry)
+  const program = ownProcess(entry, isSmall)
   const child = Bun.spawn([...program.words, ...commandArguments], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...program.environment },
     stdin: input ?? 'ignore',

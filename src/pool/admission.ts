@@ -3,8 +3,9 @@
 import { QueueFullError } from '../domain/errors.ts'
 import type { ShadowOutcome } from '../domain/verdict.ts'
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
+import type { PoolMetrics } from '../telemetry/metrics.ts'
 import type { FairQueue } from './fair-queue.ts'
-import type { LossCause, PoolParts } from './pool-options.ts'
+import type { PoolParts } from './pool-options.ts'
 import type { Settlement, WithheldLedger } from './settlement.ts'
 import type { Supervisor } from './worker-supervisor.ts'
 
@@ -13,28 +14,9 @@ export const JOB_BOUNDS_MS: readonly number[] = [
   0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000,
 ]
 
-export interface PoolStats {
-  readonly workers: number
-  readonly busy: number
-  readonly wanted: number
-  /** Number of abandoned threads that are still running in native code. */
-  readonly abandoned: number
-  readonly queued: number
-  readonly queueLimit: number
-  readonly inFlight: number
+export interface PoolStats extends PoolMetrics {
   /** Number of unsettled jobs, in the queue or at a worker. */
   readonly pending: number
-  readonly restarts: Readonly<Record<LossCause, number>>
-  readonly answered: number
-  readonly refused: number
-  readonly expired: number
-  readonly failed: number
-  /** Number of answers withheld because they arrived after the 408. */
-  readonly withheld: number
-  /** Decisions with a shadow revision, by its outcome. */
-  readonly shadows: Readonly<Record<ShadowOutcome, number>>
-  readonly wait: HistogramSnapshot
-  readonly run: HistogramSnapshot
   /** Mean of one worker over about the last 100 batches. */
   readonly meanServiceMs: number
   /** Queue depth × mean service time / workers. Infinity if there are no workers. */

@@ -1,6 +1,7 @@
 // The service's metrics: counters that requests increment, and values read at each scrape. Label values come from sets
 // that are known at startup, never from callers.
 import { ERRORS, type ErrorCode } from '../domain/errors.ts'
+import type { ShadowOutcome } from '../domain/verdict.ts'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
 import { createExposition, type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
@@ -16,9 +17,11 @@ import {
 } from './request-metrics.ts'
 
 export interface PoolMetrics {
+  /** Number of workers that accept jobs. */
   readonly workers: number
   readonly busy: number
   readonly wanted: number
+  /** Number of abandoned threads that are still running in native code. */
   readonly abandoned: number
   readonly queued: number
   readonly queueLimit: number
@@ -28,7 +31,9 @@ export interface PoolMetrics {
   readonly refused: number
   readonly expired: number
   readonly failed: number
-  readonly shadows: Readonly<Record<string, number>>
+  /** Decisions with a shadow revision, by its outcome. */
+  readonly shadows: Readonly<Record<ShadowOutcome, number>>
+  /** Number of answers withheld because they arrived after the 408. */
   readonly withheld: number
   readonly wait: HistogramSnapshot
   readonly run: HistogramSnapshot

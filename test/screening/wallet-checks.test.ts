@@ -1,9 +1,10 @@
 // Wallets and lists that can't be read: nothing passes against them.
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
-import { type AddressListInUse, createWalletChecks } from '../../src/modules/screening/checks/wallet-checks.ts'
+import type { ListMembership } from '../../src/facts/lists/serve-lists.ts'
+import { createWalletChecks } from '../../src/modules/screening/checks/wallet-checks.ts'
 
-const list = (name: string, organizationId: string | null, current: boolean): AddressListInUse => ({
+const list = (name: string, organizationId: string | null, current: boolean): ListMembership => ({
   id: name,
   name,
   organizationId,
@@ -14,7 +15,7 @@ const list = (name: string, organizationId: string | null, current: boolean): Ad
   has: () => false,
 })
 
-const outcomesWith = async (...lists: readonly AddressListInUse[]): Promise<readonly string[]> => {
+const outcomesWith = async (...lists: readonly ListMembership[]): Promise<readonly string[]> => {
   const settings = { addressLists: null } as never
   const checks = createWalletChecks({
     lists: () => lists,

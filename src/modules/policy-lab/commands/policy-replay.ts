@@ -9,21 +9,13 @@ import {
   requirePolicy,
   resolvePolicyText,
 } from '../../../command-line/policy-context.ts'
-import { forEachLine } from '../../../decision-log/forwards.ts'
-import { readEntry } from '../../../decision-log/tail.ts'
-import { segmentsSince } from '../../../decision-log/time-position.ts'
-import type { DecisionRecord } from '../../../decision-log/types.ts'
 import { type ListImage, readListImages } from '../../../domain/list-image.ts'
 import { createServedLists } from '../../../facts/lists/serve-lists.ts'
-import {
-  createReplayTally,
-  type ReplayChange,
-  type ReplaySummary,
-  replayDecision,
-} from '../../../policy/tools/replay.ts'
+import type { ReplayChange, ReplaySummary } from '../../../policy/tools/replay.ts'
 import type { ListReader } from '../../../policy/types/facts.ts'
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
 import { PROGRAM } from '../../../program/labels.ts'
+import { replayRecorded } from '../worker/policy-replay.ts'
 import { type ReplayedTime, type ReplayFindings, replayInJob } from './policy-replay-job.ts'
 import { printSessionReplay, replaySessionsHere } from './policy-session-replay.ts'
 
@@ -51,9 +43,9 @@ const currentLists = async ({ open, organization, clock }: PolicyContext): Promi
 }
 
 /** Draws a progress bar on a terminal; otherwise prints a line at intervals. */
-const createProgress = ({ output, clock }: PolicyContext, totalBytes: number) => {
+const createProgress = ({ output, clock }: PolicyContext) => {
   const isTerminal = process.stderr.isTTY === true
-  let readBytes = 0
+  let [readBytes, totalBytes] = [0, 0]
   let shownMs = clock.monotonicMs()
   const share = (): number => (totalBytes === 0 ? 1 : Math.min(1, readBytes / totalBytes))
   const draw = (): void => {
@@ -63,8 +55,9 @@ const createProgress = ({ output, clock }: PolicyContext, totalBytes: number) =>
     else output.stderr(`${percent} of ${totalBytes} bytes read\n`)
   }
   return {
-    add: (bytes: number): void => {
-      readBytes += bytes
+    show: (read: number, total: number): void => {
+      readBytes = read
+      totalBytes = total
       const nowMs = clock.monotonicMs()
       if (nowMs - shownMs < (isTerminal ? DRAW_EVERY_MS : TELL_EVERY_MS)) return
       shownMs = nowMs
@@ -112,32 +105,18 @@ const replayHere = async (
   { sinceMs, untilMs }: ReplayedTime,
 ): Promise<ReplayFindings> => {
   const { organization, deployment } = context
-  const lists = await currentLists(context)
-  const tally = createReplayTally()
-  let unreadable = 0
-  const isWanted = (record: DecisionRecord): boolean =>
-    record.organization === organization && record.policy === subject && record.at >= sinceMs && record.at < untilMs
-  const segments = segmentsSince(deployment.folder.decisions, sinceMs)
-  const progress = createProgress(
-    context,
-    segments.reduce((sum, { size }) => sum + size, 0),
-  )
-  for (const { slot, name, path, size } of segments) {
-    let isHeader = true
-    const onLine = (line: Buffer): void => {
-      const skip = isHeader
-      isHeader = false
-      if (skip) return
-      const entry = readEntry(slot, name, line)
-      if (entry === null) unreadable++
-      else if (entry.record.kind !== 'withheld' && isWanted(entry.record)) {
-        tally.add(entry.record, replayDecision(policy, entry.record, { chain: deployment.config.chains.byName, lists }))
-      }
-    }
-    await forEachLine(path, size, onLine, progress.add)
+  const options = { chain: deployment.config.chains.byName, lists: await currentLists(context) }
+  const progress = createProgress(context)
+  const decisions = {
+    directory: deployment.folder.decisions,
+    organizationId: organization,
+    policyId: subject,
+    sinceMs,
+    untilMs,
   }
+  const { bytes: _, ...findings } = await replayRecorded(policy, decisions, options, progress.show)
   progress.end()
-  return { ...tally.summary(), unreadable }
+  return findings
 }
 
 export const replay = async (given: CommandContext): Promise<number> => {

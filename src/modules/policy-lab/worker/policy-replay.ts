@@ -6,7 +6,13 @@ import type { DecisionRecord } from '../../../decision-log/types.ts'
 import type { Chain } from '../../../domain/chain.ts'
 import { type ListImage, readListImages } from '../../../domain/list-image.ts'
 import { compileSaved } from '../../../policy/cel/compile.ts'
-import { createReplayTally, type ReplaySummary, replayDecision } from '../../../policy/tools/replay.ts'
+import {
+  createReplayTally,
+  type ReplayOptions,
+  type ReplaySummary,
+  replayDecision,
+} from '../../../policy/tools/replay.ts'
+import type { CompiledPolicy } from '../../../policy/types/program.ts'
 
 export interface PolicyReplay {
   readonly directory: string
@@ -26,24 +32,21 @@ interface PolicyReplayResult extends ReplaySummary {
   readonly unreadable: number
 }
 
-/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors from reading the log */
-export const replayPolicy = async (
-  { directory, source, organizationId, policyId, sinceMs, untilMs, chains }: PolicyReplay,
-  images: readonly ListImage[],
-  nowMs: number,
+/**
+ * Evaluates the policy on the recorded decisions.
+ * @throws DecisionDirectoryMissingError, and system errors from reading the log
+ */
+export const replayRecorded = async (
+  policy: CompiledPolicy,
+  { directory, organizationId, policyId, sinceMs, untilMs }: Omit<PolicyReplay, 'source' | 'chains'>,
+  options: ReplayOptions,
   onProgress: (bytesRead: number, bytesTotal: number) => void,
 ): Promise<PolicyReplayResult> => {
-  const policy = compileSaved(source)
-  const byName = new Map(chains.map((chain) => [chain.name, chain]))
-  const options = {
-    chain: (name: string) => byName.get(name),
-    lists: readListImages(images, () => Math.floor(nowMs / 1000)),
-  }
   const tally = createReplayTally()
   let unreadable = 0
   let bytes = 0
-  const isWanted = ({ organization, policy, at }: DecisionRecord): boolean =>
-    organization === organizationId && policy === policyId && at >= sinceMs && at < untilMs
+  const isWanted = ({ organization, policy: decided, at }: DecisionRecord): boolean =>
+    organization === organizationId && decided === policyId && at >= sinceMs && at < untilMs
 
   const segments = segmentsSince(directory, sinceMs)
   const total = segments.reduce((sum, { size }) => sum + size, 0)
@@ -65,4 +68,19 @@ export const replayPolicy = async (
     })
   }
   return { ...tally.summary(), bytes, unreadable }
+}
+
+/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors from reading the log */
+export const replayPolicy = async (
+  { source, chains, ...decisions }: PolicyReplay,
+  images: readonly ListImage[],
+  nowMs: number,
+  onProgress: (bytesRead: number, bytesTotal: number) => void,
+): Promise<PolicyReplayResult> => {
+  const byName = new Map(chains.map((chain) => [chain.name, chain]))
+  const options = {
+    chain: (name: string) => byName.get(name),
+    lists: readListImages(images, () => Math.floor(nowMs / 1000)),
+  }
+  return replayRecorded(compileSaved(source), decisions, options, onProgress)
 }

@@ -10,24 +10,10 @@ import {
 } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
 import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
+import type { ListMembership } from '../../../facts/lists/serve-lists.ts'
 import { comparisonKey, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import { NamedError } from '../../../lib/named-error.ts'
 import { enabledName } from '../processes/held-screener.ts'
-
-export interface AddressListInUse {
-  readonly id: string
-  /** Null for a list that all organizations share. */
-  readonly organizationId: string | null
-  readonly name: string
-  /** Whether the list contains wallets from a sanctions list. */
-  readonly isOfSanctioned: boolean
-  /** Changes when the sanctions list is disabled and enabled again; null for other lists. */
-  readonly enablingId: string | null
-  readonly version: number
-  /** False if the list has changed and its new content could not be read. */
-  readonly current: boolean
-  has(address: WalletAddress): boolean
-}
 
 export interface WalletScreeningDependencies {
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
@@ -39,7 +25,7 @@ export interface WalletScreeningDependencies {
 }
 
 interface WalletCheckDependencies extends WalletScreeningDependencies {
-  readonly lists: () => readonly AddressListInUse[]
+  readonly lists: () => readonly ListMembership[]
   /** Returns an entry's memo; null if the list does not contain the address. */
   readonly memoOf: (listId: string, address: WalletAddress) => Promise<string | null>
 }
@@ -70,7 +56,7 @@ export const walletsOfEach = async (
   return sessions.map(({ id }) => wallets.get(id) ?? [])
 }
 
-type ListVersion = Pick<AddressListInUse, 'id' | 'organizationId' | 'name' | 'isOfSanctioned' | 'version'>
+type ListVersion = Pick<ListMembership, 'id' | 'organizationId' | 'name' | 'isOfSanctioned' | 'version'>
 type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
 
 /** Lists by organization; the deployment's lists have the key null. */
@@ -114,7 +100,7 @@ export const walletVersion = (
 export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {
   const { lists: readLists, settings, walletsOf, memoOf } = dependencies
 
-  const hitsOf = (wallet: SessionWalletOverTime, lists: readonly AddressListInUse[]): Promise<FoundHit[]> => {
+  const hitsOf = (wallet: SessionWalletOverTime, lists: readonly ListMembership[]): Promise<FoundHit[]> => {
     const { address, addressText } = wallet
     return Promise.all(
       lists

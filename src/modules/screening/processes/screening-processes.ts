@@ -1,7 +1,7 @@
 // Screening processes, each with a time limit and without secrets. Three exit with their result: they parse a list's
 // files, extract its wallets, and index all names. One compares names.
 
-import { sendToChild } from '../../../cluster/send.ts'
+import { startBackgroundChild } from '../../../cluster/background-child.ts'
 import { SubjectsFailedError } from '../../../identity/checks/checks.ts'
 import { NamedError } from '../../../lib/named-error.ts'
 import { ownProcess } from '../../../program/entries.ts'
@@ -46,15 +46,13 @@ const QUESTION_SUBJECTS = 8
 /** Many times the cost of the most expensive name. */
 const SUBJECT_TIME_LIMIT_MS = 10_000
 
-const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
-
 const transformed = async (script: string, input: Uint8Array): Promise<Uint8Array> => {
   const program = ownProcess(`src/modules/screening/worker/${script}`)
   const child = Bun.spawn([...program.words], {
     stdin: input,
     stdout: 'pipe',
     stderr: 'ignore',
-    env: { ...environment(), ...program.environment },
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...program.environment },
     timeout: READING_TIME_LIMIT_MS,
     killSignal: 'SIGKILL',
   })
@@ -66,26 +64,25 @@ const transformed = async (script: string, input: Uint8Array): Promise<Uint8Arra
 const startScreener = async (image: Uint8Array): Promise<Screener> => {
   let answer: (answers: readonly ScreeningAnswer[] | null) => void = () => undefined
   const ready = Promise.withResolvers<boolean>()
+  const exited = Promise.withResolvers<void>()
   let ended = false
-  const program = ownProcess('src/modules/screening/worker/screening.process.ts', true)
-  const child = Bun.spawn([...program.words], {
-    stdin: image,
-    stdout: 'ignore',
-    stderr: 'ignore',
-    env: { ...environment(), ...program.environment },
-    serialization: 'json',
-    ipc: (message: ScreeningReply) => {
+  const child = startBackgroundChild<ScreeningReply, ScreeningQuestion>({
+    commandLine: ['src/modules/screening/worker/screening.process.ts'],
+    isSmall: true,
+    input: image,
+    onMessage: (message) => {
       if (message.type === 'ready') ready.resolve(true)
       else answer(message.answers)
     },
     onExit: () => {
       ended = true
+      exited.resolve()
       ready.resolve(false)
       answer(null)
     },
   })
   const killAfter = (limitMs: number): (() => void) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
+    const timer = setTimeout(child.kill, limitMs)
     timer.unref()
     return () => clearTimeout(timer)
   }
@@ -95,11 +92,10 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
   if (!isReady) throw new ScreeningProcessError('the screening process did not start')
   const ask = async (subjects: readonly ScreenedSubject[], threshold: number): Promise<readonly ScreeningAnswer[]> => {
     if (ended) throw new ScreeningProcessError('the screening process has exited')
-    const question: ScreeningQuestion = { subjects, threshold }
     const answered = killAfter(SUBJECT_TIME_LIMIT_MS * subjects.length)
     const answers = await new Promise<readonly ScreeningAnswer[] | null>((resolve) => {
       answer = resolve
-      sendToChild(child, question)
+      child.send({ subjects, threshold })
     })
     answered()
     if (answers === null) throw new ScreeningEndedError('the screening process exited before it responded')
@@ -123,8 +119,8 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
     },
     hasEnded: () => ended,
     close: async () => {
-      child.kill('SIGKILL')
-      await child.exited
+      child.kill()
+      await exited.promise
     },
   }
 }
