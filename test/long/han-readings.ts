@@ -64,5 +64,5 @@ const korean = grouped((character) => {
   return [...new Set(traditionalOf(character).flatMap((form) => syllablesOf(form, hangul)))]
 })
 const text = `${korean}\n${grouped((character) => syllablesOf(character, cantonese))}`
-writeFileSync(`${import.meta.dir}/../../src/screening/names/han-readings.txt`, text)
+writeFileSync(`${import.meta.dir}/../../src/modules/screening/matching/names/han-readings.txt`, text)
 console.log(`${used.size} characters, ${Buffer.byteLength(text)} bytes`)
