@@ -27,6 +27,11 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     expect(command).toContain(`'${dashboard.service.url}/v2/attestation#[1-5000]'`)
     expect(command).toContain(dashboard.service.quickstart['VERIFICATION_HASH'] ?? '-')
     await accessible(page)
+    // The cards of a row have the same height, and their plots the same place.
+    for (const part of ['.chart', '.chart .plot']) {
+      const boxes = await Promise.all([2, 3].map((nth) => page.locator(part).nth(nth).boundingBox()))
+      expect(new Set(boxes.map((box) => `${box?.y} ${box?.height}`)).size).toBe(1)
+    }
 
     const chart = page.getByRole('region', { name: 'Decisions', exact: true })
     const top = async () => (await chart.boundingBox())?.y
