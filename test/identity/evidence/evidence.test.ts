@@ -7,7 +7,6 @@ import type { Zone } from '../../../src/domain/document-zone.ts'
 import type { Session } from '../../../src/domain/session.ts'
 import { SessionClosedError, SessionUnknownError } from '../../../src/domain/session-errors.ts'
 import type { PdfChecker } from '../../../src/identity/evidence/check-pdf.ts'
-import { createReencoder, type Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import {
   DocumentInvalidError,
   DocumentLimitError,
@@ -17,6 +16,7 @@ import {
   EvidenceUnreadableError,
 } from '../../../src/identity/evidence/errors.ts'
 import { createRetentionSweep } from '../../../src/identity/evidence/evidence.ts'
+import { createReencoder, type Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'

@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DocumentKind } from '../../../src/domain/requirements.ts'
 import type { CheckType, SessionState } from '../../../src/domain/session.ts'
-import type { Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import {
   createEvidence,
   createRetentionSweep,
@@ -13,6 +12,7 @@ import {
 import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
 import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
 import { checkPdf } from '../../../src/identity/evidence/pdf-check.ts'
+import type { Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createSealedNote } from '../../../src/identity/evidence/sealed-note.ts'
 import { UPLOAD_PACE } from '../../../src/identity/evidence/upload.ts'
 import { UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
