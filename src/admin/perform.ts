@@ -3,7 +3,9 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Deadline } from '../server/deadline.ts'
 import { IdempotencyTwinInFlightError } from '../server/idempotency.ts'
+import { readJsonBody } from '../server/json-body.ts'
 import { requestQuery } from '../server/request-path.ts'
+import { parseStrictJsonObject } from '../server/strict-json.ts'
 import { ConstraintViolatedError } from '../store/errors.ts'
 import type { IdempotencyClaim } from '../store/idempotency.ts'
 import type { Tables } from '../store/store.ts'
@@ -11,16 +13,40 @@ import type { Caller } from './accounts/sessions.ts'
 import { actorId, actorName } from './actor.ts'
 import { ConflictError } from './errors.ts'
 import { type Admission, readmit } from './gate.ts'
-import { type DecodedBody, decodeBody } from './request-body.ts'
 import { requireRightsOverPath } from './rights.ts'
 import { type Answer, type AuditNote, type Call, isUnsafe, Reply, type Route, SecretReply } from './route.ts'
 import { type AnyCall, AwaitsApproval, guardedWrite, type SeenCall } from './second-person/guard.ts'
 import type { Services } from './services.ts'
-import { decodeQuery } from './validate.ts'
+import { checkValue, decodeQuery } from './validate.ts'
 
 interface PerformDependencies {
   readonly services: Services
   readonly report: (error: unknown, requestId: string) => void
+}
+
+interface DecodedBody {
+  /** As received; empty without a body. */
+  readonly text: string
+  readonly value: unknown
+}
+
+/** Policy sources have one escape per line and quotation mark. */
+const ESCAPES_MAX = 65_536
+
+const NONE: DecodedBody = Object.freeze({ text: '', value: undefined })
+
+const isAbsent = ({ headers, body }: Request): boolean => {
+  const length = headers.get('content-length')
+  return length === '0' || (length === null && body === null)
+}
+
+/** @throws the errors of readJsonBody, parseStrictJsonObject and checkValue */
+const decodeBody = async (route: Route, request: Request): Promise<DecodedBody> => {
+  if (route.body === null) return NONE
+  // A body with only optional members may be omitted.
+  if (isAbsent(request)) return { text: '', value: checkValue(route.body, {}) }
+  const text = await readJsonBody(request, route.bodyMaxBytes === null ? {} : { maxBytes: route.bodyMaxBytes })
+  return { text, value: checkValue(route.body, parseStrictJsonObject(text, ESCAPES_MAX)) }
 }
 
 export interface Input {

@@ -8,7 +8,7 @@ import { keepNewest } from '../sweep.ts'
 import { defineTable } from '../table.ts'
 import { requireBrowser } from './portal-browsers.ts'
 
-const NONCES = defineTable(
+export const NONCES = defineTable(
   'session_nonces',
   {
     ...columnsOf<Omit<ProofRequest, 'wallet'>>()(

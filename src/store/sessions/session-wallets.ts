@@ -23,7 +23,7 @@ import {
   type WalletRemoval,
   walletAddressText,
 } from '../../domain/wallet.ts'
-import { columnsOf, hidden, text } from '../columns.ts'
+import { columnsOf, hidden, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
@@ -31,6 +31,7 @@ import { defineTable } from '../table.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { acceptParts } from './portal-progress.ts'
 import { announceSession, noteChange, REMOVED_WALLETS, requireFewChanges } from './session-changes.ts'
+import { NONCES } from './session-nonces.ts'
 import { lockState, placeholdersFor, readWallets } from './session-rows.ts'
 
 /** A power loss may lose the last moments. The person is waiting for the response. */
@@ -46,12 +47,9 @@ const spendNonce = async (
     if (proof.kind === 'sandbox' && session.environment === 'test') return
     throw new ProofInvalidError()
   }
-  const spent = await transaction.execute(
-    `DELETE FROM session_nonces WHERE nonce = ? AND organization_id = ? AND session_id = ? AND address = ?
-       AND chain = ? AND expires_at_seconds > ?`,
-    [nonce, session.organizationId, session.id, address, chain, nowSeconds],
-  )
-  if (spent !== 1) throw new ProofInvalidError()
+  const { organizationId, id: sessionId } = session
+  const valid = { organizationId, sessionId, nonce, address, chain, expiresAtSeconds: sql`> ${nowSeconds}` }
+  if ((await NONCES.removeAll(transaction, valid)) !== 1) throw new ProofInvalidError()
 }
 
 const requireOpen = (session: Session, address: WalletAddress): void => {

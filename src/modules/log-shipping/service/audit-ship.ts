@@ -4,8 +4,14 @@
 import type { AuditCopyReport } from '../../../command-line/log-services.ts'
 import { NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
-import { AUDIT_ROOT, type AuditEntry, type AuditHead, type AuditTable, auditHashOf } from '../../../store/audit.ts'
-import { auditProblem } from '../../../store/audit-problem.ts'
+import {
+  AUDIT_ROOT,
+  type AuditEntry,
+  type AuditHead,
+  type AuditTable,
+  auditHashOf,
+  auditProblem,
+} from '../../../store/audit.ts'
 
 /** The store's audit log differs from the copy. `message` is one line for the operator. */
 export class AuditDivergedError extends NamedError {}

@@ -1,8 +1,7 @@
 // Compares the audit log with its signed heads, to detect a truncated, restored or rewritten audit log.
 
 import type { DataFolder } from '../../../setup/data-folder.ts'
-import type { AuditHead } from '../../../store/audit.ts'
-import { auditProblem } from '../../../store/audit-problem.ts'
+import { type AuditHead, auditProblem } from '../../../store/audit.ts'
 import type { Store } from '../../../store/store.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { openDecisionTreeReader } from '../store/open.ts'

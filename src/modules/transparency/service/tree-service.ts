@@ -9,7 +9,7 @@ import { SHIPPING, ShipAccessMissingError, type ShippingService } from '../../..
 import { keepProcess } from '../../../program/kept-process.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import { readPassphrases } from '../../../signing/passphrase.ts'
-import { auditProblem } from '../../../store/audit-problem.ts'
+import { auditProblem } from '../../../store/audit.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { createFailureLog } from '../../../telemetry/failure-log.ts'
 import { type WitnessSettings, witnessSettingsOf } from '../settings.ts'

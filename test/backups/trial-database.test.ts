@@ -1,6 +1,6 @@
 // Promise: a key that was revoked after a backup is not valid in a trial of the backup, which signs with live keys.
 import { expect, test } from 'bun:test'
-import { revokeKeys } from '../../src/store/copy/trial-keys.ts'
+import { revokeKeys } from '../../src/store/copy/trial-database.ts'
 import { storeOfTest } from '../store/store-of-test.ts'
 import { openTemporaryStore, seedOrganization } from '../store/temporary-store.ts'
 
