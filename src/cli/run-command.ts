@@ -77,7 +77,8 @@ export const runCommand = async (
     const confirm = async (question: string): Promise<boolean> =>
       input.ask === null || given.flag('yes') || input.ask(question)
     const done = [command.verb, noun, ...given.words].join(' ')
-    if (command.asks && !(await confirm(`${done}: this cannot be undone.`))) return 1
+    const asks = typeof command.asks === 'function' ? command.asks(given) : command.asks === true
+    if (asks && !(await confirm(`${done}: this cannot be undone.`))) return 1
     return (await command.run({ ...input, open, isRemote: url !== null, command: given })) ?? 0
   } catch (error) {
     const usage = error instanceof UsageError ? usageAfter(noun, command) : ''

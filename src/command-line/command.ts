@@ -59,8 +59,8 @@ export interface Command {
   readonly description?: string
   readonly words?: readonly Word[]
   readonly options?: readonly Option[]
-  /** Requests confirmation at a terminal unless --yes is given. */
-  readonly asks?: true
+  /** Requests confirmation at a terminal unless --yes is given. A function limits this to some options. */
+  readonly asks?: true | ((given: ParsedCommand) => boolean)
   /** Works on files of this machine, so it has no --url option. */
   readonly isLocal?: true
   /** Module that provides the command; it fails on a deployment without the module. */

@@ -64,6 +64,7 @@ test('a command that cannot be undone is confirmed at a terminal before anything
     'evidence-retention update',
     'key revoke',
     'list delete',
+    'list upload',
     'list-source delete',
     'member delete',
     'member-offer delete',

@@ -144,6 +144,20 @@ describe('countersign list', () => {
     )
   })
 
+  test('asks for confirmation before it replaces the content, not before it merges', async () => {
+    await done('create', 'a')
+    const path = file('one.csv', `${evm(1)},one\n`)
+    const questions: string[] = []
+    const ask = async (question: string) => questions.push(question) === 0
+    const place = { open: openOver(temporary, 'operator'), clock: temporary.clock, ask }
+    expect((await runWords(['list', 'upload', 'a', path], place)).code).toBe(1)
+    expect(questions).toEqual([`upload list a ${path}: this cannot be undone.`])
+    expect(await done('export', 'a')).toBe('')
+    expect((await runWords(['list', 'upload', 'a', path, '--merge'], place)).code).toBe(0)
+    expect((await runWords(['list', 'upload', 'a', path, '--yes'], place)).code).toBe(0)
+    expect(questions).toHaveLength(1)
+  })
+
   test('takes the Treasury’s file, and says what it left out', async () => {
     await done('create', 'sanctions', '--shared')
     expect(await done('upload', 'sanctions', join(DATA, 'sdn_advanced_sample.xml'), '--shared')).toBe(

@@ -158,6 +158,7 @@ export const LIST_ENTRY_COMMANDS: readonly Command[] = [
       AUTHOR,
       ...OWNER,
     ],
+    asks: ({ flag: has }) => !has('merge'),
     run: upload,
   },
   {
