@@ -1,6 +1,6 @@
 // The capacity of a node: the rates at which the sweep measured each setting's p99, and the number of nodes that a rate
 // needs. Rates and settings that were not measured are never used.
-import type { Measurement } from './result.ts'
+import { type Measurement, whole } from './result.ts'
 import { describeSetting, type SweepSetting, sweepName } from './sweep.ts'
 
 /** Shares of a setting's closed-loop throughput at which the sweep measures latency. */
@@ -42,8 +42,6 @@ export const planCapacity = (points: readonly LoadPoint[], ratePerSecond: number
     .map((point) => ({ ...point, nodes: Math.ceil(ratePerSecond / point.ratePerSecond) }))
     .toSorted((one, other) => one.nodes - other.nodes || threads(one) - threads(other) || one.p99Ms - other.p99Ms)[0] ??
   null
-
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
 
 const describePoint = (point: LoadPoint): string =>
   `${whole(point.ratePerSecond)}/s with a p99 of ${point.p99Ms.toFixed(1)} ms (${describeSetting(point)})`

@@ -29,6 +29,8 @@ export interface ManagedProcess {
 
 export interface Processes {
   start(options: ProcessOptions): ManagedProcess
+  /** Runs a program to its end. @returns its stdout. @throws Error with its stderr if it fails or is stopped */
+  run(name: string, command: readonly string[], folder?: string): Promise<string>
   /** An empty folder of its own, removed by `stopAll`. */
   temporaryFolder(): string
   /** Stops all processes (SIGTERM, then SIGKILL), then removes all folders. May be called twice. None starts after it. */
@@ -55,9 +57,17 @@ const readMessages = async (
   }
 }
 
+const stopChild = async (child: Subprocess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS)
+  await child.exited
+  clearTimeout(timer)
+}
+
 export const createProcesses = (): Processes => {
   const folders: string[] = []
-  const running = new Set<ManagedProcess>()
+  const running = new Set<Subprocess>()
   const temporaryFolder = (): string => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
     folders.push(folder)
@@ -79,8 +89,8 @@ export const createProcesses = (): Processes => {
       stdout: isPiped ? 'pipe' : log,
       stderr: log,
       ...(onMessage === undefined || isPiped ? {} : { ipc: onMessage, serialization: 'json' as const }),
-      onExit: (_child, exitCode) => {
-        running.delete(managed)
+      onExit: (ended, exitCode) => {
+        running.delete(ended)
         onExit?.(exitCode)
       },
     })
@@ -94,25 +104,35 @@ export const createProcesses = (): Processes => {
       },
       exitCode: () => child.exitCode ?? (child.signalCode === null ? null : 128),
       output: async () => ((await log.exists()) ? (await log.text()).slice(-OUTPUT_SHOWN) : ''),
-      async stop() {
-        if (managed.exitCode() !== null) return
-        child.kill('SIGTERM')
-        const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS)
-        await child.exited
-        clearTimeout(timer)
-      },
+      stop: () => stopChild(child),
     }
-    running.add(managed)
+    running.add(child)
     if (isPiped) void readMessages(child.stdout as ReadableStream<Uint8Array>, onMessage)
     return managed
   }
 
+  const run = async (name: string, command: readonly string[], folder?: string): Promise<string> => {
+    if (isStopping) throw new Error('the bench is stopping')
+    const child = Bun.spawn([...command], {
+      ...(folder === undefined ? {} : { cwd: folder }),
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      onExit: (ended) => void running.delete(ended),
+    })
+    running.add(child)
+    const [output, problem] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    if ((await child.exited) !== 0) throw new Error(`${name} failed: ${problem.slice(0, 300)}`)
+    return output
+  }
+
   return {
     start,
+    run,
     temporaryFolder,
     async stopAll() {
       isStopping = true
-      await Promise.all([...running].map((managed) => managed.stop()))
+      await Promise.all([...running].map(stopChild))
       for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
     },
   }

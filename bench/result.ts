@@ -3,6 +3,9 @@
 import type { Commit, Machine, Runtime } from './machine.ts'
 import { median } from './stages/harness.ts'
 
+/** Formats a number without a fraction: `12,345`. */
+export const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
+
 export const RESULT_SCHEMA = 'countersign-bench/1'
 
 export type Unit = 'µs' | 'ms' | '/s' | 'ratio' | 'MB' | 'MB/h' | '%' | 'count'

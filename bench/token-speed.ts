@@ -10,8 +10,10 @@ import { createTokenKeys } from '../workers/signing/token-thread.ts'
 import { readMachine, readRuntime } from './machine.ts'
 import { createProcesses, type Processes, stopOnSignals } from './processes.ts'
 import { requiredValue } from './quickstart.ts'
+import { whole } from './result.ts'
 import { type RunningService, startService } from './scale/running-service.ts'
 import { withSection } from './speed-page.ts'
+import { median } from './stages/harness.ts'
 
 answerHelp(import.meta)
 
@@ -38,9 +40,6 @@ export interface TokenSpeed {
   readonly keystore: readonly number[]
 }
 
-const median = (rounds: readonly number[]): number =>
-  [...rounds].sort((left, right) => left - right)[Math.floor(rounds.length / 2)] ?? Number.NaN
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
 const cell = (rounds: readonly number[]): string =>
   `${whole(median(rounds))} (${whole(Math.min(...rounds))} to ${whole(Math.max(...rounds))})`
 

@@ -3,6 +3,7 @@
 import type { BodyPlan } from '../load/plan.ts'
 import { bodyText, makeBody } from '../load/requests.ts'
 import type { Deployment } from '../options.ts'
+import { whole } from '../result.ts'
 import type { BenchContext, BenchPart } from './context.ts'
 import { createLoadMeasurer, WALLETS } from './measure-load.ts'
 
@@ -14,8 +15,6 @@ export interface KeyLimit {
   readonly perSecond: number
   readonly burst: number
 }
-
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US')
 
 /**
  * Sends one request with each key, to find an unusable key or request before the run.

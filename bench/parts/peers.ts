@@ -2,7 +2,7 @@
 // bare server as the floor, Cedar and GoRules Zen for rules alone. wrk and h2load check the bench's own generator.
 import { join } from 'node:path'
 import { writeDrawing } from '../draw/write-drawing.ts'
-import { type OtherGenerator, runOtherGenerator } from '../peers/other-generators.ts'
+import { OTHER_GENERATORS, runOtherGenerator } from '../peers/other-generators.ts'
 import { cerbosBinary, installPeers } from '../peers/packages.ts'
 import { peerChart } from '../peers/peer-table.ts'
 import { freePort, type Processes, waitUntilReady } from '../processes.ts'
@@ -96,7 +96,7 @@ const measureRules = async (context: BenchContext, folder: string): Promise<void
 const measureOtherGenerators = async (context: BenchContext, target: LoadTarget): Promise<void> => {
   const { collector, options, processes, progress } = context
   const seconds = Math.max(1, Math.round(options.durations.closedMs / 1000))
-  for (const generator of ['wrk', 'h2load'] as const satisfies readonly OtherGenerator[]) {
+  for (const generator of OTHER_GENERATORS) {
     if (Bun.which(generator) === null) continue
     progress.step(`peers: ${generator}`)
     const run = { connections: options.connections, seconds }
@@ -114,7 +114,7 @@ export const measurePeers = async (context: BenchContext, signer: string): Promi
   const targets = await startTargets(context, signer, folder)
   const loads: LoadMeasurer[] = targets.map((target) => createLoadMeasurer(context, target))
   for (const load of loads) await load.warm()
-  const missing = ['wrk', 'h2load'].filter((generator) => Bun.which(generator) === null)
+  const missing = OTHER_GENERATORS.filter((generator) => Bun.which(generator) === null)
   if (missing.length > 0) progress.note(`peers: not installed: ${missing.join(', ')} (packages wrk, nghttp2-client)`)
   progress.section(options.durations.rounds)
   try {

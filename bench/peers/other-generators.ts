@@ -5,7 +5,8 @@ import { bodyText, makeBody } from '../load/requests.ts'
 import type { LoadTarget } from '../parts/measure-load.ts'
 import type { Processes } from '../processes.ts'
 
-export type OtherGenerator = 'wrk' | 'h2load'
+export const OTHER_GENERATORS = ['wrk', 'h2load'] as const
+export type OtherGenerator = (typeof OTHER_GENERATORS)[number]
 
 export interface OtherRun {
   readonly connections: number
@@ -63,11 +64,6 @@ export const runOtherGenerator = async (
   target: LoadTarget,
   run: OtherRun,
 ): Promise<number> => {
-  const child = Bun.spawn(commandOf(generator, target, run, processes.temporaryFolder()), {
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [output, problem] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  if ((await child.exited) !== 0) throw new Error(`${generator} failed: ${problem.slice(0, 300)}`)
-  return readRate(generator, output)
+  const command = commandOf(generator, target, run, processes.temporaryFolder())
+  return readRate(generator, await processes.run(generator, command))
 }

@@ -15,13 +15,8 @@ export const PEER_VERSIONS = {
 export const installPeers = async (processes: Processes): Promise<string> => {
   const folder = processes.temporaryFolder()
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: PEER_VERSIONS }))
-  const install = Bun.spawn([process.execPath, 'install', '--ignore-scripts', '--silent'], {
-    cwd: folder,
-    stdout: 'ignore',
-    stderr: 'pipe',
-  })
-  const problem = await new Response(install.stderr).text()
-  if ((await install.exited) !== 0) throw new Error(`could not download the peers: ${problem.slice(0, 300)}`)
+  const command = [process.execPath, 'install', '--ignore-scripts', '--silent']
+  await processes.run('download of the peers', command, folder)
   chmodSync(cerbosBinary(folder), 0o755)
   return folder
 }

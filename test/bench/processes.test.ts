@@ -24,6 +24,15 @@ test('stopAll ends every process and removes every folder', async () => {
   expect(() => processes.start({ name: 'late', command: ['true'] })).toThrow('the bench is stopping')
 })
 
+test('run returns the output of a program, and stopAll ends it', async () => {
+  const processes = createProcesses()
+  expect(await processes.run('echo', ['echo', 'here'])).toBe('here\n')
+  await expect(processes.run('shell', ['sh', '-c', 'echo broken >&2; exit 3'])).rejects.toThrow('shell failed: broken')
+  const endless = processes.run('endless', ['sleep', '600']).catch((error: Error) => error.message)
+  await processes.stopAll()
+  expect(await endless).toBe('endless failed: ')
+})
+
 test('the settings of whoever runs the bench do not reach the processes it starts', async () => {
   const processes = createProcesses()
   const received = Promise.withResolvers<unknown>()
