@@ -16,7 +16,7 @@ export const SESSIONS_PER_WALLET_MAX = 128
 /** Spec, "Limits": up to 20 per session, across different chains. The same address on two chains counts twice. */
 export const WALLETS_PER_SESSION_MAX = 20
 
-/** Connected and disconnected wallets of a session. Each change of the session names all of them. */
+/** Connected and disconnected wallets of a session, once per chain. Each change of the session names all of them. */
 export const WALLETS_OVER_TIME_MAX = 100
 
 /** A wallet that its owner connected to a session with a proof. */

@@ -215,6 +215,58 @@ describe('the wallets of a session', () => {
     expect(await hitsOf(session.id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(50) }])
   })
 
+  test.each([
+    ['the wallet on another chain', 57, 'ethereum'],
+    ['another wallet', 58, 'base'],
+  ])(
+    'keep an open hit of a chain on which the person has disconnected the wallet, to connect %s',
+    async (_, at, next) => {
+      const flagged = evmWallet(at)
+      verdictOf = (address, chain) => ({ flagged: chain === 'base' && address.toLowerCase() === flagged })
+      const { store, changes } = identity
+      const { session } = await identity.register(organizationId)
+      const target = { organizationId, sessionId: session.id }
+      const submit = async () => {
+        await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+        await runDue()
+        return hitsOf(session.id)
+      }
+      const { wallets } = await identity.connect(organizationId, session.id, flagged, 'base')
+      expect(await submit()).toMatchObject([{ state: 'open', why: 'flagged' }])
+      await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
+      await store.sessionWallets.remove({ ...target, walletId: wallets[0]?.id ?? '', actor: 'person' })
+      await identity.connect(organizationId, session.id, next === 'base' ? evmWallet(59) : flagged, next)
+      const why = 'flagged,the wallet is not connected on base'
+      expect(await submit()).toMatchObject([{ state: 'open', entry: flagged, why }])
+      // The screener withdraws its flag for the chain.
+      verdictOf = () => ({ flagged: false })
+      await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
+      expect(await submit()).toEqual([])
+    },
+  )
+
+  test('keep an open hit of a chain that is not queried again, whatever the screener reports about another chain', async () => {
+    verdictOf = (_, chain) => ({ flagged: true, score: chain === 'base' ? 9 : 1 })
+    const { store, changes } = identity
+    const { session } = await identity.register(organizationId)
+    const target = { organizationId, sessionId: session.id }
+    const { wallets } = await identity.connect(organizationId, session.id, evmWallet(56), 'base')
+    await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+    await runDue()
+    await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
+    await store.sessionWallets.remove({ ...target, walletId: wallets[0]?.id ?? '', actor: 'person' })
+    // As an earlier version stored it.
+    await store.database.execute("UPDATE session_removed_wallets SET chains = '[]' WHERE session_id = ?", [session.id])
+    await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+    await runDue()
+    const earlier = 'flagged, score 9,found in data that the person has changed since'
+    const other = 'flagged, score 1,the wallet is not connected on ethereum'
+    expect((await hitsOf(session.id)).map(({ state, why }) => `${state} ${why}`).sort()).toEqual(
+      [`open ${earlier}`, `open ${other}`].sort(),
+    )
+    verdictOf = () => ({ flagged: false })
+  })
+
   test('keep a hit that nobody has decided while the screener is away', async () => {
     verdictOf = () => ({ flagged: true })
     const id = await handIn(evmWallet(30))

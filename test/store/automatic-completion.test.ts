@@ -46,11 +46,11 @@ describeStores((open) => {
   }
   type Target = Awaited<ReturnType<typeof register>>
 
-  const connect = (target: Target, address = WALLET) =>
+  const connect = (target: Target, address = WALLET, chain = 'ethereum') =>
     temporary.store.sessionWallets.connect({
       ...target,
       address,
-      chain: 'ethereum',
+      chain,
       nonce: null,
       proof: { kind: 'sandbox', message: '', signature: '' },
       actor: 'person',
@@ -140,6 +140,26 @@ describeStores((open) => {
     }
     await expect(change(next, 'completed', DECIDER)).rejects.toThrow('linked to too many sessions')
     await change(next, 'completed', OPERATOR)
+  })
+
+  test('a disconnected wallet keeps every chain on which it was connected', async () => {
+    const { store } = temporary
+    const target = await register(WALLET)
+    const walletsOf = async () =>
+      (await store.sessionWallets.ofSessionsOverTime(organizationId, [target.sessionId]))
+        .get(target.sessionId)
+        ?.map(({ chain, isConnected }) => `${chain} ${isConnected}`)
+    // Named by the registration only.
+    expect(await walletsOf()).toEqual(['ethereum false'])
+    await connect(target, WALLET, 'base')
+    await connect(target, WALLET, 'polygon')
+    await disconnect(target)
+    expect(await walletsOf()).toEqual(['base false', 'polygon false'])
+    await connect(target, WALLET, 'base')
+    expect(await walletsOf()).toEqual(['base true', 'polygon false'])
+    await disconnect(target)
+    await connect(target, WALLET, 'ethereum')
+    expect(await walletsOf()).toEqual(['ethereum true', 'polygon false', 'base false'])
   })
 
   test('an automatic completion waits for the checks of another session of the wallet', async () => {

@@ -197,15 +197,15 @@ export const replaceHits = async (
   await lockSessionAsItIs(transaction, organizationId, sessionId)
   const { matched, lost } = matchHits(found, await read())
   const isReplaced = (stored: StoredHit): boolean =>
-    matched
-      .entries()
-      .some(
-        ([hit, same]) =>
-          (same === undefined || same.state === 'open') &&
-          isOfEntry(stored, hit) &&
-          roleOf(stored.subject) === roleOf(hit.subject) &&
-          hit.score >= stored.score,
-      )
+    matched.entries().some(
+      ([hit, same]) =>
+        (same === undefined || same.state === 'open') &&
+        // An entry of a screener is an address, which can be flagged on several chains.
+        hit.subject !== 'wallet' &&
+        isOfEntry(stored, hit) &&
+        roleOf(stored.subject) === roleOf(hit.subject) &&
+        hit.score >= stored.score,
+    )
   let opened = 0
   for (const [hit, same] of matched) {
     const found = openedBy(hit, settings)

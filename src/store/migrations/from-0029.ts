@@ -298,6 +298,13 @@ const pausedWebhooks: Migration = {
   statements: ({ integer }) => [`ALTER TABLE webhook_endpoints ADD COLUMN paused_at_seconds ${integer}`],
 }
 
+/** Chains of disconnected wallets. An older program would query screeners about `ethereum` instead. */
+const removedWalletChains: Migration = {
+  number: 43,
+  name: 'removed-wallet-chains',
+  statements: () => ["ALTER TABLE session_removed_wallets ADD COLUMN chains TEXT NOT NULL DEFAULT '[]'"],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -313,4 +320,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkHolders,
   velocityEnvironments,
   pausedWebhooks,
+  removedWalletChains,
 ]

@@ -5,7 +5,7 @@ import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { SESSION_CHANGES_MAX, type Session, type SessionEvent, type SessionState } from '../../domain/session.ts'
 import { SessionChangesLimitError } from '../../domain/session-errors.ts'
 import { recordChange, runAtCommit } from '../changes.ts'
-import { type Column, columnsOf, hidden, splitNames, text, typed } from '../columns.ts'
+import { type Column, columnsOf, hidden, json, splitNames, text, typed } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { defineTable } from '../table.ts'
 import { queueMessages } from '../webhooks/webhook-queue.ts'
@@ -41,6 +41,8 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
   sessionId: text,
   environment: text,
   address: typed<WalletAddress>(),
+  /** Chains on which it was connected; empty if an earlier version disconnected it. */
+  chains: json<readonly string[]>(),
 })
 
 const REJECTED_ADDRESSES = `SELECT subject AS address FROM session_rejections WHERE organization_id = ? AND session_id = ?

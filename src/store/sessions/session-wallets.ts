@@ -23,7 +23,7 @@ import {
   type WalletRemoval,
   walletAddressText,
 } from '../../domain/wallet.ts'
-import { columnsOf, hidden, sql, text } from '../columns.ts'
+import { among, columnsOf, hidden, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
@@ -124,17 +124,10 @@ export interface WalletProof {
   readonly provedAtSeconds: number
 }
 
-const NOT_CONNECTED = (
-  sessionIds: readonly string[],
-): string => `SELECT session_id, address FROM session_removed_wallets
-  WHERE organization_id = ? AND session_id IN (${placeholdersFor(sessionIds)})
-  UNION SELECT id, locked_address FROM sessions
-  WHERE organization_id = ? AND id IN (${placeholdersFor(sessionIds)}) AND locked_address IS NOT NULL`
-
 export const createSessionWalletTable = (scope: TableScope) => ({
   /**
-   * Also disconnected wallets and wallets that registrations name. Their chains are unknown: an EVM wallet gets
-   * `ethereum`.
+   * Also disconnected wallets, once per chain, and wallets that registrations name. For an unknown chain, an EVM wallet
+   * gets `ethereum`.
    */
   ofSessionsOverTime: async (
     organizationId: string,
@@ -142,9 +135,11 @@ export const createSessionWalletTable = (scope: TableScope) => ({
   ): Promise<ReadonlyMap<string, readonly SessionWalletOverTime[]>> => {
     if (sessionIds.length === 0) return new Map()
     const connected = await readWallets(scope.statements, organizationId, sessionIds)
-    const others = await scope.statements.query<{ readonly session_id: string; readonly address: WalletAddress }>(
-      NOT_CONNECTED(sessionIds),
-      [organizationId, ...sessionIds, organizationId, ...sessionIds],
+    const removed = await REMOVED_WALLETS.list(scope, { organizationId, sessionId: among(sessionIds) }, ['address'])
+    const locked = await scope.statements.query<{ readonly sessionId: string; readonly address: WalletAddress }>(
+      `SELECT id AS "sessionId", locked_address AS address FROM sessions WHERE organization_id = ?
+         AND id IN (${placeholdersFor(sessionIds)}) AND locked_address IS NOT NULL`,
+      [organizationId, ...sessionIds],
     )
     const found = new Map<string, SessionWalletOverTime[]>()
     for (const [id, wallets] of connected)
@@ -152,11 +147,13 @@ export const createSessionWalletTable = (scope: TableScope) => ({
         id,
         wallets.map((wallet) => ({ ...wallet, isConnected: true })),
       )
-    for (const { session_id: id, address } of others) {
+    for (const { sessionId: id, address, chains } of [...removed, ...locked.map((row) => ({ ...row, chains: [] }))]) {
       const known = found.get(id) ?? []
-      if (known.some((wallet) => wallet.address === address)) continue
-      const chain = isEvmAddress(address) ? 'ethereum' : 'solana'
-      found.set(id, [...known, { chain, address, addressText: walletAddressText(address), isConnected: false }])
+      const knownChains = known.flatMap((wallet) => (wallet.address === address ? wallet.chain : []))
+      const assumed = knownChains.length > 0 ? [] : [isEvmAddress(address) ? 'ethereum' : 'solana']
+      const added = chains.length > 0 ? chains.filter((chain) => !knownChains.includes(chain)) : assumed
+      const wallet = { address, addressText: walletAddressText(address), isConnected: false }
+      found.set(id, [...known, ...added.map((chain) => ({ chain, ...wallet }))])
     }
     return found
   },
@@ -194,9 +191,14 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
       const ofSession = { organizationId, sessionId: session.id }
       requireFewChanges(session)
-      await REMOVED_WALLETS.removeAll(transaction, { ...ofSession, address })
-      const removed = await REMOVED_WALLETS.count(transaction, ofSession)
-      if (wallets.length + removed >= WALLETS_OVER_TIME_MAX) throw new WalletsOverTimeError()
+      const otherChains = (await REMOVED_WALLETS.find(transaction, { ...ofSession, address }))?.chains ?? []
+      const chains = otherChains.filter((other) => other !== chain)
+      if (chains.length === 0) await REMOVED_WALLETS.removeAll(transaction, { ...ofSession, address })
+      else await REMOVED_WALLETS.updateAll(transaction, { ...ofSession, address }, { chains })
+      const removed = (await REMOVED_WALLETS.list(transaction, ofSession, ['address'])).flatMap((wallet) =>
+        wallet.chains.length === 0 ? [''] : wallet.chains,
+      )
+      if (wallets.length + removed.length >= WALLETS_OVER_TIME_MAX) throw new WalletsOverTimeError()
       await requireFewSessions(transaction, session, address)
       const wallet = await insertWallet(transaction, session, connection, nowSeconds)
       const changed = await noteChange(
@@ -228,7 +230,10 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       if (removed === undefined) return null
       await WALLETS.removeAll(transaction, { organizationId, sessionId, id: walletId })
       const { environment } = session
-      await REMOVED_WALLETS.insertNew(transaction, { organizationId, sessionId, environment, address: removed.address })
+      const key = { organizationId, sessionId, address: removed.address }
+      const others = (await REMOVED_WALLETS.find(transaction, key))?.chains ?? []
+      const chains = [...new Set([...others, removed.chain])]
+      await REMOVED_WALLETS.put(transaction, key, { environment, chains })
       const changed = await noteChange(
         transaction,
         session,

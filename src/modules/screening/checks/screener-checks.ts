@@ -41,6 +41,9 @@ const describe = ({ flagged, score, categories }: ScreenerAnswer): string =>
     ', ',
   )
 
+/** Includes the chain, because an answer for one chain does not withdraw a flag on another. */
+const subjectOf = ({ addressText, chain }: SessionWalletOverTime): string => JSON.stringify([addressText, chain])
+
 export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): RepeatedPart => {
   const { screeners, ask, settings, walletsOf, listsKey, wait = Bun.sleep } = dependencies
   const waiting: (() => void)[] = []
@@ -65,10 +68,10 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     name: wallet.addressText,
     subject: 'wallet',
     score: SURE,
-    why: [{ part: 'screener', points: SURE, detail: describe(answer) }, ...reasonsOf(wallet)],
+    why: [{ part: 'screener', points: SURE, detail: describe(answer) }, ...reasonsOf(wallet, ` on ${wallet.chain}`)],
     // Excludes the chain: the same answer for an address on another chain is the same hit.
     compared: JSON.stringify([wallet.addressText, answer.flagged, answer.score, answer.categories]),
-    comparedSubject: wallet.addressText,
+    comparedSubject: subjectOf(wallet),
   })
 
   const check = async (
@@ -91,8 +94,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
       if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))
     }
     await Promise.race([Promise.all(wallets.map(askOne)), wait(TIME_LIMIT_MS)])
-    const subjects = wallets.map(({ addressText }) => addressText)
-    const found = { name, subjects, hits: [...hits], settings: comparisonKey([fromScore]) }
+    const found = { name, subjects: wallets.map(subjectOf), hits: [...hits], settings: comparisonKey([fromScore]) }
     if (answered === wallets.length) return { ...found, version, detail, outcome: 'passed' }
     // An empty version makes the next pass repeat the query.
     return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }

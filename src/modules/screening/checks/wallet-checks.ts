@@ -63,8 +63,8 @@ type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
 const byOwner = <List extends ListVersion>(lists: readonly List[]): ReadonlyMap<string | null, readonly List[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
 
-export const reasonsOf = ({ isConnected }: SessionWalletOverTime): FoundHit['why'] =>
-  isConnected ? [] : [{ part: 'wallet', points: 0, detail: 'the wallet is not connected to the session' }]
+export const reasonsOf = ({ isConnected }: SessionWalletOverTime, where = ' to the session'): FoundHit['why'] =>
+  isConnected ? [] : [{ part: 'wallet', points: 0, detail: `the wallet is not connected${where}` }]
 
 const listsFor = <List extends ListVersion>(
   lists: ReadonlyMap<string | null, readonly List[]>,
