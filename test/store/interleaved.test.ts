@@ -195,6 +195,14 @@ describeStores((openTemporaryStore) => {
       return { link, challenge, expiresAtSeconds }
     }
 
+    test('a challenge that expires before the move is refused', async () => {
+      const { portalLinks } = temporary.store
+      const { link, challenge } = await enter()
+      temporary.clock.advance(600)
+      expect(await portalLinks.moveLink(challenge, PERSON)).toBe(false)
+      expect(await portalLinks.findBrowser(PERSON, link.sessionId)).toBeNull()
+    })
+
     test('a link that the other browser passes on is refused', async () => {
       const { store } = temporary
       const { link, challenge, expiresAtSeconds } = await enter()
