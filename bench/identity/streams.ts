@@ -9,10 +9,13 @@ export interface FollowedSession {
 }
 
 export interface StreamSet {
-  /** Resolves once each has opened with the session's current status. */
+  /**
+   * Resolves once each has opened with the session's current status, or failed. A failed stream counts as lost, so that
+   * the run still reports numbers. @throws Error if none opens
+   */
   open(sessions: readonly FollowedSession[]): Promise<void>
   close(): void
-  /** Streams that ended although nobody ended them. */
+  /** Streams that could not be opened, or that the service ended. */
   lost(): number
 }
 
@@ -70,8 +73,8 @@ export const createStreamSet = (
           else state.opened()
           state.begun = true
         },
-        close: () => {
-          if (!closing) lost += 1
+        close: ({ data: state }) => {
+          if (!closing && state.begun) lost += 1
           opened.reject(new Error('a stream ended before it began'))
         },
       },
@@ -83,10 +86,15 @@ export const createStreamSet = (
   return {
     open: async (sessions) => {
       let next = 0
+      const failures: unknown[] = []
       const opener = async (): Promise<void> => {
-        for (let index = next++; index < sessions.length; index = next++) await openOne(index, sessions[index]!)
+        for (let index = next++; index < sessions.length; index = next++) {
+          await openOne(index, sessions[index]!).catch((cause: unknown) => failures.push(cause))
+        }
       }
       await Promise.all(Array.from({ length: OPENING_MAX }, opener))
+      lost += failures.length
+      if (failures.length > 0 && failures.length === sessions.length) throw failures[0]
     },
     close: () => {
       closing = true

@@ -111,3 +111,29 @@ test('streams tell of each status after the first, and of those that were lost',
   expect(streams.lost()).toBe(1)
   streams.close()
 })
+
+test('streams that an overloaded service refuses are lost, and the others open', async () => {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) =>
+      url.endsWith('/refused')
+        ? new Response(null, { status: 503 })
+        : new Response('data: {"status":"pending"}\n\n', { headers: { 'content-type': 'text/event-stream' } }),
+  })
+  const open = async (...ids: readonly string[]) => {
+    const streams = createStreamSet({ url: server.url.origin, key: 'k' }, () => undefined)
+    try {
+      await streams.open(ids.map((sessionId) => ({ wallet: '0x', sessionId })))
+      return streams.lost()
+    } finally {
+      streams.close()
+    }
+  }
+  try {
+    expect(await open('one', 'refused', 'two')).toBe(1)
+    await expect(open('refused')).rejects.toThrow('a stream: HTTP/1.1 503')
+  } finally {
+    await server.stop(true)
+  }
+})
