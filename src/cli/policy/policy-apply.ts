@@ -2,7 +2,7 @@
 // are matched by name, and an unchanged document makes no revision, so both commands can be repeated.
 import { type AdminClient, readPages } from '../../command-line/admin-client.ts'
 import type { CommandContext } from '../../command-line/command.ts'
-import { printable, readText } from '../../command-line/option-values.ts'
+import { readText } from '../../command-line/option-values.ts'
 import { formatTable, print, UsageError } from '../../command-line/output.ts'
 import { documentsAt, inOrganization, type PolicyContext, printWarnings } from '../../command-line/policy-context.ts'
 import { finish } from '../../policy/cel/steps.ts'
@@ -23,8 +23,7 @@ const policyNamed = (policies: Policies, name: string): string | null => {
   const [found, ...others] = policies.filter((policy) => policy.name === name)
   if (found === undefined || others.length === 0) return found?.id ?? null
   const ids = [found, ...others].map(({ id }) => id).join(', ')
-  const known = printable(`“${name}”: specify one with policy apply --policy ID (${ids})`)
-  throw new UsageError(`several policies are named ${known}`)
+  throw new UsageError(`several policies are named “${name}”: specify one with policy apply --policy ID (${ids})`)
 }
 
 /** Returns the newest saved revision with the document; null if there is none. */
@@ -118,7 +117,7 @@ const useText = async (context: PolicyContext, { policy }: Applied, source: stri
   const text =
     projects.length === 0
       ? `No project uses it. To use it: ${PROGRAM} project update PROJECT --policy ${policy}${option}\n`
-      : projects.map(({ id, name }) => `Used by project ${printable(`${name} (${id})`)}\n`).join('')
+      : projects.map(({ id, name }) => `Used by project ${name} (${id})\n`).join('')
   return { projects, text }
 }
 
@@ -138,7 +137,7 @@ export const apply = async (given: CommandContext): Promise<number> => {
   print(
     context,
     { ...applied, projects },
-    `${printable(`${policy}: revision ${revision.number} (${revision.id}) ${stateOf(applied)}`)}\n${text}`,
+    `${policy}: revision ${revision.number} (${revision.id}) ${stateOf(applied)}\n${text}`,
   )
   printWarnings(context, source, revision.warnings)
   return 0
@@ -168,7 +167,7 @@ const readFolder = async (context: PolicyContext, folder: string): Promise<reado
     }
     const { name } = checked.policy
     const same = documents.find((document) => document.name === name)
-    if (same !== undefined) throw new UsageError(`${same.file} and ${file} have the same name: ${printable(name)}`)
+    if (same !== undefined) throw new UsageError(`${same.file} and ${file} have the same name: ${name}`)
     documents.push({ file, source, name })
   }
   if (invalid.length === 0) return documents
@@ -216,13 +215,13 @@ export const sync = async (given: CommandContext): Promise<number> => {
   const unmanaged = await unmanagedPolicies(context, policies, documents)
   const rows = changes.map(({ file, name, policy, change }) => [
     file,
-    printable(name),
-    printable(policy ?? '-'),
+    name,
+    policy ?? '-',
     CHANGE_TEXTS[change][dryRun ? 1 : 0],
   ])
   const notes = unmanaged.map(
     ({ policy, name, projects }) =>
-      `${printable(`Not in the folder: ${name} (${policy})${projects.length === 0 ? '' : `, used by ${projects.join(', ')}`}`)}\n`,
+      `Not in the folder: ${name} (${policy})${projects.length === 0 ? '' : `, used by ${projects.join(', ')}`}\n`,
   )
   print(
     context,
