@@ -45,7 +45,12 @@ export interface Hit {
   readonly why: readonly { readonly part: string; readonly points: number; readonly detail: string }[]
 }
 
-export interface FoundHit extends Hit {
+interface ListedHit extends Hit {
+  /** Changes when the list is created or enabled again, which ends a clearance. Null if unknown or for a screener. */
+  readonly listing?: string | null
+}
+
+export interface FoundHit extends ListedHit {
   /**
    * The compared data: the text that the person submitted and the content of the entry. Only a keyed hash is stored.
    */
@@ -55,7 +60,7 @@ export interface FoundHit extends Hit {
 }
 
 /** A hit with hashes of the compared data. */
-export interface BoundHit extends Hit {
+export interface BoundHit extends ListedHit {
   /** Keyed hash of `compared`. A decision about a hit is valid for this comparison only. */
   readonly basis: string
   /** Keyed hash of `comparedSubject`. */

@@ -54,7 +54,7 @@ const ZONE: Zone = {
 
 const checkOf = async (fullName: string, ...zones: readonly Zone[]) => {
   const { begin } = createNameChecks({
-    listsInUse: async () => ({ versions: { own: 'v1' }, enabled: ['own'] }),
+    listsInUse: async () => ({ versions: { own: 'v1' }, enabled: ['owner', 'own 1'] }),
     screenerFor: async () => ({
       screen: async (subjects, threshold) => subjects.map((subject) => screening.screen(subject, threshold)),
     }),
@@ -84,6 +84,10 @@ describe('the name in a document', () => {
     expect(await subjectsFound('Nicolas Maduro Moros')).toEqual(['Nicolas MADURO MOROS as person'])
     expect(await subjectsFound('Anna Schmidt', ZONE)).toEqual([])
     expect((await checkOf('Anna Schmidt', ZONE))?.outcome).toBe('passed')
+  })
+
+  test('is a hit of the list as it was enabled', async () => {
+    expect((await checkOf('Nicolas Maduro Moros'))?.hits).toMatchObject([{ list: 'own', listing: 'own 1' }])
   })
 
   test('is compared for each document', async () => {

@@ -3,7 +3,9 @@ import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import type { ListMembership } from '../../src/facts/lists/serve-lists.ts'
 import { createWalletChecks } from '../../src/modules/screening/checks/wallet-checks.ts'
+import { evmWallet } from '../identity/support.ts'
 
+const address = evmWallet(1)
 const list = (name: string, organizationId: string | null, current: boolean): ListMembership => ({
   id: name,
   name,
@@ -15,18 +17,20 @@ const list = (name: string, organizationId: string | null, current: boolean): Li
   has: () => false,
 })
 
-const outcomesWith = async (...lists: readonly ListMembership[]): Promise<readonly string[]> => {
+const checksWith = async (...lists: readonly ListMembership[]) => {
   const settings = { addressLists: null } as never
   const checks = createWalletChecks({
     lists: () => lists,
     memoOf: async () => null,
     settings: async () => ({ of: () => settings, key: '' }),
-    walletsOf: async () => new Map(),
+    walletsOf: async () => new Map([['s', [{ chain: 'base', address, addressText: address, isConnected: true }]]]),
   })
   const comparison = await checks.begin('ours')
   const compared = await comparison?.compare([{ id: 's', organizationId: 'ours' } as Session])
-  return (compared ?? []).flat().map(({ outcome }) => outcome)
+  return (compared ?? []).flat()
 }
+const outcomesWith = async (...lists: readonly ListMembership[]): Promise<readonly string[]> =>
+  (await checksWith(...lists)).map(({ outcome }) => outcome)
 
 test('wallets pass only if every list in use could be read', async () => {
   const readable = list('ofac_sdn', null, true)
@@ -36,4 +40,14 @@ test('wallets pass only if every list in use could be read', async () => {
   await expect(outcomesWith(list('un_sc', null, false), readable)).rejects.toMatchObject({ name: 'ListBehindError' })
   // Lists of others are not in use here.
   expect(await outcomesWith(readable, list('deny', 'theirs', false))).toEqual(['passed'])
+})
+
+test('a hit belongs to the list as it was created and enabled', async () => {
+  const listed = (name: string, enablingId: string | null) => ({
+    ...list(name, null, true),
+    enablingId,
+    has: () => true,
+  })
+  const [check] = await checksWith(listed('deny', null), listed('ofac_sdn', '1'))
+  expect(check?.hits).toMatchObject([{ listing: 'deny' }, { listing: 'ofac_sdn 1' }])
 })

@@ -383,6 +383,20 @@ describe('a wallet whose hit was cleared', () => {
     await isState(id, 'cleared', 'open')
   })
 
+  test('is a new hit if it is listed again while the list is not in use', async () => {
+    const { screeningSettings } = identity.store
+    await list(organizationId, 'deny', evmWallet(66))
+    const id = await handIn(evmWallet(66))
+    await clear(id)
+    const settings = await screeningSettings.read(organizationId)
+    await screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: [] })
+    await until(async () => Object.keys(await outcomesOf(id)).length === 0, SLOW)
+    await edit(organizationId, 'deny', [evmWallet(66)], { present: false })
+    await list(organizationId, 'deny', evmWallet(66))
+    await screeningSettings.set(organizationId, settings)
+    await isState(id, 'open')
+  })
+
   test('is a new hit if its first memo is the name of the list', async () => {
     const denied = (memo: string) => edit(organizationId, 'deny', [evmWallet(64)], { memo })
     await denied('deny')

@@ -200,17 +200,17 @@ describeStores((open) => {
     }
     const under = { settings: 'threshold 75' }
     await find(target, [foundHit(), foundHit({ entry: 'p2' }), foundHit({ entry: 'p3' })], under)
-    await decide(target, 'cleared', { entry: 'p1' })
+    await decide(target, 'confirmed', { entry: 'p1' })
     await replaceChecks(temporary.store, target, 'one', [{ name: 'one', outcome: 'not-done', detail: {}, version: '' }])
     await replaceChecks(temporary.store, target, 'other', [])
     await find(target, [], { ...under, outcome: 'not-done' })
-    const all = ['person b 77 cleared', 'person b 77 open', 'person b 77 open']
+    const all = ['person b 77 confirmed', 'person b 77 open', 'person b 77 open']
     expect([await hitsOf(target), await left()]).toEqual([all, 1])
     await replaceChecks(temporary.store, target, 'one', [])
     expect([await hitsOf(target), await left()]).toEqual([all, 0])
     for (let time = 0; time < 2; time++) {
       await find(target, [], { settings: 'threshold 100' })
-      expect([await hitsOf(target), await outcomeOf(target)]).toEqual([all, ['look']])
+      expect([await hitsOf(target), await outcomeOf(target)]).toEqual([all, ['failed']])
     }
     // Found again under other settings, it is bound to those.
     await find(target, [foundHit({ entry: 'p2' })], { settings: 'threshold 60' })
@@ -228,19 +228,17 @@ describeStores((open) => {
       await find(target, [foundHit()])
       await decide(target, state)
       const kept = [`person b 77 ${state}`]
-      // The entry is not gone: it has changed, or the settings or the data have, or the check was not made in full.
+      // The entry is not gone: it has changed, or the data have, or the check was not made in full.
       await find(target, [foundHit({ basis: 'c' })])
-      await find(target, [], { settings: 'other' })
       expect(await hitsOf(target)).toEqual([...kept, 'person c 77 open'])
       await find(target, [foundHit()])
-      await find(target, [], { settings: 'other' })
       await find(target, [], { subjectBases: ['t'] })
       await find(target, [], { outcome: 'not-done' })
+      await replaceChecks(temporary.store, target, 'one', [
+        { name: 'one', outcome: 'not-done', detail: {}, version: '' },
+      ])
       expect(await hitsOf(target)).toEqual(kept)
-      // Found under other settings, it belongs to those.
       await find(target, [foundHit()], { settings: 'other' })
-      await find(target, [])
-      expect(await hitsOf(target)).toEqual(kept)
       expect(await find(target, [], { settings: 'other' })).toBe(0)
       expect([await hitsOf(target), await outcomeOf(target)]).toEqual([[], ['passed']])
       const [ended] = await screeningChecks.endedHits(organizationId, target.sessionId)
@@ -249,6 +247,38 @@ describeStores((open) => {
       expect(await screeningChecks.decideHit({ ...target, hitId: ended?.id ?? '' }, decision)).toBeNull()
       expect(await find(target, [foundHit()])).toBe(1)
       expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 77 open'], ['look']])
+    },
+  )
+
+  test('a confirmed hit stays when the settings change', async () => {
+    const target = await targetOf()
+    await find(target, [foundHit({ listing: '1' })])
+    await decide(target, 'confirmed')
+    await find(target, [], { settings: 'other' })
+    await replaceChecks(temporary.store, target, 'one', [])
+    expect(await find(target, [foundHit({ listing: '2' })])).toBe(0)
+    expect(await hitsOf(target)).toEqual(['person b 77 confirmed'])
+  })
+
+  test.each([
+    ['is not found with other settings', (target) => find(target, [], { settings: 'changed' })],
+    ['is no longer in use', (target) => replaceChecks(temporary.store, target, 'one', [])],
+    ['was created again', () => Promise.resolve(0)],
+  ] satisfies [string, (target: { organizationId: string; sessionId: string }) => Promise<number>][])(
+    'a clearance ends if the entry or its list %s, and a later listing is a new hit',
+    async (name, change) => {
+      const target = await targetOf()
+      // The first hit is stored as by an earlier version, without its list.
+      for (const listing of [null, '1']) await find(target, [foundHit({ listing })])
+      await decide(target, 'cleared')
+      expect(await find(target, [foundHit({ listing: '1' })], { settings: 'other' })).toBe(0)
+      expect(await hitsOf(target)).toEqual(['person b 77 cleared'])
+      await change(target)
+      const listing = name === 'was created again' ? '2' : '1'
+      expect(await find(target, [foundHit({ listing })])).toBe(1)
+      expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 77 open'], ['look']])
+      const ended = await temporary.store.screeningChecks.endedHits(organizationId, target.sessionId)
+      expect(ended).toMatchObject([{ state: 'cleared', reason: 'somebody else' }])
     },
   )
 

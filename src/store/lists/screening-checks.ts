@@ -13,6 +13,7 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 export interface StoredHit extends BoundHit {
   readonly id: string
+  readonly listing: string | null
   readonly check: string
   /** Key of the settings with which the hit was last found. */
   readonly settings: string
@@ -40,6 +41,7 @@ const HITS = defineTable('screening_hits', {
   ...columnsOf<Pick<StoredHit, 'versionId' | 'basis' | 'subjectBasis' | 'settings' | 'score' | 'foundAtSeconds'>>()(
     'versionId basis subjectBasis settings score foundAtSeconds',
   ),
+  listing: nullable(text),
   why: json<StoredHit['why']>(),
   decidedAtSeconds: nullable(integer),
   decidedBy: nullable(text),
@@ -62,7 +64,7 @@ const hitsOf = async (
   (await HITS.list(statements, { organizationId, sessionId }, ['id'])).toSorted((one, other) => other.score - one.score)
 
 /** A decided hit whose entry is no longer found. */
-export interface EndedHit extends Omit<StoredHit, 'basis' | 'subjectBasis' | 'settings'> {
+export interface EndedHit extends Omit<StoredHit, 'basis' | 'subjectBasis' | 'settings' | 'listing'> {
   readonly endedAtSeconds: number
 }
 
@@ -89,8 +91,10 @@ interface HitTarget {
   readonly check: string
 }
 
-const openedBy = ({ versionId, name, subject, basis, subjectBasis, score, why }: BoundHit, settings: string) =>
-  ({ versionId, name, subject, basis, subjectBasis, score, why, settings, state: 'open' }) as const
+const openedBy = (
+  { versionId, name, subject, basis, subjectBasis, score, why, listing = null }: BoundHit,
+  settings: string,
+) => ({ versionId, name, subject, basis, subjectBasis, score, why, listing, settings, state: 'open' }) as const
 
 const UNDECIDED = { decidedAtSeconds: null, decidedBy: null, reason: null }
 
@@ -115,7 +119,7 @@ const MATCHES: readonly Matches[] = [
 const matchHits = (
   found: readonly BoundHit[],
   stored: readonly StoredHit[],
-): { readonly matched: ReadonlyMap<BoundHit, StoredHit | undefined>; readonly lost: ReadonlySet<StoredHit> } => {
+): { readonly matched: Map<BoundHit, StoredHit | undefined>; readonly lost: ReadonlySet<StoredHit> } => {
   const keyOf = ({ list, entry, subject, basis }: BoundHit): string => JSON.stringify([list, entry, subject, basis])
   const hits = [...Map.groupBy(found, keyOf).values()].flatMap(([first]) => first ?? [])
   const matched = new Map<BoundHit, StoredHit | undefined>(hits.map((hit) => [hit, undefined]))
@@ -168,7 +172,7 @@ const ERASED = { part: EARLIER, points: 0, detail: 'found in data that was erase
 const endHit = async (
   transaction: Transaction,
   target: HitTarget,
-  { basis: _, subjectBasis: __, settings: ___, ...hit }: StoredHit,
+  { basis: _, subjectBasis: __, settings: ___, listing: ____, ...hit }: StoredHit,
   nowSeconds: number,
 ): Promise<void> => {
   const { organizationId, sessionId } = target
@@ -179,8 +183,8 @@ const endHit = async (
 /**
  * Replaces the check's hits. Call in the transaction that stores a check. A missing hit ends only because of the list:
  * its subject was compared again, completely and with the same settings. Otherwise it stays, so that nobody can end a
- * hit by entering another name. The same entry with an equal or higher score replaces an open hit. A cleared hit
- * reopens if its score rises.
+ * hit by entering another name. A cleared hit ends with any settings, because its entry may be listed again later. The
+ * same entry with an equal or higher score replaces an open hit. A cleared hit reopens if its score rises.
  * @returns the number of opened hits, and the check's outcome including its hits
  */
 export const replaceHits = async (
@@ -196,6 +200,11 @@ export const replaceHits = async (
   // A decision about the session reads its hits under the same lock.
   await lockSessionAsItIs(transaction, organizationId, sessionId)
   const { matched, lost } = matchHits(found, await read())
+  for (const [hit, same] of matched) {
+    if (same?.state !== 'cleared' || same.listing === null || same.listing === (hit.listing ?? null)) continue
+    await endHit(transaction, target, same, nowSeconds)
+    matched.set(hit, undefined)
+  }
   const isReplaced = (stored: StoredHit): boolean =>
     matched.entries().some(
       ([hit, same]) =>
@@ -217,14 +226,20 @@ export const replaceHits = async (
     } else if (same.state === 'open' || (same.state === 'cleared' && hit.score > same.score)) {
       await HITS.updateAll(transaction, { organizationId, id: same.id }, { ...found, ...UNDECIDED })
       if (same.state === 'cleared') opened++
-    } else if (same.subject !== hit.subject || same.basis !== hit.basis || same.settings !== settings) {
-      const { subject, basis, subjectBasis } = hit
-      await HITS.updateAll(transaction, { organizationId, id: same.id }, { subject, basis, subjectBasis, settings })
+    } else if (
+      same.subject !== hit.subject ||
+      same.basis !== hit.basis ||
+      same.settings !== settings ||
+      same.listing !== found.listing
+    ) {
+      const { subject, basis, subjectBasis, listing } = found
+      const bound = { subject, basis, subjectBasis, listing, settings }
+      await HITS.updateAll(transaction, { organizationId, id: same.id }, bound)
     }
   }
   for (const hit of outcome === 'not-done' ? [] : lost) {
     const { id } = hit
-    if (hit.settings !== settings) continue
+    if (hit.state !== 'cleared' && hit.settings !== settings) continue
     const isCompared = subjectBases.includes(hit.subjectBasis)
     if (hit.state !== 'open') {
       const isListed = found.some((other) => isOfEntry(hit, other))
@@ -236,6 +251,24 @@ export const replaceHits = async (
     }
   }
   return { opened, outcome: outcomeWith(outcome, await read()) }
+}
+
+/** Ends cleared hits of checks that are not made: their entries may end and be listed again unnoticed. */
+export const endClearedHits = async (
+  transaction: Transaction,
+  { organizationId, sessionId }: Omit<HitTarget, 'check'>,
+  isOmitted: (check: string) => boolean,
+  nowSeconds: number,
+): Promise<void> => {
+  const read = async () =>
+    (await hitsOf(transaction, organizationId, sessionId)).filter(
+      ({ check, state }) => state === 'cleared' && isOmitted(check),
+    )
+  if ((await read()).length === 0) return
+  await lockSessionAsItIs(transaction, organizationId, sessionId)
+  for (const hit of await read()) {
+    await endHit(transaction, { organizationId, sessionId, check: hit.check }, hit, nowSeconds)
+  }
 }
 
 /**

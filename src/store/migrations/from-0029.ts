@@ -305,6 +305,14 @@ const removedWalletChains: Migration = {
   statements: () => ["ALTER TABLE session_removed_wallets ADD COLUMN chains TEXT NOT NULL DEFAULT '[]'"],
 }
 
+/** Lists of hits, as created or enabled. An older program would apply a clearance to another list of the same name. */
+const hitListing: Migration = {
+  number: 44,
+  name: 'hit-listing',
+  // Null if the hit was found before this migration.
+  statements: () => ['ALTER TABLE screening_hits ADD COLUMN listing TEXT'],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -321,4 +329,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   velocityEnvironments,
   pausedWebhooks,
   removedWalletChains,
+  hitListing,
 ]

@@ -7,7 +7,7 @@ import { shuffled } from '../../lib/shuffled.ts'
 import { among, columnsOf, type Expression, flag, hidden, integer, json, type NewRow, sql, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
-import { replaceHits } from '../lists/screening-checks.ts'
+import { endClearedHits, replaceHits } from '../lists/screening-checks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { queueCheckMessages } from '../webhooks/webhook-queue.ts'
 import { lockSessionAsItIs, placeholdersFor, SESSIONS } from './session-rows.ts'
@@ -122,6 +122,12 @@ const writeChecks = async (
   // Write the hits first, which locks the session in the same order as a decision about it. Open hits of an omitted
   // check stay, because only a setting omits a check.
   for (const { sessionId, checks } of made) {
+    const isFailed = checks.some(({ name, outcome }) => name === part && outcome === 'not-done')
+    if (haveHits.has(sessionId) && !isFailed) {
+      const names = new Set(checks.map(({ name }) => name))
+      const isOmitted = (name: string) => (name === part || name.startsWith(`${part}.`)) && !names.has(name)
+      await endClearedHits(transaction, { organizationId, sessionId }, isOmitted, nowSeconds)
+    }
     for (const check of checks) {
       const { name, outcome, detail, version, hits, settings = '', subjectBases = [] } = check
       const row = {

@@ -117,7 +117,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
   const foundOf = (
     subjects: readonly NamedSubject[],
     answers: readonly ScreeningAnswer[],
-    versions: ListVersions,
+    { versions, enabled }: ListsInUse,
   ): Found => {
     const problem = answers.find((answer) => answer.problem !== null)?.problem ?? null
     const hits = subjects.flatMap(({ who, subject }, at) =>
@@ -126,6 +126,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
           ...hit,
           subject: who,
           versionId: versions[hit.list] ?? '',
+          listing: enabled.find((name) => name.split(' ', 1)[0] === hit.list) ?? null,
           compared: JSON.stringify([basisOf(subject), content]),
           comparedSubject: JSON.stringify(basisOf(subject)),
         }),
@@ -141,7 +142,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
   /** Sends the subjects of all sessions to the process in one call. */
   const find = async (
     sessions: readonly Session[],
-    versions: ListVersions,
+    inUse: ListsInUse,
     threshold: number,
   ): Promise<readonly Found[]> => {
     const asked = await read(sessions)
@@ -149,7 +150,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     const answers =
       subjects.length === 0
         ? []
-        : await (await screenerFor(versions)).screen(
+        : await (await screenerFor(inUse.versions)).screen(
             subjects.map(({ subject }) => subject),
             threshold,
           )
@@ -157,7 +158,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     return asked.map((each) => {
       if ('problem' in each) return { ...each, hits: [], subjects: [] }
       at += each.subjects.length
-      return foundOf(each.subjects, answers.slice(at - each.subjects.length, at), versions)
+      return foundOf(each.subjects, answers.slice(at - each.subjects.length, at), inUse)
     })
   }
 
@@ -183,7 +184,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
             settings: comparisonKey([threshold, enabled]),
           }
           const detail = { threshold, versions }
-          return (await find(sessions, versions, threshold)).map(({ problem, ...found }) => [
+          return (await find(sessions, inUse, threshold)).map(({ problem, ...found }) => [
             problem === null
               ? { ...check, ...found, detail, outcome: 'passed' }
               : { ...check, ...found, detail: { ...detail, problem }, outcome: 'not-done' },

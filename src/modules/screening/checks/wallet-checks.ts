@@ -105,12 +105,13 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
     return Promise.all(
       lists
         .filter((list) => list.has(address))
-        .map(async ({ id, name, version, isOfSanctioned }) => {
+        .map(async ({ id, name, version, isOfSanctioned, enablingId }) => {
           const memo = await memoOf(id, address)
           return {
             list: name,
             entry: addressText,
             versionId: String(version),
+            listing: enabledName(id, enablingId ?? ''),
             name: addressText,
             subject: 'wallet',
             score: SURE,
