@@ -238,6 +238,18 @@ describe('an external decider', () => {
     await expect(decide()).rejects.toThrow('on the list deny')
   })
 
+  test('waits if a name is listed while its transaction waits for the lock', async () => {
+    const { store } = identity
+    const findLinked: typeof store.sessions.findLinked = async (session) => {
+      await importNames(['Ivan Primerov', NAME])
+      return store.sessions.findLinked(session)
+    }
+    const session = (await store.sessions.find(organizationId, sessionId))?.session
+    if (session === undefined) throw new Error('no session')
+    const tables = { ...store, sessions: { ...store.sessions, findLinked } }
+    await expect(createRequireCurrent([])(tables, session)).rejects.toThrow(ChecksPendingError)
+  })
+
   test('completes a session whose linked wallets were screened or are not listed', async () => {
     await deny(DENIED)
     await connect(OTHER, WALLET)

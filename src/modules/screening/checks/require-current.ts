@@ -7,6 +7,7 @@ import { ChecksPendingError, LinkedChecksPendingError, LinkedSessionsError } fro
 import { parseWalletAddress } from '../../../domain/wallet.ts'
 import { NOTHING } from '../../../identity/checks/checks.ts'
 import type { AddressList } from '../../../store/lists/lists.ts'
+import type { LinkedSessions } from '../../../store/sessions/linked-sessions.ts'
 import type { Tables } from '../../../store/store.ts'
 import { versionsOf } from '../processes/held-screener.ts'
 import { nameVersion } from './name-checks.ts'
@@ -28,13 +29,12 @@ type PresentVersions = ReadonlyMap<string, string>
  */
 const requireLinkedCompared = async (
   tables: ComparedTables,
-  session: Session,
+  { organizationId, id }: Session,
+  { addresses, unsubmitted, sessionIds }: LinkedSessions,
   present: PresentVersions,
   lists: readonly AddressList[],
   hasScreeners: boolean,
 ): Promise<void> => {
-  const { organizationId, id } = session
-  const { addresses, unsubmitted, sessionIds } = await tables.sessions.findLinked(session)
   if (hasScreeners && unsubmitted.size > 0) {
     throw new LinkedSessionsError('a linked wallet of a session that was not submitted is not screened')
   }
@@ -67,6 +67,8 @@ export const createRequireCurrent =
   (screeners: readonly string[]) =>
   async (tables: ComparedTables, session: Session): Promise<void> => {
     const { organizationId, id } = session
+    // Locks the deployment before the lists are read, because a list may change while this transaction waits.
+    const linked = await tables.sessions.findLinked(session)
     const made = await tables.sessionChecks.list(organizationId, id)
     const settings = await tables.screeningSettings.read(organizationId)
     const versions = versionsOf(await tables.screeningLists.list())
@@ -80,5 +82,12 @@ export const createRequireCurrent =
       if (stored !== version) throw new ChecksPendingError()
     }
     const hasScreeners = (settings.screeners ?? screeners).length > 0
-    await requireLinkedCompared(tables, session, present, listsInUse(lists, organizationId, settings), hasScreeners)
+    await requireLinkedCompared(
+      tables,
+      session,
+      linked,
+      present,
+      listsInUse(lists, organizationId, settings),
+      hasScreeners,
+    )
   }
