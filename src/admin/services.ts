@@ -6,6 +6,7 @@ import type { Reach } from '../domain/list.ts'
 import type { CheckType } from '../domain/session.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import type { CountedSlots } from '../lib/counted-slots.ts'
 import { type FindService, serviceKey } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import type { FairWork } from '../policy/fair-work.ts'
@@ -118,6 +119,8 @@ export interface Services {
     readonly reach: Reach
     /** Encrypt the secrets of endpoints. */
     readonly keys: () => Promise<Pick<OrganizationKeys, 'seal' | 'open'>>
+    /** Running tests of endpoints, by organization. */
+    readonly testSlots: CountedSlots
   }
   /** Checks the configured chains and registries through their RPC URLs, which may take seconds. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>

@@ -137,8 +137,8 @@ export const shortTime = <Time extends string | null>(time: Time): Time => (time
 /** Replaces characters that could control the terminal in a text set through the API. */
 export const printable = (text: string): string => replaceHidden(text, '?')
 
-/** Like `printable`, but keeps line breaks. */
-export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
+/** Like `printable`, but keeps line breaks and tabs. */
+export const printableLines = (text: string): string => text.replaceAll(/[^\t\n\r]+|\r(?!\n)/g, printable)
 
 /** Prints the value as one line of JSON with --json; otherwise the text, or the rows as a table. */
 export const print = (

@@ -8,6 +8,7 @@ import { FieldInvalidError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import { createCountedSlots } from '../lib/counted-slots.ts'
 import type { FindService } from '../lib/service-key.ts'
 import { type Clock, lastingTimers } from '../lib/time.ts'
 import { createFairWork } from '../policy/fair-work.ts'
@@ -73,7 +74,7 @@ export const createOperationServices = ({
     policyWork: createFairWork({ clock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     listUploads: createListUploads(),
     reachableUrl,
-    webhooks: { reach: config.webhookReach, keys: organizationKeys },
+    webhooks: { reach: config.webhookReach, keys: organizationKeys, testSlots: createCountedSlots() },
     // Loaded on first use, because most commands need no chain client.
     inspectChains: async () => {
       const { inspectChains } = await import('../setup/chain-inspection.ts')

@@ -5,6 +5,7 @@ import { EXAMPLE_SESSION_ID } from '../../src/identity/webhooks/example-message.
 import { newWebhookSecret, verifyWebhook } from '../../src/server/webhook-signature.ts'
 import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
 import { type Received, startReceiver } from '../identity/webhooks/support.ts'
+import { until } from '../support/until.ts'
 import { startHarness } from './support/harness.ts'
 
 const EVENTS = WEBHOOK_TYPES.filter((type) => type !== 'session.decision_requested')
@@ -100,4 +101,17 @@ test('an endpoint for decisions gets a request for a decision, and no event', as
   const { type, data } = last().body
   expect(type).toBe('session.decision_requested')
   expect(data['resultPath']).toContain(EXAMPLE_SESSION_ID)
+})
+
+test('tests that wait for an endpoint are limited per organization', async () => {
+  const endpoint = await addEndpoint('events')
+  const silent = Promise.withResolvers<Response>()
+  receiver.answerWith(() => silent.promise)
+  const before = receiver.received.length
+  const waiting = Array.from({ length: 4 }, () => send(endpoint, {}))
+  await until(() => receiver.received.length === before + 4)
+  expect((await send(endpoint, {})).status).toBe(429)
+  silent.resolve(new Response(null, { status: 204 }))
+  for (const { body } of await Promise.all(waiting)) expect(body).toMatchObject({ delivered: true })
+  expect((await send(endpoint, {})).body).toMatchObject({ delivered: true })
 })

@@ -58,5 +58,7 @@ test('printed text keeps its lines and contains no control characters of a remot
   const output = { stdout: (text: string) => void printed.push(text), stderr: () => undefined }
   print({ output, command: { flag: () => false } }, {}, 'Used by \u001b]0;owned\u0007shop\nand \u202eothers\n')
   print({ output, command: { flag: () => false } }, {}, [['NAME'], ['\u001b[2J']])
-  expect(printed).toEqual(['Used by ?]0;owned?shop\nand ?others\n', 'NAME\n?[2J\n'])
+  // A document with tabs and CRLF can be written to a file.
+  print({ output, command: { flag: () => false } }, {}, 'name: a\r\n\tb\rc\r\n')
+  expect(printed).toEqual(['Used by ?]0;owned?shop\nand ?others\n', 'NAME\n?[2J\n', 'name: a\r\n\tb?c\r\n'])
 })

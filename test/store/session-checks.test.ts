@@ -133,7 +133,9 @@ describeStores((open) => {
   const find = (
     target: { readonly organizationId: string; readonly sessionId: string },
     hits: readonly BoundHit[],
-    made: { readonly settings?: string; readonly outcome?: string; readonly subjectBases?: readonly string[] } = {},
+    made: Partial<
+      Pick<Parameters<typeof replaceChecks>[3][number], 'settings' | 'lowestScore' | 'outcome' | 'subjectBases'>
+    > = {},
   ) =>
     replaceChecks(temporary.store, target, 'one', [
       { name: 'one.a', outcome: 'passed', detail: {}, version: 'v', subjectBases: ['s'], hits, ...made },
@@ -249,6 +251,15 @@ describeStores((open) => {
       expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 77 open'], ['look']])
     },
   )
+
+  test('a clearance stays while the threshold is above its score', async () => {
+    const target = await targetOf()
+    await find(target, [foundHit()])
+    await decide(target, 'cleared')
+    await find(target, [], { settings: 'threshold 78', lowestScore: 78 })
+    expect(await find(target, [foundHit()])).toBe(0)
+    expect(await hitsOf(target)).toEqual(['person b 77 cleared'])
+  })
 
   test('a confirmed hit stays when the settings change', async () => {
     const target = await targetOf()

@@ -8,9 +8,10 @@ import { createEndpointSecrets } from '../../identity/webhooks/secrets.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
 import { createOutboundPost } from '../../server/outbound-post.ts'
 import { ConstraintViolatedError } from '../../store/errors.ts'
+import type { Tables } from '../../store/store.ts'
 import { newWebhookEndpointId } from '../../store/webhooks/webhook-endpoints.ts'
 import { newWebhookMessageId } from '../../store/webhooks/webhook-queue.ts'
-import { ConflictError } from '../errors.ts'
+import { ConflictError, TooManyAttemptsError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
 import { closed, nullable, oneOf, Type } from '../schema.ts'
 import { locationText } from '../second-person/location-text.ts'
@@ -34,6 +35,27 @@ const SECRET = Type.Union([Type.String(), Type.Null()], {
 })
 
 const URL_MAX = 2_048
+
+const decides = async (tables: Tables, organizationId: string, endpointId: string) => {
+  const { purpose } = await requireEndpoint(tables, organizationId, endpointId)
+  return purpose === 'decisions' ? 'second-person' : 'nothing'
+}
+
+/** Shows who decides sessions after the endpoint is paused or removed. */
+const seeDeciderEnd = async (
+  tables: Tables,
+  { id, name }: { readonly id: string; readonly name: string },
+  subject: string,
+) => {
+  const { url } = await requireEndpoint(tables, id, subject)
+  const policyId = await tables.sessionPolicies.find(id)
+  const policy = policyId === null ? null : await tables.policies.find(id, policyId)
+  const after = policy === null ? 'people' : `${policy.name} (${policy.id})`
+  return { subject, name, changes: [{ what: 'sessions are decided by', before: locationText(url), after }] }
+}
+
+/** Tests of an organization that run at once. */
+const TESTS_MAX = 4
 
 export const WEBHOOK_ROUTES = [
   route('listWebhookEndpoints', 'GET', '/organizations/{organization}/webhooks', {
@@ -148,11 +170,17 @@ export const WEBHOOK_ROUTES = [
   }),
   route('changeWebhookEndpoint', 'PATCH', '/organizations/{organization}/webhooks/{endpoint}', {
     access: ORGANIZATION_ADMIN,
-    alone: 'notifies',
+    secondPerson: {
+      action: 'webhook.decider',
+      needs: (tables, { organization, params, body }) =>
+        body.paused ? decides(tables, organization.id, params.endpoint) : Promise.resolve('nothing'),
+      see: (tables, { organization, params }) => seeDeciderEnd(tables, organization, params.endpoint),
+    },
     summary: 'Pause or resume an endpoint',
     description:
       'Nothing is sent while the endpoint is paused, and no message is lost: messages wait, and are sent when the ' +
-      'endpoint resumes. Requests in flight end normally. Test messages are still sent.',
+      'endpoint resumes. Requests in flight end normally. Test messages are still sent. Pausing an endpoint for ' +
+      'decisions may require a second person.',
     body: closed({ paused: Type.Boolean() }),
     answer: ENDPOINT,
     handle: ({ organization, params, body, write }) =>
@@ -184,11 +212,12 @@ export const WEBHOOK_ROUTES = [
       failure: nullable(Type.String()),
       body: BODY,
     }),
+    errors: [429],
     handle: async ({ services: { store, clock, webhooks }, organization, params, body, write }) => {
       const endpoint = await requireEndpoint(store, organization.id, params.endpoint)
-      const decides = endpoint.purpose === 'decisions'
-      const { type = decides ? 'session.decision_requested' : 'session.status_changed' } = body
-      if (decides !== (type === 'session.decision_requested')) {
+      const isDecider = endpoint.purpose === 'decisions'
+      const { type = isDecider ? 'session.decision_requested' : 'session.status_changed' } = body
+      if (isDecider !== (type === 'session.decision_requested')) {
         throw new FieldInvalidError('type', 'must be a message that the endpoint receives')
       }
       const message = exampleMessage(newWebhookMessageId(), endpoint, type, clock.unixSeconds())
@@ -204,7 +233,9 @@ export const WEBHOOK_ROUTES = [
           throw error
         },
       })
-      const outcome = await deliver(message)
+      const release = webhooks.testSlots.acquire([{ key: organization.id, maximum: TESTS_MAX }])
+      if (release === null) throw new TooManyAttemptsError(1)
+      const outcome = await deliver(message).finally(release)
       const failure = outcome.state === 'delivered' ? null : outcome.failure
       return { delivered: failure === null, status: outcome.status, failure, body: messageBody(message) }
     },
@@ -213,21 +244,8 @@ export const WEBHOOK_ROUTES = [
     access: ORGANIZATION_ADMIN,
     secondPerson: {
       action: 'webhook.decider',
-      needs: async (tables, { organization, params }) => {
-        const { purpose } = await requireEndpoint(tables, organization.id, params.endpoint)
-        return purpose === 'decisions' ? 'second-person' : 'nothing'
-      },
-      see: async (tables, { organization: { id, name }, params }) => {
-        const { url } = await requireEndpoint(tables, id, params.endpoint)
-        const policyId = await tables.sessionPolicies.find(id)
-        const policy = policyId === null ? null : await tables.policies.find(id, policyId)
-        const after = policy === null ? 'people' : `${policy.name} (${policy.id})`
-        return {
-          subject: params.endpoint,
-          name,
-          changes: [{ what: 'sessions are decided by', before: locationText(url), after }],
-        }
-      },
+      needs: (tables, { organization, params }) => decides(tables, organization.id, params.endpoint),
+      see: (tables, { organization, params }) => seeDeciderEnd(tables, organization, params.endpoint),
     },
     summary: 'Remove a webhook endpoint',
     description: 'Pending messages become dead. Removing an endpoint for decisions may require a second person.',

@@ -3,7 +3,7 @@
 // §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
 import { hexDigit } from './pdf-ascii.ts'
-import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from './pdf-streams.ts'
+import { INFLATE_LIMITS, type InflateLimits, inflateStreams, STREAM, TOO_LARGE } from './pdf-streams.ts'
 
 const REFUSALS = {
   damaged: 'the PDF is damaged',
@@ -19,11 +19,25 @@ export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUS
 export const ACCEPTED = 'accepted'
 
 const END = Buffer.from('%%EOF')
+const END_STREAM = Buffer.from('endstream')
 const ZIP_END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
 const ZIP_END_BYTES = 22
 const ZIP_COMMENT_MAX = 65_535
 
-const ACTIVE = ['/JavaScript', '/Launch', '/EmbeddedFile', '/RichMedia']
+const ACTIVE = [
+  '/JavaScript',
+  '/Launch',
+  '/EmbeddedFile',
+  '/FileAttachment',
+  '/RichMedia',
+  '/Rendition',
+  '/Movie',
+  '/Sound',
+  '/GoToE',
+  '/ImportData',
+]
+/** Embedded files and XFA forms: with their value, because picture data contains the short names by chance. */
+const ACTIVE_SHORT = /\/(?:EF|XFA)(?:[\s\0]|%[^\r\n]*[\r\n])*(?:<<|\[|\d{1,10}\s+\d{1,5}\s+R)/
 const HASH = 0x23
 
 /** Decodes two hexadecimal digits; negative for other text. */
@@ -57,8 +71,28 @@ const requirePassive = (content: Buffer): void => {
   if (OPAQUE.some((name) => decoded.includes(name)) || (hasShort && OPAQUE_SHORT.test(decoded.toString('latin1')))) {
     throw new DocumentInvalidError(REFUSALS.packed)
   }
-  if (ACTIVE.some((name) => decoded.includes(name))) {
+  const hasActiveShort = decoded.includes('/EF') || decoded.includes('/XFA')
+  if (
+    ACTIVE.some((name) => decoded.includes(name)) ||
+    (hasActiveShort && ACTIVE_SHORT.test(decoded.toString('latin1')))
+  ) {
     throw new DocumentInvalidError(REFUSALS.active)
+  }
+}
+
+/** Distance from a stream within which its dictionary is searched. */
+const DICTIONARY_BYTES = 4_096
+const OBJECT_STREAM = /\/ObjStm|\/First(?![A-Za-z0-9])/
+const PREDICTED = /\/(?:DecodeParms|DP|Predictor)(?![A-Za-z0-9])/
+
+/** Rejects an object stream with a predictor: a viewer reads other bytes than the inflated ones. */
+const requireReadable = (content: Buffer): void => {
+  for (let at = content.indexOf(STREAM); at !== -1; at = content.indexOf(STREAM, at + STREAM.length)) {
+    const before = content.subarray(Math.max(0, at - DICTIONARY_BYTES), at)
+    const dictionary = decodeNames(before.subarray(before.lastIndexOf(END_STREAM) + 1)).toString('latin1')
+    if (OBJECT_STREAM.test(dictionary) && PREDICTED.test(dictionary)) {
+      throw new DocumentInvalidError(REFUSALS.packed)
+    }
   }
 }
 
@@ -100,5 +134,6 @@ export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INF
   if (endsAsZip(bytes)) throw new DocumentInvalidError(REFUSALS.carriesMore)
   requirePassive(bytes)
   requireOpen(bytes)
+  requireReadable(bytes)
   await inflateStreams(bytes, requirePassive, limits)
 }

@@ -21,8 +21,8 @@ export const INFLATE_LIMITS: InflateLimits = {
   processorMsMax: 2_000,
 }
 
-const STREAM = Buffer.from('stream')
-/** Maximum inflated bytes of a stream that are searched for names and nested streams. */
+export const STREAM = Buffer.from('stream')
+/** Maximum inflated bytes of a stream that are kept and searched for nested streams. */
 const LOOKED_AT_BYTES = 4 * 1_048_576
 const NESTED_MAX = 4
 /** Text bytes that suffice to decode the two bytes of a zlib header, including whitespace. */
@@ -73,17 +73,26 @@ const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void
   return packed
 }
 
-/** Returns the first LOOKED_AT_BYTES of the inflated data. @throws DocumentInvalidError if the budget is exceeded */
-const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
+/** Longer than each name that is searched for, with its value. */
+const OVERLAP_BYTES = 256
+
+/**
+ * Returns the first LOOKED_AT_BYTES of the inflated data; the rest is passed to `look` in pieces.
+ * @throws DocumentInvalidError if the budget is exceeded
+ */
+const inflate = async (bytes: Buffer, budget: Budget, look: (content: Buffer) => void): Promise<Buffer> => {
   const stream = createInflate()
   const kept: Buffer[] = []
   let length = 0
   let read = 0
+  let end: Buffer = Buffer.alloc(0)
   stream.end(bytes)
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       spend(budget, { inflated: chunk.length })
       if (length < LOOKED_AT_BYTES) kept.push(chunk)
+      else look(Buffer.concat([end, chunk]))
+      end = chunk.subarray(-OVERLAP_BYTES)
       length += chunk.length
     }
   } catch (error) {
@@ -100,7 +109,7 @@ const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
 
 /**
  * Inflates every stream of a document, including nested streams.
- * @param look receives the inflated data of each, up to LOOKED_AT_BYTES; may throw
+ * @param look receives the inflated data of each, in pieces that overlap; may throw
  * @throws DocumentInvalidError if a limit is exceeded
  */
 export const inflateStreams = async (
@@ -110,7 +119,7 @@ export const inflateStreams = async (
 ): Promise<void> => {
   const budget: Budget = { inflated: inflatedBytesMax, read: readBytesMax, endsAtMs: processorMs() + processorMsMax }
   const unpack = async (bytes: Buffer, depth: number): Promise<void> => {
-    const content = await inflate(bytes, budget)
+    const content = await inflate(bytes, budget, look)
     look(content)
     const inside = readings(content, budget, look)
     if (inside.length === 0) return

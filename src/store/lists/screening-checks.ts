@@ -160,6 +160,7 @@ interface Finding {
   /** Outcome of the check without its hits. */
   readonly outcome: string
   readonly settings: string
+  readonly lowestScore: number
   readonly subjectBases: readonly string[]
 }
 
@@ -190,7 +191,7 @@ const endHit = async (
 export const replaceHits = async (
   transaction: Transaction,
   target: HitTarget,
-  { hits: found, outcome, settings, subjectBases }: Finding,
+  { hits: found, outcome, settings, lowestScore, subjectBases }: Finding,
   nowSeconds: number,
 ): Promise<{ readonly opened: number; readonly outcome: string }> => {
   const { organizationId, sessionId } = target
@@ -240,6 +241,8 @@ export const replaceHits = async (
   for (const hit of outcome === 'not-done' ? [] : lost) {
     const { id } = hit
     if (hit.state !== 'cleared' && hit.settings !== settings) continue
+    // A higher threshold does not end a clearance: the entry may still be listed.
+    if (hit.state === 'cleared' && hit.score < lowestScore) continue
     const isCompared = subjectBases.includes(hit.subjectBasis)
     if (hit.state !== 'open') {
       const isListed = found.some((other) => isOfEntry(hit, other))

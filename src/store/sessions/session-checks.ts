@@ -22,9 +22,10 @@ interface NewCheck {
   /** Keyed hashes of all compared data of the session. */
   readonly subjectBases?: readonly string[]
   readonly settings?: string
+  readonly lowestScore?: number
 }
 
-interface StoredCheck extends Omit<NewCheck, 'hits' | 'subjectBases' | 'settings'> {
+interface StoredCheck extends Omit<NewCheck, 'hits' | 'subjectBases' | 'settings' | 'lowestScore'> {
   readonly checkedAtSeconds: number
 }
 
@@ -129,7 +130,7 @@ const writeChecks = async (
       await endClearedHits(transaction, { organizationId, sessionId }, isOmitted, nowSeconds)
     }
     for (const check of checks) {
-      const { name, outcome, detail, version, hits, settings = '', subjectBases = [] } = check
+      const { name, outcome, detail, version, hits, settings = '', lowestScore = 0, subjectBases = [] } = check
       const row = {
         organizationId,
         sessionId,
@@ -144,7 +145,12 @@ const writeChecks = async (
         continue
       }
       const target = { organizationId, sessionId, check: name }
-      const found = await replaceHits(transaction, target, { hits, outcome, settings, subjectBases }, nowSeconds)
+      const found = await replaceHits(
+        transaction,
+        target,
+        { hits, outcome, settings, lowestScore, subjectBases },
+        nowSeconds,
+      )
       written.push({ ...row, outcome: found.outcome })
       if (found.opened > 0) opened.set(sessionId, (opened.get(sessionId) ?? 0) + found.opened)
     }

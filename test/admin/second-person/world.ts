@@ -121,7 +121,7 @@ export const startWorld = async (operation = '') => {
   const decider = newWebhookEndpointId()
   const rejected = await harness.session(alpha.id, ['submitted', 'rejected'])
   // An organization has one endpoint that decides, and `addWebhookEndpoint` makes it.
-  if (['setWebhookService', 'removeWebhookEndpoint', 'rotateWebhookSecret'].includes(operation)) {
+  if (/^(set|change|remove|rotate)Webhook/.test(operation)) {
     await store.webhookEndpoints.add({
       id: decider,
       organizationId: alpha.id,
@@ -172,6 +172,7 @@ export const startWorld = async (operation = '') => {
       `${base}/webhooks/${decider}/service`,
       { body: { service: VERIFICATION_SERVICES[0], secret: SERVICE_SECRET } },
     ],
+    changeWebhookEndpoint: [`${base}/webhooks/${decider}`, { body: { paused: true } }],
     removeWebhookEndpoint: [`${base}/webhooks/${decider}`, {}],
     enableScreeningList: [
       '/screening/lists/own',

@@ -32,6 +32,7 @@ import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { NearNames } from '../../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../../src/domain/session.ts'
 import { targetOf } from '../../../src/identity/evidence/vault.ts'
+import { createCountedSlots } from '../../../src/lib/counted-slots.ts'
 import { findServiceAmong, provide } from '../../../src/lib/service-key.ts'
 import { lastingTimers, systemClock } from '../../../src/lib/time.ts'
 import { createFairWork } from '../../../src/policy/fair-work.ts'
@@ -308,6 +309,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     webhooks: {
       // Receivers of tests are on this machine.
       reach: 'loopback',
+      testSlots: createCountedSlots(),
       keys: async () => ({
         seal: async (organizationId, _purpose, _subject, secret) => {
           const key = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }

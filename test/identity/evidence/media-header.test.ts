@@ -131,6 +131,11 @@ describe('a PDF', () => {
       '/AA<</O<</S/Launch>>>>',
       '/Names<</EmbeddedFiles 9 0 R>>',
       '/RichMediaContent 1 0 R',
+      '/Annots[<</Subtype/FileAttachment>>]',
+      '/EF<</F 9 0 R>>',
+      '/EF % a comment\n 9 0 R',
+      '/AcroForm<</XFA 8 0 R>>',
+      '/OpenAction<</S/Rendition/JS(app.alert(1))>>',
     ]) {
       expect(await refusalOf(pdf(inside))).toBeInstanceOf(DocumentInvalidError)
     }
@@ -163,7 +168,18 @@ describe('a PDF', () => {
     ]) {
       expect([inside, await refusalOf(pdf(inside))]).toEqual([inside, expect.any(DocumentInvalidError)])
     }
-    await checkPdf(pdf('/Title(Flat #1, price #99)'))
+    // Beyond the part that is searched for nested streams.
+    expect(
+      await refusalOf(pdf(streamOf(deflateSync(Buffer.concat([Buffer.alloc(5_000_000, 32), acts]))))),
+    ).toBeInstanceOf(DocumentInvalidError)
+    // A viewer undoes the predictor of an object stream.
+    const [packed, plain] = [deflateSync(Buffer.from('1 0 <<>>')), '/N 1/First 4/Filter/FlateDecode']
+    await checkPdf(pdf(streamOf(packed, `/Type/ObjStm${plain}`)))
+    for (const dictionary of [`/Type/ObjStm${plain}/DecodeParms<</Predictor 12>>`, `/Type/XRef${plain}/D#50 7 0 R`]) {
+      expect(await refusalOf(pdf(streamOf(packed, dictionary)))).toBeInstanceOf(DocumentInvalidError)
+    }
+    await checkPdf(pdf(streamOf(packed, '/Type/XRef/Filter/FlateDecode/DecodeParms<</Columns 4/Predictor 12>>')))
+    await checkPdf(pdf('/Title(Flat #1, price #99 /EFF /XFAB)'))
     await checkPdf(pdf(streamOf(deflateSync(Buffer.from('BT (Passport) Tj ET')))))
   })
 

@@ -182,6 +182,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
             name: NAME_CHECK,
             version: keyOf(first.organizationId),
             settings: comparisonKey([threshold, enabled]),
+            lowestScore: threshold,
           }
           const detail = { threshold, versions }
           return (await find(sessions, inUse, threshold)).map(({ problem, ...found }) => [

@@ -94,7 +94,8 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
       if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))
     }
     await Promise.race([Promise.all(wallets.map(askOne)), wait(TIME_LIMIT_MS)])
-    const found = { name, subjects: wallets.map(subjectOf), hits: [...hits], settings: comparisonKey([fromScore]) }
+    const subjects = wallets.map(subjectOf)
+    const found = { name, subjects, hits: [...hits], settings: comparisonKey([fromScore]), lowestScore: fromScore ?? 0 }
     if (answered === wallets.length) return { ...found, version, detail, outcome: 'passed' }
     // An empty version makes the next pass repeat the query.
     return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }
