@@ -20,12 +20,13 @@ export const shown = <Schema extends TObject, Own extends Partial<Static<Schema>
   record: RecordOf<Omit<Static<Schema>, keyof Own>>,
   own?: Own,
 ): Static<Schema> => {
-  const fields = { ...record } as Readonly<Record<string, unknown>>
-  const members: Record<string, unknown> = { ...own }
+  const fields = record as Readonly<Record<string, unknown>>
+  const given: Readonly<Record<string, unknown>> = own ?? {}
+  const members: Record<string, unknown> = {}
   for (const name of Object.keys(schema.properties)) {
-    if (name in members) continue
     const field = fieldNameOf(name)
-    members[name] = name.endsWith('_at') ? timeOrNull(fields[`${field}Seconds`] as number | null) : fields[field]
+    if (name in given) members[name] = given[name]
+    else members[name] = name.endsWith('_at') ? timeOrNull(fields[`${field}Seconds`] as number | null) : fields[field]
   }
   return members as Static<Schema>
 }

@@ -21,6 +21,7 @@ interface ReadRule {
 }
 
 interface ReadPolicy {
+  readonly isOfSessions: boolean
   readonly tokens: readonly CST.Token[]
   readonly isEmpty: boolean
   readonly isFlow: boolean
@@ -32,7 +33,7 @@ interface ReadPolicy {
 
 const scalarOf = (map: YAMLMap, key: string): Scalar | null => {
   const node = map.get(key, true)
-  return isScalar(node) && typeof node.value === 'string' ? node : null
+  return isScalar(node) && node.anchor === undefined && typeof node.value === 'string' ? node : null
 }
 
 const textOf = (map: YAMLMap, key: string): string => String(scalarOf(map, key)?.value ?? '')
@@ -58,6 +59,7 @@ const read = (source: string): ReadPolicy | null => {
   const [start, end] = rules.range
   return {
     tokens,
+    isOfSessions: document.get('decides') === 'sessions',
     isEmpty: rules.items.length === 0,
     isFlow: rules.flow === true,
     rules: rules.items.map(readRule),
@@ -72,14 +74,21 @@ export interface ShownRule {
   readonly line: number
 }
 
+interface ShownRules {
+  readonly rules: readonly ShownRule[]
+  /** The policy decides sessions. */
+  readonly isOfSessions: boolean
+}
+
 /** Returns null if the document is not valid YAML with rules. */
-export const readRules = (source: string): readonly ShownRule[] | null => {
+export const readRules = (source: string): ShownRules | null => {
   const policy = read(source)
   if (policy === null) return null
-  return policy.rules.map((each) => ({
+  const rules = policy.rules.map((each) => ({
     rule: each?.rule ?? null,
     line: source.slice(0, each?.start ?? policy.range[0]).split('\n').length,
   }))
+  return { rules, isOfSessions: policy.isOfSessions }
 }
 
 const sameRule = (one: RuleText | null | undefined, other: RuleText): boolean =>
@@ -97,6 +106,14 @@ const addKey = (source: string, { map, rule }: ReadRule, key: string, value: str
   if (valueNode.srcToken?.type === 'block-scalar') return insert(keyStart, `${lines}\n${indent}`)
   const lineEnd = source.indexOf('\n', valueEnd)
   return insert(lineEnd === -1 ? source.length : lineEnd, `\n${indent}${lines}`)
+}
+
+/** Removes a key with its line. */
+const removeKey = (source: string, { map }: ReadRule, key: string): string => {
+  const pair = map.items.find((each) => isScalar(each.key) && each.key.value === key)
+  const [keyNode, valueNode] = [pair?.key, pair?.value] as [Scalar, Scalar]
+  const [start, end] = [keyNode.range?.[0] ?? 0, valueNode.range?.[2] ?? 0]
+  return source.slice(0, source.lastIndexOf('\n', start) + 1) + source.slice(end)
 }
 
 const changeWith = (source: string, index: number, next: RuleText, type: Scalar.Type | undefined): string | null => {
@@ -118,12 +135,12 @@ const changeWith = (source: string, index: number, next: RuleText, type: Scalar.
     if (name === rule.kind) {
       set(key, next.kind, true)
       set(value, next.expression)
-    } else if (name === 'id' || name === 'code' || name === 'message') set(value, next[name])
+    } else if ((name === 'id' || name === 'code' || name === 'message') && next[name] !== '') set(value, next[name])
   }
   let text = policy.tokens.map((token) => CST.stringify(token)).join('')
   for (const key of ['message', 'code'] as const) {
-    const changed = map.has(key) || next[key] === '' ? null : read(text)?.rules[index]
-    if (changed != null) text = addKey(text, changed, key, next[key])
+    const changed = map.has(key) === (next[key] !== '') ? null : read(text)?.rules[index]
+    if (changed != null) text = map.has(key) ? removeKey(text, changed, key) : addKey(text, changed, key, next[key])
   }
   return sameRule(read(text)?.rules[index]?.rule, next) ? text : null
 }
@@ -135,19 +152,20 @@ export const changeRule = (source: string, index: number, next: RuleText): strin
     : (changeWith(source, index, next, undefined) ?? changeWith(source, index, next, 'QUOTE_DOUBLE'))
 
 /** Returns the text with another rule at the end. Null if only an editor can add it. */
-export const addRule = (source: string, { id, kind, expression, code, message }: RuleText): string | null => {
+export const addRule = (source: string, next: RuleText): string | null => {
+  const { id, kind, expression, code, message } = next
   const policy = read(source)
   if (policy === null || (policy.isFlow && !policy.isEmpty)) return null
   const rule = { id, [kind]: expression, ...(code === '' ? {} : { code }), ...(message === '' ? {} : { message }) }
   const lines = stringify([rule], { lineWidth: 0 }).trimEnd().split('\n')
   const [start, end] = policy.range
-  if (policy.isEmpty) {
-    return `${source.slice(0, start).trimEnd()}\n${lines.map((line) => `  ${line}`).join('\n')}${source.slice(end)}`
-  }
   const indent = ' '.repeat(start - (source.lastIndexOf('\n', start - 1) + 1))
   // The range of a sequence includes the line break after its last value, if any.
   const before = source.slice(0, end)
   const added = lines.map((line) => `${indent}${line}\n`).join('')
-  const text = `${before}${before.endsWith('\n') ? '' : '\n'}${added}${source.slice(end)}`
-  return read(text)?.rules.length === policy.rules.length + 1 ? text : null
+  const text = policy.isEmpty
+    ? `${source.slice(0, start).trimEnd()}\n${lines.map((line) => `  ${line}`).join('\n')}${source.slice(end)}`
+    : `${before}${before.endsWith('\n') ? '' : '\n'}${added}${source.slice(end)}`
+  const written = read(text)?.rules
+  return written?.length === policy.rules.length + 1 && sameRule(written.at(-1)?.rule, next) ? text : null
 }

@@ -31,7 +31,7 @@ export const booleanOf = (body: JsonObject, field: string): boolean => {
 }
 
 /** EIP-155. @throws FieldMissingError, FieldInvalidError */
-export const chainIdOf = (body: JsonObject): number => {
+const chainIdOf = (body: JsonObject): number => {
   const value = body['chainId'] ?? null
   if (value === null) throw new FieldMissingError('chainId')
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {

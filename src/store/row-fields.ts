@@ -29,18 +29,9 @@ export const columnNameOf = remembered((field) => {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 })
 
-export const pickFields = <Row extends object, Column extends keyof Row & string>(
-  row: Row,
-  columns: readonly Column[],
-): FieldsOf<Pick<Row, Column>> => {
-  const fields: Record<string, unknown> = {}
-  for (const column of columns) fields[fieldNameOf(column)] = row[column]
-  return fields as FieldsOf<Pick<Row, Column>>
-}
-
 /** The row must contain only the columns of its type. */
 export const fieldsOf = <Row extends object>(row: Row): FieldsOf<Row> =>
-  pickFields(row, Object.keys(row) as (keyof Row & string)[])
+  Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldNameOf(column), value])) as FieldsOf<Row>
 
 /** Rows per statement; few sizes, so that few statements are prepared. */
 const CHUNKS = [64, 16, 4, 1] as const

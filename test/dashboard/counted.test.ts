@@ -69,7 +69,7 @@ test('every sentence that counts is listed here as it reads with 1, so that some
       '1 worker',
       ', … µs per signature, on… 1 core',
       'and 1 business',
-      'Compared with today’s lists: …1 submitted or completed session.…',
+      'Compared with today’s lists: …1 submitted, completed or returned session.…',
       'The file has 1 address.',
       'Try again in 1 second.',
       'Webhook … is failing: 1 message not delivered, the first …',

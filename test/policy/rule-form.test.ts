@@ -170,7 +170,7 @@ describe('a changed rule', () => {
         message,
         fc.boolean(),
         (source, number, changed, nextCode, nextMessage, keepsCondition) => {
-          const before = readRules(source) ?? []
+          const before = readRules(source)?.rules ?? []
           const index = number % before.length
           const old = before[index]?.rule
           if (old == null) return
@@ -178,7 +178,7 @@ describe('a changed rule', () => {
           const next = { ...changed, expression, code: nextCode || old.code, message: nextMessage || old.message }
           const text = changeRule(source, index, next)
           expect(text).not.toBeNull()
-          const after = readRules(text ?? '') ?? []
+          const after = readRules(text ?? '')?.rules ?? []
           expect(after.map((each) => each.rule)).toEqual(before.map((each, at) => (at === index ? next : each.rule)))
           // Everything before the rule's line and after the next rule's line is the same, byte for byte.
           const line = (text: string, at: number): readonly string[] => [
@@ -205,7 +205,7 @@ describe('a changed rule', () => {
 
   test('that is what it was leaves the text alone', () => {
     for (const source of SOURCES) {
-      for (const [index, { rule: found }] of (readRules(source) ?? []).entries()) {
+      for (const [index, { rule: found }] of (readRules(source)?.rules ?? []).entries()) {
         if (found !== null) expect(changeRule(source, index, found)).toBe(source)
       }
     }
@@ -223,8 +223,8 @@ describe('a new rule', () => {
         (source, changed, nextCode, nextMessage) => {
           const next = { ...changed, code: nextCode, message: nextMessage }
           const text = addRule(source, next) ?? ''
-          expect((readRules(text) ?? []).map((each) => each.rule)).toEqual([
-            ...(readRules(source) ?? []).map((each) => each.rule),
+          expect((readRules(text)?.rules ?? []).map((each) => each.rule)).toEqual([
+            ...(readRules(source)?.rules ?? []).map((each) => each.rule),
             next,
           ])
           if (source.includes('rules: []')) return
@@ -241,4 +241,20 @@ describe('a new rule', () => {
     const next = { id: 'x', kind: 'allow', expression: 'true', code: '', message: '' }
     for (const source of [FLOW, 'a: [', 'name: x', '', 'rules: 1']) expect(addRule(source, next)).toBeNull()
   })
+})
+
+test('an emptied code or message is removed with its key', () => {
+  const source =
+    "name: x\nrules:\n  - id: a # first\n    deny: 'true'\n    code: A\n    message: Denied.\n  - { id: b, deny: 'true', code: B }\n"
+  const rule = { id: 'a', kind: 'deny', expression: 'true', code: '', message: '' }
+  expect(changeRule(source, 0, rule)).toBe(source.replace('    code: A\n    message: Denied.\n', ''))
+  // A key of a rule in braces is removed as text.
+  expect(changeRule(source, 1, { ...rule, id: 'b' })).toBeNull()
+})
+
+test('a rule is added only where the document then has it', () => {
+  const rule = { id: 'a', kind: 'allow', expression: 'true', code: '', message: 'One.\nTwo.' }
+  expect(addRule('{version: 1, rules: []}', rule)).toBeNull()
+  expect(addRule('name: x\nrules: [] # none\n', rule)).toBeNull()
+  expect(addRule('name: x\nrules: []\n', rule)).toContain('  - id: a\n')
 })

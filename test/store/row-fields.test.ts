@@ -1,6 +1,6 @@
 // Rows and items have the same names in two spellings, and a row that was read with more columns hands on only those asked.
 import { describe, expect, test } from 'bun:test'
-import { fieldsOf, pickFields, type RowOf } from '../../src/store/row-fields.ts'
+import { fieldsOf, type RowOf } from '../../src/store/row-fields.ts'
 
 interface Item {
   readonly id: string
@@ -16,11 +16,5 @@ describe('the fields of a row', () => {
   test('are its columns by their other names', () => {
     const item: Item = fieldsOf(ROW)
     expect(item).toEqual(ITEM)
-  })
-
-  test('are only the named ones where the row has more', () => {
-    const { id, sha256 }: Pick<Item, 'id' | 'sha256'> = pickFields(ROW, ['id', 'sha256'])
-    expect({ id, sha256 }).toEqual({ id: 'a', sha256: 'ff' })
-    expect(Object.keys(pickFields({ ...ROW, password_hash: 'secret' }, ['id']))).toEqual(['id'])
   })
 })

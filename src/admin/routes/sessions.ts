@@ -311,7 +311,7 @@ export const SESSION_ROUTES = [
     alone: 'one-session',
     summary: 'Complete, reject or send back a session',
     description:
-      'Fails if the session has changed since `sequence`, or is assigned to another reviewer. To change a completed session, revoke it. `rejected` is final and requires a public or private comment. Completing a session with `missing` parts fails with `SESSION_INCOMPLETE`, unless `override` is true. While checks are running, the request fails with `Retry-After`.',
+      'Fails if the session has changed since `sequence`, or is assigned to another reviewer. To change a completed session, revoke it. `rejected` is final and requires a public or private comment. Completing a session with `missing` parts fails with `SESSION_INCOMPLETE`, and with a confirmed hit with `SESSION_CONFLICT`, unless `override` is true. While checks are running, the request fails with `Retry-After`.',
     body: closed({ status: oneOf(['completed', 'rejected', 'retry']), ...DECISION, override: OVERRIDE }),
     answer: SESSION_DETAIL,
     errors: [409],

@@ -185,9 +185,11 @@ export const WEBHOOK_ROUTES = [
     answer: ENDPOINT,
     handle: ({ organization, params, body, write }) =>
       write(async (tables, note) => {
-        const { id } = await requireEndpoint(tables, organization.id, params.endpoint)
-        await tables.webhookEndpoints.setPaused(organization.id, id, body.paused)
-        note({ action: body.paused ? 'webhook.pause' : 'webhook.resume', subject: id })
+        const { id, pausedAtSeconds } = await requireEndpoint(tables, organization.id, params.endpoint)
+        if ((pausedAtSeconds !== null) !== body.paused) {
+          await tables.webhookEndpoints.setPaused(organization.id, id, body.paused)
+          note({ action: body.paused ? 'webhook.pause' : 'webhook.resume', subject: id })
+        }
         return showEndpoint(await requireEndpoint(tables, organization.id, id))
       }),
   }),

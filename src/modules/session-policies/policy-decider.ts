@@ -139,9 +139,9 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
       store.transaction(async (tables) => {
         await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
         if (outcome === 'completed') {
-          // An outdated comparison is repeated, even if it has found a hit.
-          await tables.sessions.lock(organizationId, sessionId)
-          await requireCurrent(tables, session)
+          const locked = await tables.sessions.lock(organizationId, sessionId)
+          // An outdated comparison is repeated, even if it has found a hit. `changeStatus` refuses a changed session.
+          if (locked?.session.sequence === sequence) await requireCurrent(tables, locked.session)
         }
         const state = await tables.sessions.changeStatus(change)
         await tables.audit.append({

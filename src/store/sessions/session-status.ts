@@ -110,8 +110,8 @@ const checkCompletion = async (
 /**
  * Returns the session's new state. Null if the organization has no such session. Changes nothing if it throws.
  * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError,
- * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError; for an automatic decision also
- * HitConfirmedError, UncomparedError, RejectedBeforeError, LinkedSessionsError
+ * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError; without an operator's
+ * override HitConfirmedError; for an automatic decision also UncomparedError, RejectedBeforeError, LinkedSessionsError
  */
 export const createStatusWriter =
   (scope: TableScope) =>

@@ -78,6 +78,7 @@ const membersOf = ({ strict }: World, twin: string): Readonly<Record<string, Rea
     environment: unseen('elsewhere'),
     purpose: unseen('elsewhere'),
   },
+  changeWebhookEndpoint: { paused: unseen('elsewhere') },
   setWebhookService: {
     service: other(VERIFICATION_SERVICES[1]),
     secret: unseen('secret'),

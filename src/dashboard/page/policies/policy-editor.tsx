@@ -35,12 +35,14 @@ export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSa
   /** Where the text opens. */
   const place = useRef<readonly [line: number, column: number] | null>(null)
   const openText = (line: number, column: number): void => {
-    place.current = [line, column]
-    setView('text')
     if (view === 'text') handle.current?.goTo(line, column)
+    else place.current = [line, column]
+    setView('text')
   }
   useEffect(() => {
-    if (view === 'text' && place.current !== null) handle.current?.goTo(...place.current)
+    if (view !== 'text' || place.current === null) return
+    handle.current?.goTo(...place.current)
+    place.current = null
   }, [view])
   return (
     <div class="policy-editor">

@@ -121,13 +121,21 @@ const RuleForm = ({ rule, shown, types, descriptions, isOfSessions, readOnly, on
         />
       )}
       {(rejects || rule.code !== '') && (
-        <TextField label="Code" mono value={texts.code ?? rule.code} onValue={(code) => write({ code })} optional />
+        <TextField
+          label="Code"
+          mono
+          value={texts.code ?? rule.code}
+          onValue={(code) => write({ code })}
+          error={refused ?? undefined}
+          optional
+        />
       )}
       {(rejects || rule.message !== '') && (
         <TextField
           label="Message"
           value={texts.message ?? rule.message}
           onValue={(message) => write({ message })}
+          error={refused ?? undefined}
           optional={!isOfSessions}
         />
       )}
@@ -145,13 +153,13 @@ interface RuleBuilderProps {
 }
 
 export const RuleBuilder = ({ source, facts, readOnly, onSource, onText }: RuleBuilderProps) => {
-  const rules = readRules(source)
-  const isOfSessions = /^decides:\s*["']?sessions\b/m.test(source)
+  const document = readRules(source)
+  const isOfSessions = document?.isOfSessions === true
   const decides = isOfSessions ? 'sessions' : 'requests'
   const readable = facts.filter((each) => each.decides === decides)
   const types = Object.fromEntries(readable.map(({ name, type }) => [name, type]))
   const descriptions = Object.fromEntries(readable.map(({ name, description }) => [name, description]))
-  if (rules === null) {
+  if (document === null) {
     return (
       <Notice tone="warn" title="The document can’t be read">
         <p>Correct the YAML text first.</p>
@@ -162,7 +170,11 @@ export const RuleBuilder = ({ source, facts, readOnly, onSource, onText }: RuleB
     if (text !== null) onSource(text)
     return text !== null
   }
-  const id = `rule-${rules.length + 1}`
+  const { rules } = document
+  const used = new Set(rules.map(({ rule }) => rule?.id))
+  let number = rules.length + 1
+  while (used.has(`rule-${number}`)) number += 1
+  const id = `rule-${number}`
   const added = addRule(source, {
     id,
     kind: isOfSessions ? 'review' : 'allow',

@@ -1,4 +1,5 @@
 // Webhook endpoints that receive events of identity sessions, with their secrets and messages.
+import type { WebhookMessageType } from '../../../domain/webhook-message.ts'
 import { type AnswerOf, call } from '../api/client.ts'
 import type { WebhookEndpoint } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'
@@ -20,7 +21,7 @@ const EVENTS = {
   'session.wallets_changed': 'Wallets changed',
   'session.checked': 'Checks done',
   'screening.hit': 'New hit',
-} as const
+} as const satisfies Record<Exclude<WebhookMessageType, 'session.decision_requested'>, string>
 const TEST = 'POST /organizations/{organization}/webhooks/{endpoint}/test'
 const sendTest = (
   params: { readonly organization: string; readonly endpoint: string },

@@ -28,7 +28,9 @@ const TRIAL = named(
   'ThresholdTrial',
   closed({
     threshold: Type.Integer({ description: 'The organization’s current threshold' }),
-    sessions: Type.Integer({ description: 'Number of compared sessions, the newest submitted or completed ones' }),
+    sessions: Type.Integer({
+      description: 'Number of compared sessions, the newest submitted, completed or returned ones',
+    }),
     exact: Type.Boolean({ description: 'Whether all sessions were compared' }),
     unread: Type.Integer({ description: 'Number of sessions whose names could not be read' }),
     counts: Type.Array(closed({ threshold: Type.Integer(), hits: Type.Integer(), sessions: Type.Integer() })),
@@ -50,7 +52,7 @@ export const THRESHOLD_TRIAL_ROUTES = [
     alone: 'reads',
     summary: 'Compare the hits of other thresholds',
     description:
-      'Compares the newest submitted and completed sessions, 500 of each, with the current lists. Takes a few seconds, changes nothing, and is recorded in the audit log.',
+      'Compares the newest submitted, completed and returned sessions, 500 of each, with the current lists. Takes a few seconds, changes nothing, and is recorded in the audit log.',
     body: closed({}),
     answer: TRIAL,
     errors: [409],

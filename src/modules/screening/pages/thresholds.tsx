@@ -27,7 +27,7 @@ const Counts = ({ trial }: { readonly trial: ThresholdTrial }) => (
   <Card
     flush
     title="Hits by threshold"
-    text={`Compared with today’s lists: ${trial.exact ? '' : 'the newest '}${counted(trial.sessions, 'submitted or completed session', 'submitted or completed sessions')}.${
+    text={`Compared with today’s lists: ${trial.exact ? '' : 'the newest '}${counted(trial.sessions, 'submitted, completed or returned session', 'submitted, completed or returned sessions')}.${
       trial.unread === 0 ? '' : ` ${trial.unread.toLocaleString('en')} of them could not be read.`
     }`}
   >

@@ -1,33 +1,16 @@
 // Compares the audit log with its signed heads, to detect a truncated, restored or rewritten audit log.
 
 import type { DataFolder } from '../../../setup/data-folder.ts'
-import { type AuditHead, auditProblem } from '../../../store/audit.ts'
+import { auditProblem } from '../../../store/audit.ts'
 import type { Store } from '../../../store/store.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { openDecisionTreeReader } from '../store/open.ts'
 import type { DecisionTreeReader } from '../store/reader.ts'
-import { encodeCheckpoint, type LogSigner, parseCheckpoint } from '../tree/checkpoint.ts'
-import { encodeNote, NoteInvalidError, openNote, type VerifierKey } from '../tree/note.ts'
+import { NoteInvalidError } from '../tree/note.ts'
+import { openAuditHead } from '../verify/audit-head.ts'
 import { readHeadFile } from '../verify/tree-heads.ts'
 import { type LogKey, readLogKey } from './log-key.ts'
 import { treeTargetOf } from './tree-service.ts'
-
-// Latest entry of the audit log, signed with the log key and stored next to the tree's head, to detect a rewritten,
-// truncated or restored audit log. The format is a checkpoint with a separate origin.
-const originOf = ({ name }: VerifierKey): string => `${name}/audit`
-
-export const signAuditHead = ({ sequence, hash }: AuditHead, { key, sign }: LogSigner): string => {
-  const text = encodeCheckpoint({ origin: originOf(key), size: sequence, root: Uint8Array.fromHex(hash) })
-  const bytes = sign(Buffer.from(text))
-  return encodeNote({ text, signatures: [{ name: key.name, keyId: key.keyId, bytes }] })
-}
-
-/** @throws NoteInvalidError if the log has not signed the head */
-export const openAuditHead = (encoded: string, key: VerifierKey): AuditHead => {
-  const { origin, size, root } = parseCheckpoint(openNote(encoded, key))
-  if (origin !== originOf(key)) throw new NoteInvalidError('the text is not a head of the audit log')
-  return { sequence: size, hash: Buffer.from(root).toString('hex') }
-}
 
 /** @param tree Null if there is no tree yet @returns problems, each with the location of the head */
 export const auditHeadProblems = async (

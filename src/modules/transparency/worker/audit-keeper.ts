@@ -2,10 +2,10 @@
 
 import { writePrivateFile } from '../../../signing/private-file.ts'
 import type { AuditHead } from '../../../store/audit.ts'
-import { openAuditHead, signAuditHead } from '../service/audit-head.ts'
 import type { DecisionTree } from '../store/open.ts'
 import type { LogSigner } from '../tree/checkpoint.ts'
 import type { VerifierKey } from '../tree/note.ts'
+import { openAuditHead, signAuditHead } from '../verify/audit-head.ts'
 import { readHeadFile } from '../verify/tree-heads.ts'
 
 interface AuditKeeper {
