@@ -27,7 +27,11 @@ const BATCH_RATIO = ratio(
   'attestations, 100 per call / single requests of the bare server',
   'higher',
 )
-const KEYED_RATIO = ratio('summary.keyed_over_unkeyed', 'requests with an Idempotency-Key / without', 'higher')
+const KEYED_RATIO = ratio(
+  'summary.keyed_over_unkeyed',
+  'requests with an Idempotency-Key / requests without one',
+  'higher',
+)
 const TAIL_RATIO = ratio(
   'summary.half_p99_over_bare',
   'p99 at half of capacity / p99 of the bare server at half of its capacity',

@@ -39,7 +39,7 @@ const megabytes = (row: string): number => {
 /** Memory of a node under full load, with the search index, and a Web3 keystore opened per worker. */
 const neededMb = ({ processes, workers }: { readonly processes: number; readonly workers: number }): number => {
   const further = megabytes(
-    workers === 0 ? 'Each further process, with `--workers 0`' : 'Each further process, with workers',
+    workers === 0 ? 'Each additional process, with `--workers 0`' : 'Each additional process, with workers',
   )
   return (
     megabytes('One process under full load, and') +
