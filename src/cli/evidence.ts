@@ -103,7 +103,7 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
   {
     noun: 'evidence',
     verb: 'list-reads',
-    summary: 'List who read the evidence of a session',
+    summary: 'List reads of a session’s evidence',
     words: [SESSION],
     options: [ORG],
     isLocal: true,

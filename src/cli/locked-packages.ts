@@ -67,7 +67,7 @@ export const readLockedPackages = (): readonly LockedPackage[] => {
   const lock = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as LockFile
   const { packages } = lock
   const own = lock.workspaces['']
-  if (own === undefined) throw new Error('bun.lock has no workspace of ours')
+  if (own === undefined) throw new Error('bun.lock has no root workspace')
 
   /** Resolves a package next to its dependent, then higher in the tree. */
   const placeOf = (name: string, from: string): string | null => {

@@ -37,7 +37,8 @@ export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses =
   const claim = (setting: string, address: ListenAddress): ListenAddress => {
     const { hostname, port } = claimListenAddress(setting, address)
     const other = claimed.get(`${hostname}:${port}`)
-    if (other !== undefined) throw new SettingInvalidError(`--${setting} ${hostname}:${port} is --${other} already`)
+    if (other !== undefined)
+      throw new SettingInvalidError(`--${setting} ${hostname}:${port} is already used by --${other}`)
     claimed.set(`${hostname}:${port}`, setting)
     return { hostname, port }
   }

@@ -173,7 +173,7 @@ export const METRICS = {
   geographyAge: defineMetric(
     'countersign_geography_age_seconds',
     'gauge',
-    'Time since the publisher of the geography file built it.',
+    'Time since the geography file was built by its publisher.',
   ),
   factQuestions: defineMetric('countersign_fact_questions_total', 'counter', 'Queries to screeners and chains.', {
     kind: 'screener, chain, or a source such as base-fee',

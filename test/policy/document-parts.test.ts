@@ -143,7 +143,7 @@ describe('abi', () => {
       '1:29 f(uint256) and f(uint256) cannot be distinguished by their data',
     ],
     ['abi: [{ type: function, inputs: [] }]', '1:7 the function has no name'],
-    ['abi: [{ type: method, name: f }]', '1:15 an item of an abi must be a function'],
+    ['abi: [{ type: method, name: f }]', '1:15 each item of an abi must be a function'],
     ['abi: [{ type: function, name: f, inputs: 5 }]', '1:42 inputs must be a list'],
     ['abi: [{ type: function, name: f, inputs: [5] }]', '1:42 inputs must be a list of parameters with name and type'],
     ['abi: [{ type: function, name: f, inputs: [{ name: x }] }]', '1:43 the parameter has no type'],

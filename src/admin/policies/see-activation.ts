@@ -65,7 +65,7 @@ const replayText = async (
     const { sessions, completed, rejected, left, agreed } = result
     const otherwise = Number(completed) + Number(rejected) - Number(agreed)
     return [
-      `Replayed on ${counted(Number(sessions), 'session', 'sessions')}: ${completed} completed, ${rejected} rejected, ${left} left to reviewers; ${otherwise} different from reviewers`,
+      `Replayed on ${counted(Number(sessions), 'session', 'sessions')}: ${completed} completed, ${rejected} rejected, ${left} left to reviewers; ${otherwise} different from the reviewers’ decisions`,
     ]
   }
   const { decisions, same, other_verdict: otherVerdict, other_rule: otherRule } = result

@@ -18,7 +18,7 @@ import { editContext, LIST, type ListOwner, ownerOf, showList } from './list-sha
 const MEMO = Type.String({
   maxLength: MEMO_LENGTH_MAX,
   printable: true,
-  description: 'Reason that the address is in the list',
+  description: 'Reason for listing the address',
 })
 
 const ENTRY = named(

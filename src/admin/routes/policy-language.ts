@@ -20,7 +20,7 @@ export const POLICY_LANGUAGE_ROUTES = [
   route('describePolicyLanguage', 'GET', '/policy-language', {
     access: CALLER,
     command: false,
-    summary: 'List the facts and functions for rules',
+    summary: 'List the facts and functions that rules can use',
     answer: closed({
       facts: Type.Array(
         closed({

@@ -179,7 +179,7 @@ export const WEBHOOK_ROUTES = [
     summary: 'Pause or resume an endpoint',
     description:
       'Nothing is sent while the endpoint is paused, and no message is lost: messages wait, and are sent when the ' +
-      'endpoint resumes. Requests in flight end normally. Test messages are still sent. Pausing an endpoint for ' +
+      'endpoint resumes. Requests in flight complete normally. Test messages are still sent. Pausing an endpoint for ' +
       'decisions may require a second person.',
     body: closed({ paused: Type.Boolean() }),
     answer: ENDPOINT,
@@ -250,7 +250,7 @@ export const WEBHOOK_ROUTES = [
       see: (tables, { organization, params }) => seeDeciderEnd(tables, organization, params.endpoint),
     },
     summary: 'Remove a webhook endpoint',
-    description: 'Pending messages become dead. Removing an endpoint for decisions may require a second person.',
+    description: 'Pending messages are marked as dead. Removing an endpoint for decisions may require a second person.',
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
         const { id, url } = await requireEndpoint(tables, organization.id, params.endpoint)

@@ -48,7 +48,7 @@ export const ALONE = {
   'new-organization': 'a new organization has no projects yet, and its own rule',
   key: 'keys can’t make changes that require a person; the key’s holder counts as the author of the key’s changes',
   'not-live': 'has no effect until a revision is activated',
-  texts: 'texts for people; verdicts don’t depend on them',
+  texts: 'descriptive text; verdicts don’t depend on it',
   reads: 'evaluates or reads without changing verdicts',
   attest: 'the key’s holder can make the same request',
   'regular-read': 'reads a source early that is read regularly',

@@ -133,7 +133,7 @@ export const LIST_ENTRY_COMMANDS: readonly Command[] = [
     verb: 'add',
     summary: 'Add addresses to a list',
     words: [LIST, ADDRESSES],
-    options: [text('memo', 'TEXT', 'Reason that the addresses are listed'), AUTHOR, ...OWNER],
+    options: [text('memo', 'TEXT', 'Reason for listing the addresses'), AUTHOR, ...OWNER],
     run: (context) => edit(context, true),
   },
   {

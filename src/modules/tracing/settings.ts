@@ -45,7 +45,7 @@ export const TRACE_METRICS = {
   spansRejected: defineMetric(
     'countersign_trace_spans_rejected_total',
     'counter',
-    'Spans of sent traces that the collector rejected.',
+    'Sent spans that the collector rejected.',
   ),
 }
 

@@ -45,7 +45,7 @@ const readJsonItem = (context: DocumentContext, node: MappingNode, path: string)
   const reader = createMappingReader(context, node, path, 'a function')
   const kind = plainValue(reader.node('type')) ?? 'function'
   if (typeof kind === 'string' && OTHER_ITEMS.has(kind)) return null
-  if (kind !== 'function') return reader.complainOf('type', 'an item of an abi must be a function')
+  if (kind !== 'function') return reader.complainOf('type', 'each item of an abi must be a function')
   if (!reader.has('name')) return reader.complainOf('name', 'the function has no name')
   const name = reader.matching('name', 128, SOLIDITY_NAME, 'is not a valid function name')
   const inputs = readParameters(context, reader, 'inputs', 0)
@@ -63,7 +63,8 @@ export const readFragment = (context: DocumentContext, node: ScalarNode, path: s
     return null
   }
   if (typeof node.value !== 'string') return complain(node.start, 'a function must be text or an item of a JSON ABI')
-  if (node.value.length > POLICY_LIMITS.expressionLength) return complain(node.start, 'the function is too long')
+  if (node.value.length > POLICY_LIMITS.expressionLength)
+    return complain(node.start, `the function must have at most ${POLICY_LIMITS.expressionLength} characters`)
   try {
     return parseAbiFragment(node.value)
   } catch (error) {

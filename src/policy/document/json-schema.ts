@@ -138,7 +138,7 @@ const REQUEST_FACTS: Readonly<Record<string, Schema>> = {
     additionalProperties: {
       anyOf: [
         { type: 'array', items: { type: 'string' } },
-        object('List with an age.', [], {
+        object('Addresses with the age of the list.', [], {
           addresses: { type: 'array', items: { type: 'string' } },
           age: duration('Age of the list.'),
         }),

@@ -82,7 +82,9 @@ const requireSettled = async (
   }
   const checks = await transaction.query<{ name: string; outcome: string }>(selectChecks(ids), [organizationId, ...ids])
   if (isUncompared(checks)) {
-    throw new LinkedSessionsError('another session of the person or their wallets could not be compared with the lists')
+    throw new LinkedSessionsError(
+      'another session of the same person or with the same wallets could not be compared with the lists',
+    )
   }
   if (rows.some((row) => row.is_pending === 1)) throw new LinkedChecksPendingError()
 }

@@ -268,7 +268,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByLabel('Share in percent').nth(1).fill('40')
     await accessible(page)
     await goOn(page)
-    await heading(page, 'Documents of the business')
+    await heading(page, 'Business documents')
     await sendDocument(page, 'registration-document', {
       name: 'extract.pdf',
       mimeType: 'application/pdf',

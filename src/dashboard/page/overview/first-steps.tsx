@@ -79,7 +79,7 @@ export const FirstSteps = ({ beginning, isDeciding, onDecided }: FirstStepsProps
   const [done, open] = [steps.filter((step) => step.done), steps.filter((step) => !step.done)]
   return (
     <>
-      <Card title={open.length === 0 ? 'All first steps are done' : 'First steps'}>
+      <Card title={open.length === 0 ? 'Setup complete' : 'First steps'}>
         <ol class="steps">
           {open.map((step) => (
             <StepOf key={step.title} {...step} />

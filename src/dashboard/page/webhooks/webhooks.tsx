@@ -42,7 +42,7 @@ const SEND_TEST = {
     ),
 } as const
 const PAUSE_TEXT =
-  'Nothing is sent to a paused endpoint. Its messages wait, and are sent when you resume it. Requests in flight end normally.'
+  'Nothing is sent to a paused endpoint. Its messages wait, and are sent when you resume it. Requests in flight complete normally.'
 const OVERLAPS = { 3600: 'In 1 hour', 86400: 'In 1 day', 604800: 'In 1 week' } as const
 const SECRET_LEAD = 'Your endpoint verifies message signatures with this secret, as specified by Standard Webhooks.'
 

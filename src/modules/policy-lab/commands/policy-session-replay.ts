@@ -11,7 +11,7 @@ const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =
 const render = (replay: SessionReplay): string => {
   const { sessions, completed, rejected, left, agreed, disagreements, reasons } = replay
   const otherwise = completed + rejected - agreed
-  const head = `${sessions} sessions: ${completed} completed, ${rejected} rejected, ${left} left to reviewers; ${otherwise} different from reviewers\n`
+  const head = `${sessions} sessions: ${completed} completed, ${rejected} rejected, ${left} left to reviewers; ${otherwise} different from the reviewers’ decisions\n`
   const rows = disagreements.map(({ decided, outcome, rule, count, sessions: examples }) => [
     String(count),
     decided,

@@ -187,7 +187,7 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
       }
     >
       {policy.active_revision_id === null && ofSessions === null ? (
-        <p class="soft">Make a revision live first, for comparison.</p>
+        <p class="soft">Make a revision live first, to compare with.</p>
       ) : others.length === 0 ? (
         <p class="soft">Save another revision first, to compare with the live one.</p>
       ) : (

@@ -90,7 +90,7 @@ export const english = {
     },
     sentBy: (host: string) => `Afterwards, you return to ${host}.`,
     youWill: 'What you will do',
-    minutes: 'Submitting takes about five minutes. You can pause and come back: your entries are saved.',
+    minutes: 'This takes about five minutes. You can pause and come back: your entries are saved.',
     wallets: 'Connect your wallets',
     walletsText: 'Sign a message to prove that they are yours. It costs nothing and moves no funds.',
     walletLocked: 'Connect your wallet',
@@ -256,7 +256,7 @@ export const english = {
 
   documents: {
     title: 'Your documents',
-    titleBusiness: 'Documents of the business',
+    titleBusiness: 'Business documents',
     lead: 'Take a photo or choose a file. Everything is encrypted in transit and in storage.',
     limits: (formats: string, megabytes: number) => `${formats}, at most ${number(megabytes)} MB each.`,
     image: 'JPEG, PNG or WebP',
