@@ -33,9 +33,9 @@ ${describeSettings(MODULES)}
 Other commands: ${PROGRAM} --help
 `
 
-/** Why the start failed, in one line for whoever started it; null for a fault of ours. */
+/** Returns the reason that the start failed, in one line for the operator; null for a bug in Countersign. */
 const explain = (error: unknown): string | null => {
-  // It has said why itself.
+  // The process has logged the reason.
   if (error instanceof ProcessStartError) return error.message
   if (error instanceof SettingInvalidError || error instanceof PolicyInvalidError) return error.message
   if (error instanceof StoreUnusableError || error instanceof WorkersUnusableError) return error.detail
@@ -57,7 +57,7 @@ const stopOnSignals = (log: Logger, stopService: () => Promise<void>): ((signal:
   let stoppedAtMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
     if (stoppedAtMs !== null) {
-      // A second signal means now; one that comes with the first was sent to the whole process group.
+      // A second signal forces the exit. A signal right after the first was sent to the whole process group.
       if (performance.now() - stoppedAtMs > SAME_SIGNAL_MS) process.exit(1)
       return
     }
@@ -131,9 +131,9 @@ const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void>
   link.ready()
 }
 
-/** A promise that nobody waits for is a mistake of ours: it belongs in the log, and is no reason to drop everyone's requests. */
+/** Logs unhandled rejections. They are bugs, but must not stop the process and fail every request. */
 const reportRejections = (log: Logger): void => {
-  process.on('unhandledRejection', (error) => log.error('a promise was left alone and failed', { error }))
+  process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', { error }))
 }
 
 /** Also how new certificates are taken. Those that are there stay in use while the files are no pair. */
@@ -154,7 +154,7 @@ const start = async (): Promise<void> => {
   const config = loadConfig({ arguments: process.argv.slice(isTrial ? 3 : 2), environment: process.env }, MODULES)
   reportRejections(createLogger({ level: config.logLevel }))
   if (link !== null) await startSupervised(link, config)
-  // A thread that signs and answers hangs as a whole, and only another process can see that.
+  // If the only thread hangs, only another process can detect it.
   else if (config.processes === 1 && config.workers > 0) await startAlone(config, isTrial)
   else {
     const log = createLogger({ level: config.logLevel })

@@ -94,7 +94,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
     const { rateLimit } = admitted
     const sent = requestQuery(request.url)
     const input = await decodeInput(route, params, request)
-    // Checked again, because the sender determines how long the body takes.
+    // Checked again, because a client can send the body slowly and permissions may change in between.
     const admission = route.body === null ? admitted : await gate(route, params, request.headers, { counted: false })
     const { actor, organization } = admission
     const { body } = input

@@ -1,5 +1,5 @@
-// Deployment that a command's settings select: its folder, its store, the admin API client, and exclusive work while
-// the service is stopped.
+// Deployment that a command's settings select: its folder, its store, the admin API client, and a lock for work that
+// requires a stopped service.
 import { join } from 'node:path'
 import type { Opened } from '../command-line/admin-client.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'

@@ -25,7 +25,7 @@ const EVENT_MAX_CHARACTERS = 65_536
 export const createEventParser = (lastEventId: string | null = null): EventParser => {
   // The decoder removes a byte order mark only at the beginning.
   const decoder = new TextDecoder()
-  /** Incomplete line. Never scanned again; otherwise, a slow server could make each byte more expensive. */
+  /** Incomplete line. Not scanned again for each chunk, so that the cost of a long line stays linear. */
   let rest = ''
   let endsWithCr = false
   let data: string[] = []

@@ -140,7 +140,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
       stopped = true
       cancel?.()
       cancelListening?.()
-      // A beat in flight would create the row again.
+      // A beat in flight would recreate the row.
       await current?.catch(() => undefined)
       await table.remove(id, null)
     },

@@ -11,7 +11,7 @@ export interface OrganizationNumbers {
   /** @throws StoreUnavailableError */
   load(): Promise<void>
   of(organizationId: string): number
-  /** Handles changes of the topic `organization` and ignores others. */
+  /** Handles changes with the topic `organization`, and ignores others. */
   followChange(change: Pick<Change, 'topic'>): void
   resync(): void
 }

@@ -48,7 +48,7 @@ export interface Facts {
   start(): void
   /** Refreshes the lists' sources on schedule. */
   readonly leaderTask: LeaderTask
-  /** Handles changes of the topic `list` and ignores others. */
+  /** Handles changes with the topic `list`, and ignores others. */
   followChange(change: Change): void
   /** Must be called if changes may have been missed. */
   resync(): void

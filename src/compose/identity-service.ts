@@ -89,7 +89,7 @@ export interface Identity {
   /** Lists of sanctioned people in the screening process. */
   readonly screeningLists: NonNullable<SessionParts['lists']>
   metrics(): IdentityMetrics
-  /** Handles changes of the topics `session` and `organization` and ignores others. */
+  /** Handles changes with the topics `session` and `organization`, and ignores others. */
   followChange(change: Change): void
   /** Must be called if changes may have been missed. */
   resync(): void

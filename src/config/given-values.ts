@@ -1,4 +1,4 @@
-// Texts of the settings from flags, COUNTERSIGN_* variables and one config file. Unknown settings are refused with a
+// Values of the settings, as text, from flags, COUNTERSIGN_* variables and one config file. An unknown setting causes a
 // one-line error, which never contains a secret's value.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'

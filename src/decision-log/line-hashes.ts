@@ -115,7 +115,7 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
   const { directory, runBytes = RUN_BYTES } = options
   const taken = new Map(options.taken)
   const unflushed = new Set<string>()
-  /** By slot: number of the first segment that isn't completely taken. */
+  /** Number of the first segment with lines that haven't been taken, by slot. */
   const doneBefore = new Map<string, number>()
 
   /** Reused for each read; replaced only if a longer line needs more space. */

@@ -15,8 +15,8 @@ const FLAGS = { decision: 1, withheld: 2 } as const
 
 export interface UuidLedger {
   /**
-   * Records a use of a uuid (36 characters, hex and dashes). Returns true if the uuid already has the same use; it may
-   * be used once as a decision and once as withheld. Returns false for a uuid outside the range.
+   * Records a use of a uuid (36 characters, hex and dashes). Returns true for a duplicate: a uuid may be used once for a
+   * decision and once for a withheld one. Returns false for a uuid outside the range.
    */
   add(uuid: string, use: UuidUse): boolean
   nextRange(): boolean

@@ -129,7 +129,7 @@ export const parseCondition = (text: string, types: FactTypes): RuleCondition | 
           : list.slice(2, -2).replaceAll('", "', ', '))
     if (value === null) return null
     const condition = { fact, operator: operatorOf(rest), value }
-    // Anything else, such as two conditions, would be lost.
+    // A form can't show any other text, such as two conditions, and would drop the rest.
     return renderCondition(condition, types) === text ? condition : null
   }
   return null

@@ -60,7 +60,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     }
   }
 
-  // Shown only while they can be changed, because cookies live long and browsers are shared.
+  // Returned only while they can be changed, because cookies are long-lived and browsers may be shared.
   const showFields = gate(async (call) => {
     const { session } = await openForChange(call)
     return jsonResponse(JSON.stringify(await evidence.readFields(session, 'person')), call.requestId)

@@ -63,5 +63,5 @@ export const locateStore = async (config: Pick<Config, 'store'>, folder: DataFol
   }
 }
 
-/** Whether the location may hold a store. A command must not create a new deployment at a mistyped path. */
+/** Whether the location might contain a store. A command must not create a new deployment at a mistyped path. */
 export const storeMayExist = (target: StoreTarget): boolean => target.kind === 'postgres' || existsSync(target.path)

@@ -10,7 +10,7 @@ import { lockDeployment } from './row-locks.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
 const COLUMNS = {
-  /** Increments by one per entry of the deployment. */
+  /** Increments by one with each of the deployment's entries. */
   sequence: integer,
   atSeconds: integer,
   /** Null if the entry concerns the deployment. */

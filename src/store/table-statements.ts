@@ -193,9 +193,9 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
     },
     /**
-     * Like `put`, for many rows with few statements. Keys must be distinct.
+     * Like `put` for many rows, with few statements. Keys must be distinct.
      * @param key fields that identify a row
-     * @param rows all with values for the same fields
+     * @param rows must all set the same fields
      */
     putAll: async (target: Target, key: readonly StoredField<Columns>[], rows: readonly NewRow<Columns>[]) => {
       for (const chunk of chunkRows(rows)) {

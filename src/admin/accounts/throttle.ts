@@ -31,7 +31,7 @@ export interface Attempt {
 }
 
 const PAIR: AttemptLimit = { free: 5, secondsEach: 60 }
-/** For one account from all addresses; lower for codes, because there are only a million. */
+/** For one account from all addresses; lower for codes, because only a million are possible. */
 const ACCOUNT: Readonly<Record<Guessed, AttemptLimit>> = {
   password: { free: 50, secondsEach: 120 },
   code: { free: 10, secondsEach: 600 },

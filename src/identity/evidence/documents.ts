@@ -93,7 +93,7 @@ export const createDocuments = (
         return receipt
       } finally {
         for (const release of releases) release()
-        // The rest of a rejected or completely read stream is not needed.
+        // A rejected document may have been read only in part.
         if (!stream.locked) await stream.cancel()
       }
     },

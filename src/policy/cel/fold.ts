@@ -71,7 +71,7 @@ export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: R
   replace(node, only, type, refuse, () => read(text))
 }
 
-/** Folds calls such as `days(7)` to a duration. */
+/** Folds calls such as `days(7)` into a duration. */
 export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds: number, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'bigint' || others.length > 0) {

@@ -178,7 +178,7 @@ const findHiddenByEscape = (node: SourceNode | null, complain: (offset: number) 
   }
 }
 
-/** Reads as much as possible and reports all mistakes of form. Never throws on invalid input. */
+/** Reads as much as possible and reports all structural errors. Never throws on invalid input. */
 export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   const locate = createLocator(source)
   const issues: PolicyIssue[] = []

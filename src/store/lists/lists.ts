@@ -37,7 +37,7 @@ const LISTS = defineTable(
     organizationId: nullable(text),
     name: text,
     description: text,
-    /** Base with which the list was last written as a whole (list-bases.ts). Null if it was only edited. */
+    /** Base created when the whole list was last replaced (list-bases.ts). Null if the list was only edited. */
     baseId: nullable(text),
     entryCount: integer,
     /** Increments with every change of the entries. */
@@ -92,7 +92,7 @@ export type EditResult =
   /** People do not maintain the list, so their changes would be lost. */
   | { readonly status: 'kept-by-source' | 'kept-by-screening' }
   | { readonly status: 'full' }
-  /** Write the list as a whole (list-bases.ts), then retry. */
+  /** Replace the whole list (list-bases.ts), then retry. */
   | { readonly status: 'edits-full' }
 
 /** Reads rows in ascending order of key, one part per turn of the event loop. */

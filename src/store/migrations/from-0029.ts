@@ -290,7 +290,7 @@ const velocityEnvironments: Migration = {
   ],
 }
 
-/** Paused endpoints. An older program would send to them. */
+/** Paused endpoints. A program older than `worksWith` would send to them. */
 const pausedWebhooks: Migration = {
   number: 42,
   name: 'paused-webhooks',

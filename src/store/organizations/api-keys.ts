@@ -17,7 +17,7 @@ import { requireRoom } from './organization-limits.ts'
 
 export interface NewApiKey
   extends Pick<ApiKeyRecord, 'organizationId' | 'kind' | 'environment' | 'name' | 'expiresAtSeconds' | 'rateLimit'> {
-  /** Defaults to the scopes of the kind. */
+  /** Defaults to the kind's scopes. */
   readonly scopes?: readonly ApiKeyScope[]
 }
 

@@ -1,4 +1,4 @@
-// Maps PostgreSQL's error codes to errors of the store. Server messages may contain values, so they stay in the cause.
+// Maps PostgreSQL's error codes to store errors. Server messages may contain values, so they stay in the cause.
 // Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
 import { SQL } from 'bun'
 import { NamedError } from '../../lib/named-error.ts'

@@ -33,7 +33,7 @@ const COLUMNS = {
 }
 
 const MESSAGES = defineTable('webhook_messages', COLUMNS)
-/** With the content to send. */
+/** Same table, including the content to send. */
 export const SENT_MESSAGES = defineTable('webhook_messages', { ...COLUMNS, snapshot: json<WebhookSnapshot>() })
 
 export interface WebhookMessage extends ItemOf<typeof MESSAGES> {}

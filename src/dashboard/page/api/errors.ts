@@ -54,7 +54,7 @@ export class WaitsForApproval extends Error {
 /** The change requires approval, and the user canceled the request for it. */
 export const APPROVAL_REQUIRED = 'APPROVAL_REQUIRED'
 
-/** The person gave no passkey, or the browser has none; the browser doesn't distinguish these. */
+/** The user didn't present a passkey, or the browser has none; the browser doesn't distinguish the two. */
 export class PasskeyRefusedError extends Error {
   override readonly name = 'PasskeyRefusedError'
 }

@@ -23,7 +23,7 @@ const KINDS = {
   policy: <Badge tone="info">Policy</Badge>,
 } as const
 
-/** Returns the events of the window, oldest first; empty until they are read. */
+/** Returns the events in the window, oldest first; empty until they are loaded. */
 export const useEvents = ({ read, seconds }: LiveWindow): readonly LiveEvent[] => {
   const { value, reload } = useRead('GET /live/events', { query: { window: read } })
   useInterval(EVENTS_AGAIN_MS, reload)

@@ -3,7 +3,7 @@ import type { Session } from '../api/types.ts'
 
 /**
  * Returns the first session after the current one that is unassigned or assigned to this reviewer, continuing from the
- * beginning. Ids rise with time, like the order of the queue.
+ * beginning. Ids increase over time, and the queue is in the same order.
  */
 export const nextOf = <Waiting extends Pick<Session, 'id' | 'assigned_to'>>(
   queue: readonly Waiting[],

@@ -49,7 +49,7 @@ const movedText = (before: SessionDetail, now: SessionDetail): string => {
     : 'It was reassigned while you were viewing it.'
 }
 
-/** Returns whether a response is newer; it may be older than the user's own change. */
+/** Returns whether a response is newer than the session shown. A response may predate the user's own change. */
 const hasMoved = (before: SessionDetail, now: SessionDetail): boolean =>
   now.sequence > before.sequence || now.assignment_version > before.assignment_version
 

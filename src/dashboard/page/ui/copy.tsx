@@ -1,4 +1,4 @@
-// Texts for copying: ids, hashes, keys, commands.
+// Copyable text, such as ids, hashes, keys and commands.
 import { useCopy } from '../../../pages/use-copy.ts'
 import { Icon } from './icons.tsx'
 

@@ -107,10 +107,10 @@ interface SwitchCardProps<Value> extends CardProps {
   readonly isOn: (value: Value) => boolean
   readonly label: string
   readonly hint: string
-  /** Texts for users who may not change the setting. */
+  /** Labels for users who can't change the setting. */
   readonly states: Readonly<Record<'on' | 'off', string>>
   readonly change: (wanted: boolean) => Promise<Value>
-  /** Texts of the confirmation and the notification. */
+  /** Wording of the confirmation and the notification. */
   readonly action: (wanted: boolean) => Pick<Action, 'label' | 'title' | 'text' | 'submit' | 'danger'> & {
     readonly done: string
   }

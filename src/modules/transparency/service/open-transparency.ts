@@ -52,7 +52,7 @@ const TILES_KEPT = 512
 
 const textOf = (content: string): LogFile => ({ content, contentType: 'text/plain; charset=utf-8' })
 
-/** Public files of the tree: reads the head at most twice per second. Source: https://c2sp.org/tlog-tiles. */
+/** Serves the public files of the tree, and reads the head at most twice per second. Source: https://c2sp.org/tlog-tiles. */
 const createPublishedLog = (tree: Pick<LogTree, 'open'>, monotonicMs: () => number): LogFiles => {
   const full = new LRUCache<string, Uint8Array>({ max: TILES_KEPT })
   let head: { readonly readMs: number; readonly file: Promise<LogFile | null> } | null = null

@@ -61,7 +61,7 @@ export const openDecisionTreeReader = async (
   return found ? { ...createDecisionTreeReader(database), close: () => database.close() } : null
 }
 
-/** Drops the tree's tables. No service may run. @throws StoreUnusableError, StoreUnavailableError */
+/** Drops the tree's tables. The service must be stopped. @throws StoreUnusableError, StoreUnavailableError */
 export const clearDecisionTree = async (target: StoreTarget): Promise<void> => {
   const database = await openTreeDatabase(target)
   try {

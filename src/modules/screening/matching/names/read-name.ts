@@ -11,7 +11,7 @@ import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, NUMBER_W
 
 /** Longer names are not compared: reading a part would hide the rest. */
 export const NAME_LENGTH_MAX = 400
-/** Further words are ignored and reported as a problem. */
+/** Additional words are ignored and reported as a problem. */
 const WORDS_MAX = 16
 /** Shorter names match too many names. */
 const LETTERS_MIN = 2
