@@ -92,7 +92,7 @@ describe('goals', () => {
     ])
     const printed = formatRatios({ ...resultOf(collector), findings: ['the machine was busy'] })
     expect(printed).toContain('the machine was busy')
-    expect(printed).toMatch(/Idempotency-Key \/ without +0\.60× +at least 0\.85×/)
+    expect(printed).toMatch(/Idempotency-Key \/ requests without one +0\.60× +at least 0\.85×/)
   })
 
   test('goals about 1,000/s are left out at another rate, and all that was not measured', () => {
