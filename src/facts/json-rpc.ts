@@ -69,7 +69,8 @@ export const createJsonRpc = ({ url, timeoutMs, fetch = fetchBody }: JsonRpcOpti
     request: async (method, params) => {
       const message = messageOf({ method, params })
       const answer = await post(message)
-      if (idOf(answer) !== message.id) throw new RpcFailedError('the RPC response has another id than the request')
+      if (idOf(answer) !== message.id)
+        throw new RpcFailedError('the id of the RPC response is not the id of the request')
       const { error, result } = answer as RpcAnswer
       if (error !== undefined && error !== null) {
         const { code } = error as { code?: unknown }

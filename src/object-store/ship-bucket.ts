@@ -71,7 +71,7 @@ export const createBucketTarget = (
     virtualHostedStyle: false,
   })
 
-  /** @throws BucketError if the bucket sends more than `bytesMax` */
+  /** @throws BucketError if the bucket returns more than `bytesMax` */
   const readFile = async function* (file: Bun.S3File, bytesMax: number): AsyncGenerator<Uint8Array> {
     const reader = file.stream().getReader()
     let bytes = 0
@@ -80,7 +80,7 @@ export const createBucketTarget = (
         const { done, value } = await within(FIXED_LIMIT_MS, reader.read())
         if (done) return
         bytes += value.length
-        if (bytes > bytesMax) throw new BucketError('the bucket sends more than it was asked for')
+        if (bytes > bytesMax) throw new BucketError('the bucket returned more bytes than requested')
         yield value
       }
     } finally {

@@ -198,7 +198,7 @@ export const WEBHOOK_ROUTES = [
     alone: 'notifies',
     summary: 'Send a signed example message to an endpoint',
     description:
-      `The session of the example is \`${EXAMPLE_SESSION_ID}\`, which doesn’t exist. The message is sent once, also ` +
+      `The example’s session is \`${EXAMPLE_SESSION_ID}\`, which doesn’t exist. The message is sent once, also ` +
       'to a paused endpoint, and isn’t stored.',
     body: closed({
       type: Type.Optional(

@@ -86,7 +86,7 @@ export const Webhooks = () => {
             label: 'Purpose',
             radio: true,
             choices: {
-              events: ['Events', 'Receives every change of a session.'],
+              events: ['Events', 'Receives every change to a session.'],
               decisions: ['Decisions', 'Approves or rejects submitted sessions, in place of reviewers.'],
             },
           },
