@@ -38,7 +38,7 @@ export interface AdminClient {
   call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
   /** Runs all operations that `work` calls in one transaction. */
   together<Result>(work: (admin: AdminClient) => Promise<Result>): Promise<Result>
-  /** Returns the client with another author than the operating system's user. */
+  /** Returns the client with an author other than the operating system's user. */
   as(author: string): AdminClient
 }
 

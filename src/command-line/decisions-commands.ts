@@ -43,7 +43,7 @@ export const parsePlace = (option: string, given: string | undefined): ShipPlace
   }
 }
 
-/** Quotes a text of a policy or caller and escapes characters that could control the terminal. */
+/** Quotes text from a policy or caller, and escapes characters that could control the terminal. */
 export const shown = (text: string): string => revealHidden(JSON.stringify(text))
 
 export const isoTime = (atMs: number): string => new Date(atMs).toISOString()

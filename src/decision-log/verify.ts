@@ -109,7 +109,7 @@ const readSlot = (directory: string, slot: string): { chain: SegmentInChain[]; e
   return { chain, empty }
 }
 
-/** Records a uuid. Returns true if it belongs to a decision and was already decided. */
+/** Records a line's uuid. Returns true if the line is a decision with the uuid of an earlier decision. */
 type NoteUuid = (chained: SegmentInChain, record: { readonly kind: string; readonly uuid: string }) => boolean
 
 /** Searches a segment again for the first repeated decision whose uuid is in the ledger's range. */

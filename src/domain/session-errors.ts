@@ -60,7 +60,7 @@ export class RejectedBeforeError extends fixedError(
   'an earlier session of the person or their wallets was rejected: an operator must decide the session',
 ) {}
 
-/** A linked session speaks against an automatic completion. */
+/** A linked session prevents automatic completion. */
 export class LinkedSessionsError extends CountersignError {
   /** @param problem a clause */
   constructor(problem: string) {

@@ -25,7 +25,7 @@ export const runFor = async <Result>(caller: Caller, work: () => Promise<Result>
   }
 }
 
-/** Assigns the running request to an organization, which was unknown at its start. */
+/** Assigns the running request to an organization that wasn't known when the request started. */
 export const assignOwner = (owner: string): void => {
   const current = callers.getStore()
   if (current !== undefined) current.caller = { ...current.caller, owner }

@@ -24,8 +24,8 @@ class BodyTooLargeError extends CountersignError {
 }
 
 /**
- * Content-Length is not all digits, for example because it was sent twice. A proxy must not read another size than this
- * server.
+ * Content-Length contains a character other than a digit, for example because it was sent twice. A proxy and this
+ * server must not read different sizes.
  */
 export class ContentLengthInvalidError extends fixedError(
   'INVALID_REQUEST',

@@ -14,7 +14,7 @@ export interface ListUpdatesDependencies {
 }
 
 export interface ListUpdates {
-  /** Call after each change of a list. @param reportedMs monotonic time of the report */
+  /** Call after each change to a list. @param reportedMs monotonic time of the report */
   add(owner: string, listId: string, reportedMs: number): void
   /** Delays all updates until `loaded` settles. */
   holdUntil(loaded: Promise<void>): void

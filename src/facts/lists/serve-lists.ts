@@ -34,7 +34,7 @@ export interface ListMembership extends ListMembers {
   readonly isOfSanctioned: boolean
   /** Changes when screening against the list is disabled and enabled again. Null without screening. */
   readonly enablingId: string | null
-  /** Increases with each change of the entries. */
+  /** Increases with each change to the entries. */
   readonly version: number
   /** If false, no decision may use the list. */
   readonly current: boolean

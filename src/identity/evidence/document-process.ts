@@ -8,7 +8,7 @@ export interface DocumentProcessOptions {
   /** Entry file of the program: reads a document from standard input, and exits with 3 if it cannot open it. */
   readonly script: string
   readonly programArguments?: readonly string[]
-  /** Name of the document in errors to the sender. */
+  /** Name of the document in errors that the sender receives. */
   readonly noun?: 'image' | 'PDF'
   readonly processesMax?: number
   /** Maximum waiting documents; further documents are rejected. */

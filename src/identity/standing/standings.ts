@@ -71,7 +71,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
   const memory = createStandingMemory({ maxBytes })
   const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
   /**
-   * Incremented with every change of an organization, because a level read before a change must not be cached after it.
+   * Incremented with every change to an organization, because a level read before a change must not be cached after it.
    */
   let organizationChanges = 0
 

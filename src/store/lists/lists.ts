@@ -40,7 +40,7 @@ const LISTS = defineTable(
     /** Base created when the whole list was last replaced (list-bases.ts). Null if the list was only edited. */
     baseId: nullable(text),
     entryCount: integer,
-    /** Increments with every change of the entries. */
+    /** Increments with every change to the entries. */
     version: integer,
     createdAtSeconds: integer,
     updatedAtSeconds: integer,

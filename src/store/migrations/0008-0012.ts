@@ -27,7 +27,7 @@ const sharedLimits: Migration = {
        started_at_seconds ${integer} NOT NULL
      )${tableEnd}`,
 
-    // The term increments with each change of the holder. An empty holder means none.
+    // The term increments with each change of holder. An empty holder means none.
     `CREATE TABLE leader_leases (
        name TEXT PRIMARY KEY,
        holder TEXT NOT NULL,

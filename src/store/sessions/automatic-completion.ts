@@ -1,5 +1,6 @@
-// Rule for completions by policies, external deciders and verification services: nothing speaks against the session or
-// anything that wallets link to it. Source: decisions §5, "Automatic completion".
+// Rule for completions by policies, external deciders and verification services: neither the session nor anything that
+// wallets link to it has an unsettled hit, rejection, revocation or missing comparison. Source: decisions §5, "Automatic
+// completion".
 import { isUncompared } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
 import { LinkedChecksPendingError, LinkedSessionsError, RejectedBeforeError } from '../../domain/session-errors.ts'

@@ -1,4 +1,4 @@
-// Records every change of a session in its transaction: an event, and a row in the change feed that names the affected
+// Records every change to a session in its transaction: an event, and a row in the change feed that names the affected
 // cache entries.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'

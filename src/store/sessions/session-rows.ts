@@ -88,8 +88,8 @@ export const readWallets = async (
 }
 
 /**
- * Like lockSession, for changes by neither the person nor the decider: does not change the time of the last step, from
- * which the retention of unsubmitted evidence counts.
+ * Like lockSession, but keeps the time of the last step, which starts the retention period of unsubmitted evidence. For
+ * changes that neither the person nor the decider makes.
  */
 export const lockSessionAsItIs = (
   transaction: Transaction,

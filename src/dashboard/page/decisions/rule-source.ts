@@ -1,6 +1,6 @@
 // Finds the text of a rule in the source of a policy document.
 
-/** Whether a line has the rule's id. Only the rule's own level counts: a text of several lines can contain `id:` too. */
+/** Whether a line has the rule's id. Only the rule's own level counts, because multi-line text can also contain `id:`. */
 const isIdAt = (indentation: number, line: string, rule: string): boolean => {
   const own = line.slice(indentation + 2)
   const begins = line.startsWith('- ', indentation) || line.slice(0, indentation + 2).trim() === ''

@@ -23,7 +23,7 @@ interface FieldSpec {
   readonly value?: string | boolean | number | readonly string[] | null | undefined | ((values: RawValues) => string)
   /** Meaning of an empty field. */
   readonly none?: string
-  /** The field is a text unless one of the following is present. */
+  /** Without any of the following properties, the field is a text field. */
   readonly choices?: Choices
   readonly radio?: true
   readonly check?: true

@@ -49,8 +49,8 @@ export const hashSubtree = (hashes: Uint8Array, first: number, count: number): B
 export const foldSubtrees = (subtrees: readonly Uint8Array[]): Uint8Array =>
   subtrees.length === 0 ? EMPTY_ROOT : subtrees.reduceRight((right, left) => hashNode(left, right))
 
-// Leaf of a line: the hash of a salt and the line's SHA-256. The salt prevents comparing a guessed line with a
-// published tree. It is derived, not stored: the AES-256 encryption of the first half of the line hash with the salt
+// Leaf of a line: the hash of a salt and the line's SHA-256. The salt prevents checking a guessed line against
+// a published tree. It is derived, not stored: the AES-256 encryption of the first half of the line hash with the salt
 // key.
 const SALT_BYTES = 16
 
