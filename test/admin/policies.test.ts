@@ -74,10 +74,14 @@ describe('checking', () => {
     await store.lists.create({ owner: null, name: 'sanctions' })
     const beta = await store.organizations.create({ slug: 'beta', name: 'beta' })
     await store.lists.create({ owner: beta.id, name: 'theirs' })
-    for (const [list, valid] of Object.entries({ friends: true, sanctions: true, theirs: false })) {
-      const source = `name: x\nrules:\n  - id: a\n    allow: in_list(wallet.address, "${list}")\n`
-      expect([list, await post<object>('/check', { source })]).toMatchObject([list, { valid }])
+    const sourceWith = (list: string) => `name: x\nrules:\n  - id: a\n    allow: in_list(wallet.address, "${list}")\n`
+    for (const [list, valid] of Object.entries({ friends: true, sanctions: true, theirs: false, deny: false })) {
+      expect([list, await post<object>('/check', { source: sourceWith(list) })]).toMatchObject([list, { valid }])
     }
+    const remedy = expect.stringContaining('To create it, run countersign list create deny')
+    expect(await post<object>('', { source: sourceWith('deny') }, 400)).toMatchObject({ issues: [{ message: remedy }] })
+    await call('POST', '/lists', { name: 'deny' })
+    expect(await post<object>('/check', { source: sourceWith('deny') })).toMatchObject({ valid: true })
   })
 
   test('what can’t be saved is refused with how many mistakes, and nothing is saved', async () => {

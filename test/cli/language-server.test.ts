@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { succeed } from '../service/calls.ts'
 import { startAlone } from '../service/start-service.ts'
 import { type Editor, LANGUAGE_URI, startEditor } from './language-editor.ts'
 
@@ -120,6 +121,7 @@ test('what it does not offer is refused, and it goes on', async () => {
 
 test('with an organization it knows the lists and screeners that there are', async () => {
   const service = await startAlone({ environment: { COUNTERSIGN_DOCS: 'false' } })
+  await succeed(service, 'list', 'create', 'partners', '--org', 'demo')
   const words = ['policy', 'language-server', '--org', 'demo']
   const other = await startEditor(['bun', join(ROOT, 'src/cli/countersign.ts'), ...words], {
     environment: { COUNTERSIGN_DATA_DIR: service.dataDirectory },
@@ -129,8 +131,8 @@ test('with an organization it knows the lists and screeners that there are', asy
     expect(await other.show(text)).toMatchObject([{ severity: 1, message: expect.stringContaining('"none"') }])
     const position = { line: 3, character: 36 }
     const { items } = await other.ask('textDocument/completion', { textDocument: { uri: LANGUAGE_URI }, position })
-    expect(labels(items)).toEqual(['allow', 'deny'])
-    expect(await other.show(text.replace('none', 'deny'))).toEqual([])
+    expect(labels(items)).toEqual(['partners'])
+    expect(await other.show(text.replace('none', 'partners'))).toEqual([])
   } finally {
     expect(await other.stop()).toBe(0)
     expect(await service.stop()).toBe(0)

@@ -191,14 +191,14 @@ describe('revisions', () => {
     expect(await allPolicies(temporary.store, organizationId)).toEqual([])
   })
 
-  test('that name a list which is not there are not saved', async () => {
-    const policy = file('l.yaml', `name: P\nrules: [{ id: a, allow: 'in_list(wallet.address, "members")' }]\n`)
+  test.each(['members', 'deny'])('that name the list %s before it exists are not saved', async (name) => {
+    const policy = file('l.yaml', `name: P\nrules: [{ id: a, allow: 'in_list(wallet.address, "${name}")' }]\n`)
     const { code, stderr } = await run('apply', policy)
-    expect({ code, shown: stderr.includes('unknown list "members"; known lists: allow, deny') }).toEqual({
-      code: 1,
-      shown: true,
-    })
-    await temporary.store.lists.create({ owner: organizationId, name: 'members' })
+    expect(code).toBe(1)
+    const command = `list create ${name}`
+    expect(stderr).toContain(`unknown list "${name}"; known lists: none. To create it, run countersign ${command}`)
+    const { code: created } = await runWords(command.split(' '), { open: openOver(temporary), clock: temporary.clock })
+    expect(created).toBe(0)
     expect((await run('apply', policy)).code).toBe(0)
   })
 

@@ -477,7 +477,8 @@ tests:
     const known = { lists: new Set(['sanctions', 'vips']) }
     expect(issuesOf(() => draftRevision(policy, known))[0]).toMatchObject({
       line: 4,
-      message: 'unknown list "members"; known lists: sanctions, vips',
+      message:
+        'unknown list "members"; known lists: sanctions, vips. To create it, run countersign list create members',
     })
     expect(draftRevision(policy, { lists: new Set(['members']) }).compiled.needs).toHaveLength(1)
   })

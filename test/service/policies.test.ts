@@ -28,7 +28,7 @@ const UNGUARDED = `name: Unguarded
 abi: ["function transfer(address to, uint256 amount)", "function approve(address spender, uint256 amount)"]
 rules:
   - { id: other, allow: '!call.decoded' }
-  - { id: listed, deny: 'in_list(call.args.to, "deny")' }
+  - { id: listed, deny: call.args.to == wallet.address }
 `
 
 const DEAR = `name: Not while gas is dear

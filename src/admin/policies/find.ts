@@ -45,12 +45,15 @@ export const requireRevision = async (
   return revision
 }
 
-/** Lists, chains and screeners that the organization's documents may name. */
+/**
+ * Lists, chains and screeners that the organization's documents may name. The allow and deny lists also need to exist: a
+ * rule fails without its list.
+ */
 export const knownSources = async (
   store: Store,
   organizationId: string,
   { screeners, chains }: Pick<Services['policyFacts'], 'screeners' | 'chains'>,
 ) => {
   const lists = [...(await store.lists.list(organizationId)), ...(await store.lists.list(null))]
-  return { lists: new Set(['allow', 'deny', ...lists.map(({ name }) => name)]), screeners, chains }
+  return { lists: new Set(lists.map(({ name }) => name)), screeners, chains }
 }
