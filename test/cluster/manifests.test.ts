@@ -7,6 +7,9 @@ import { type CollectionTag, parseAllDocuments, type ScalarTag } from 'yaml'
 import { type Config, loadConfig } from '../../src/config/config.ts'
 import { planProcesses } from '../../src/config/process-plan.ts'
 import { MODULES } from '../../src/modules.ts'
+import { COMPOSE_FILE } from './schemas/compose.ts'
+import { KUBERNETES_OBJECTS } from './schemas/kubernetes.ts'
+import { mistakesIn } from './schemas/strict-schema.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const DEPLOY = join(ROOT, 'deploy')
@@ -84,6 +87,16 @@ describe('compose', () => {
     ),
   }
 
+  test.each([base, roles])('each file has only valid keys and values', (file) => {
+    expect(mistakesIn(file, COMPOSE_FILE)).toEqual([])
+  })
+
+  test('a misspelled key is found', () => {
+    const { mem_limit, ...others } = base['services'].node1
+    const misspelled = { ...base, services: { ...base['services'], node1: { ...others, memory_limit: mem_limit } } }
+    expect(mistakesIn(misspelled, COMPOSE_FILE)).toEqual(['/services/node1/memory_limit is not a valid key'])
+  })
+
   test.each([
     ['alone', base],
     ['with roles', withRoles],
@@ -127,26 +140,25 @@ describe('Kubernetes', () => {
   const ofKind = (kind: string) => all.filter((each) => each['kind'] === kind)
   const workloads = [...ofKind('StatefulSet'), ...ofKind('Deployment')]
   const names = (kind: string): string[] => ofKind(kind).map(({ metadata }) => metadata.name)
+  const mistakesOf = (object: Values): string[] => {
+    const schema = KUBERNETES_OBJECTS.get(object['kind'])
+    const mistakes = schema === undefined ? ['the kind has no schema'] : mistakesIn(object, schema)
+    return mistakes.map((mistake) => `${object['kind']} ${object['metadata']?.name}: ${mistake}`)
+  }
 
-  test('each object is of a kind that its API has', () => {
-    const versions: Readonly<Record<string, string>> = {
-      ConfigMap: 'v1',
-      Deployment: 'apps/v1',
-      NetworkPolicy: 'networking.k8s.io/v1',
-      PersistentVolumeClaim: 'v1',
-      PodDisruptionBudget: 'policy/v1',
-      Secret: 'v1',
-      Service: 'v1',
-      StatefulSet: 'apps/v1',
-    }
-    for (const { kind, apiVersion, metadata } of all) {
-      expect({ kind, apiVersion, name: metadata.name }).toEqual({
-        kind,
-        apiVersion: versions[kind] ?? 'unknown',
-        name: expect.stringMatching(/^[a-z][a-z0-9-]*$/),
-      })
-    }
-    expect(Object.keys(versions).sort()).toEqual([...new Set(all.map(({ kind }) => kind))].sort())
+  test('each object has only keys and values of its kind', () => {
+    for (const value of all) expect(mistakesOf(value)).toEqual([])
+    expect([...KUBERNETES_OBJECTS.keys()].sort()).toEqual([...new Set(all.map(({ kind }) => kind))].sort())
+  })
+
+  test('a misspelled key is found', () => {
+    const [deployment = {}] = ofKind('Deployment')
+    const { livenessProbe, ...others } = deployment['spec'].template.spec.containers[0]
+    const misspelled = structuredClone(deployment)
+    misspelled['spec'].template.spec.containers[0] = { ...others, livenesProbe: livenessProbe }
+    expect(mistakesOf(misspelled)).toEqual([
+      'Deployment countersign-people: /spec/template/spec/containers/0/livenesProbe is not a valid key',
+    ])
   })
 
   test('each workload starts a service, and has the memory that it needs', () => {
