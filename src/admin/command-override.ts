@@ -42,3 +42,10 @@ export interface CommandOverride {
   /** Returns whether the command must exit with 1. */
   fails?(answer: Readonly<Record<string, unknown>>): boolean
 }
+
+/** Names the options of a nested object's members without the path of the object. */
+export const memberOptions = (
+  path: string,
+  { properties }: { readonly properties: object },
+): Readonly<Record<string, FieldOverride>> =>
+  Object.fromEntries(Object.keys(properties).map((name) => [`${path}.${name}`, { option: name.replaceAll('_', '-') }]))

@@ -24,6 +24,12 @@ const TEST = { test: '--environment=test' }
 const WEBHOOK = { ...TEST, decides: '--purpose=decisions' }
 const FETCHED = { 'url URL': '--fetch-url=URL' }
 const AGAIN = { 'screeners-again on': '--screeners-again', 'screeners-again off': '--no-screeners-again' }
+const REQUEST = Object.fromEntries(
+  ['chain', 'from', 'to', 'data', 'msg-value', 'user-ip', 'on-behalf'].map((name) => [
+    `request-${name} VALUE`,
+    `--${name}=VALUE`,
+  ]),
+)
 
 const ruleSpellings = (rule: 'second-factor' | 'second-person'): readonly Spelling[] => [
   [`org ${rule}`, `${rule}-rule show --deployment`],
@@ -61,6 +67,7 @@ export const EARLIER_SPELLINGS: readonly Spelling[] = [
   ['policy shadow POLICY --off', 'policy shadow POLICY --revision=none'],
   ['project create --hash HASH', 'project create --verification-hash=HASH'],
   ['project set PROJECT', 'project update PROJECT'],
+  ['project try PROJECT', 'project try PROJECT', REQUEST],
   ['project bind PROJECT', 'binding create --project=PROJECT'],
   ['project unbind PROJECT --address ADDRESS', 'binding delete ADDRESS --project=PROJECT'],
   ['project bindings PROJECT', 'binding list --project=PROJECT'],

@@ -43,6 +43,8 @@ test.each([
   ['org minimum-age a 21 --level enhanced', 'minimum-age update --enhanced=21 --org=a'],
   ['org second-person off', 'second-person-rule update --no-required --deployment'],
   ['org second-factor a on', 'second-factor-rule update --required --org=a'],
+  ['project try p --request-chain base --request-msg-value=1', 'project try --chain=base --msg-value=1 -- p'],
+  ['project try p --chain base', 'project try --chain=base -- p'],
   ['project unbind p --chain base --address 0x', 'binding delete --project=p --chain=base -- 0x'],
   ['screening settings --org a', 'screening show --org=a'],
   ['screening settings --threshold=80', 'screening update --threshold=80'],

@@ -5,7 +5,7 @@ import { PROGRAM } from '../../program/labels.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/organizations/projects.ts'
 import type { Tables } from '../../store/store.ts'
-import type { FieldOverride } from '../command-override.ts'
+import { type FieldOverride, memberOptions } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { requireFound } from '../errors.ts'
 import { requirePolicy, requirePolicyOf } from '../policies/find.ts'
@@ -48,9 +48,21 @@ const inactivePolicy = ({ name, policy_id: policy, policy_active: active }: Read
 
 const showProject = (project: Project) => shown(PROJECT, project)
 
+const CALL_DATA_MAX = 131_074
 /** The attestation API checks everything except the length. */
 const CALL_TEXT = Type.String({ maxLength: 200 })
-const CALL_DATA_MAX = 131_074
+const TRIED_REQUEST = Type.Partial(
+  closed({
+    chain: CALL_TEXT,
+    from: CALL_TEXT,
+    to: CALL_TEXT,
+    data: Type.String({ maxLength: CALL_DATA_MAX }),
+    msg_value: CALL_TEXT,
+    user_ip: CALL_TEXT,
+    on_behalf: CALL_TEXT,
+  }),
+  { additionalProperties: false },
+)
 
 export const requireProject = async (
   tables: Pick<Tables, 'projects'>,
@@ -165,7 +177,13 @@ export const PROJECT_ROUTES = [
   }),
   route('tryProject', 'POST', '/organizations/{organization}/projects/{project}/try', {
     access: ORGANIZATION_ADMIN,
-    command: { fields: { project: FIND_PROJECT, api_key: { option: 'api-key-file', file: 'text' } } },
+    command: {
+      fields: {
+        project: FIND_PROJECT,
+        api_key: { option: 'api-key-file', file: 'text' },
+        ...memberOptions('request', TRIED_REQUEST),
+      },
+    },
     alone: 'attest',
     summary: 'Call the attestation API for a project with an attestation key',
     description:
@@ -178,18 +196,7 @@ export const PROJECT_ROUTES = [
         rule: 'must contain only ASCII characters',
         description: 'Attestation key; neither stored nor logged',
       }),
-      request: Type.Partial(
-        closed({
-          chain: CALL_TEXT,
-          from: CALL_TEXT,
-          to: CALL_TEXT,
-          data: Type.String({ maxLength: CALL_DATA_MAX }),
-          msg_value: CALL_TEXT,
-          user_ip: CALL_TEXT,
-          on_behalf: CALL_TEXT,
-        }),
-        { additionalProperties: false },
-      ),
+      request: TRIED_REQUEST,
     }),
     example: {
       api_key: 'csa_live_...',

@@ -1,6 +1,7 @@
 // Evaluates a policy on a request. Nothing is stored, signed or recorded.
 
 import { mayIn } from '../../../admin/actor.ts'
+import { memberOptions } from '../../../admin/command-override.ts'
 import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
 import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../../../admin/policies/source.ts'
 import { declareRoutes, VIEWER } from '../../../admin/route.ts'
@@ -124,12 +125,7 @@ export const SIMULATION_ROUTES = [
       fields: {
         source: { option: 'file', file: 'text' },
         revision_id: { option: 'revision' },
-        ...Object.fromEntries(
-          Object.keys(SIMULATED_REQUEST.properties).map((name) => [
-            `request.${name}`,
-            { option: name.replaceAll('_', '-') },
-          ]),
-        ),
+        ...memberOptions('request', SIMULATED_REQUEST),
       },
     },
     alone: 'reads',
