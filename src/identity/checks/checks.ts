@@ -34,7 +34,7 @@ export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> 
   readonly subjects?: readonly string[]
   /** Key of the settings that define a hit. Set with `hits`. */
   readonly settings?: string
-  /** Listed entries with a lower score are no hits. */
+  /** Lowest score of a hit. */
   readonly lowestScore?: number
   /** The check could not run. It is stored, and the part is retried. */
   readonly isTriedAgain?: boolean
