@@ -71,7 +71,7 @@ export const printWarnings = (
 ): void => {
   if (warnings.length === 0 || command.flag('json')) return
   const what = counted(warnings.length, 'warning', 'warnings')
-  output.stderr(`${what}, which do not prevent saving the document:\n${renderIssues(source, warnings)}\n`)
+  output.stderr(`${what}. The document can be saved:\n${renderIssues(source, warnings)}\n`)
 }
 
 const POLICY = '/organizations/{organization}/policies/{policy}'
@@ -79,7 +79,7 @@ type Revision = AnswerOf<`GET ${typeof POLICY}/revisions/{revision}`>
 
 /** @throws CommandFailedError */
 export const requirePolicy = async ({ admin, organization }: PolicyContext, policy: string | undefined) => {
-  if (policy === undefined) throw new UsageError('--policy ID is missing')
+  if (policy === undefined) throw new UsageError('--policy ID is required')
   return admin.call(`GET ${POLICY}`, { params: { organization, policy }, unknown: `unknown policy ${policy}` })
 }
 

@@ -79,7 +79,7 @@ describe('documents', () => {
     const text = 'name: W\nrules:\n  - { id: a, allow: chain.name == "bas" }\n'
     const path = file('w.yaml', text)
     const shown =
-      '1 warning, which do not prevent saving the document:\n' +
+      '1 warning. The document can be saved:\n' +
       '3:35 /rules/0/allow unknown chain "bas": did you mean "base"?\n' +
       '      - { id: a, allow: chain.name == "bas" }\n                                      ^\n'
     const warnings = [{ line: 3, column: 35, pointer: '/rules/0/allow' }]
@@ -288,7 +288,9 @@ describe('one folder of documents', () => {
     await temporary.store.projects.create({ organizationId, name: 'Shop', policyId: other.policy })
     const { code, stdout } = await sync()
     expect(code).toBe(1)
-    expect(stdout).toEndWith(`Not in the folder: Limit 9 (${other.policy}), used by Shop\n`)
+    expect(stdout).toEndWith(
+      `Not in the folder: Limit 9 (${other.policy}), used by Shop\nThe deployment differs from the folder.\n`,
+    )
   })
 
   test('sync saves nothing if a document is invalid or two have the same name', async () => {

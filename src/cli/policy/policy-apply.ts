@@ -223,10 +223,12 @@ export const sync = async (given: CommandContext): Promise<number> => {
     ({ policy, name, projects }) =>
       `Not in the folder: ${name} (${policy})${projects.length === 0 ? '' : `, used by ${projects.join(', ')}`}\n`,
   )
+  const differs = unmanaged.length > 0 || changes.some(({ change }) => change !== 'none')
+  const drift = dryRun ? `The deployment ${differs ? 'differs from' : 'matches'} the folder.\n` : ''
   print(
     context,
     { dry_run: dryRun, changes, unmanaged },
-    `${formatTable([['FILE', 'NAME', 'POLICY', 'STATE'], ...rows])}${notes.join('')}`,
+    `${formatTable([['FILE', 'NAME', 'POLICY', 'STATE'], ...rows])}${notes.join('')}${drift}`,
   )
-  return dryRun && (unmanaged.length > 0 || changes.some(({ change }) => change !== 'none')) ? 1 : 0
+  return dryRun && differs ? 1 : 0
 }
