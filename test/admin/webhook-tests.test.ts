@@ -110,7 +110,10 @@ test('tests that wait for an endpoint are limited per organization', async () =>
   const before = receiver.received.length
   const waiting = Array.from({ length: 4 }, () => send(endpoint, {}))
   await until(() => receiver.received.length === before + 4)
+  const audited = await harness.audited({ action: 'webhook.test' })
   expect((await send(endpoint, {})).status).toBe(429)
+  // A refused test is not recorded.
+  expect(await harness.audited({ action: 'webhook.test' })).toHaveLength(audited.length)
   silent.resolve(new Response(null, { status: 204 }))
   for (const { body } of await Promise.all(waiting)) expect(body).toMatchObject({ delivered: true })
   expect((await send(endpoint, {})).body).toMatchObject({ delivered: true })

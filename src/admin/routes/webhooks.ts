@@ -36,7 +36,7 @@ const SECRET = Type.Union([Type.String(), Type.Null()], {
 
 const URL_MAX = 2_048
 
-const decides = async (tables: Tables, organizationId: string, endpointId: string) => {
+const needOf = async (tables: Tables, organizationId: string, endpointId: string) => {
   const { purpose } = await requireEndpoint(tables, organizationId, endpointId)
   return purpose === 'decisions' ? 'second-person' : 'nothing'
 }
@@ -173,7 +173,7 @@ export const WEBHOOK_ROUTES = [
     secondPerson: {
       action: 'webhook.decider',
       needs: (tables, { organization, params, body }) =>
-        body.paused ? decides(tables, organization.id, params.endpoint) : Promise.resolve('nothing'),
+        body.paused ? needOf(tables, organization.id, params.endpoint) : Promise.resolve('nothing'),
       see: (tables, { organization, params }) => seeDeciderEnd(tables, organization, params.endpoint),
     },
     summary: 'Pause or resume an endpoint',
@@ -222,31 +222,35 @@ export const WEBHOOK_ROUTES = [
       if (isDecider !== (type === 'session.decision_requested')) {
         throw new FieldInvalidError('type', 'must be a message that the endpoint receives')
       }
-      const message = exampleMessage(newWebhookMessageId(), endpoint, type, clock.unixSeconds())
-      const detail = { type, message: message.id }
-      await write(async (_tables, note) => note({ action: 'webhook.test', subject: endpoint.id, detail }))
-      const deliver = createDeliver({
-        endpoints: { find: async () => ({ ...endpoint, pausedAtSeconds: null }) },
-        secretsOf: createEndpointSecrets(await webhooks.keys(), clock),
-        post: createOutboundPost({ guard: createUrlGuard(webhooks.reach) }),
-        clock,
-        random: Math.random,
-        onError: (error) => {
-          throw error
-        },
-      })
       const release = webhooks.testSlots.acquire([{ key: organization.id, maximum: TESTS_MAX }])
       if (release === null) throw new TooManyAttemptsError(1)
-      const outcome = await deliver(message).finally(release)
-      const failure = outcome.state === 'delivered' ? null : outcome.failure
-      return { delivered: failure === null, status: outcome.status, failure, body: messageBody(message) }
+      try {
+        const message = exampleMessage(newWebhookMessageId(), endpoint, type, clock.unixSeconds())
+        const detail = { type, message: message.id }
+        await write(async (_tables, note) => note({ action: 'webhook.test', subject: endpoint.id, detail }))
+        const deliver = createDeliver({
+          endpoints: { find: async () => ({ ...endpoint, pausedAtSeconds: null }) },
+          secretsOf: createEndpointSecrets(await webhooks.keys(), clock),
+          post: createOutboundPost({ guard: createUrlGuard(webhooks.reach) }),
+          clock,
+          random: Math.random,
+          onError: (error) => {
+            throw error
+          },
+        })
+        const outcome = await deliver(message)
+        const failure = outcome.state === 'delivered' ? null : outcome.failure
+        return { delivered: failure === null, status: outcome.status, failure, body: messageBody(message) }
+      } finally {
+        release()
+      }
     },
   }),
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {
     access: ORGANIZATION_ADMIN,
     secondPerson: {
       action: 'webhook.decider',
-      needs: (tables, { organization, params }) => decides(tables, organization.id, params.endpoint),
+      needs: (tables, { organization, params }) => needOf(tables, organization.id, params.endpoint),
       see: (tables, { organization, params }) => seeDeciderEnd(tables, organization, params.endpoint),
     },
     summary: 'Remove a webhook endpoint',

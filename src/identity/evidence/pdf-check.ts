@@ -36,8 +36,12 @@ const ACTIVE = [
   '/GoToE',
   '/ImportData',
 ]
-/** Embedded files and XFA forms: with their value, because picture data contains the short names by chance. */
-const ACTIVE_SHORT = /\/(?:EF|XFA)(?:[\s\0]|%[^\r\n]*[\r\n])*(?:<<|\[|\d{1,10}\s+\d{1,5}\s+R)/
+/**
+ * Embedded files and XFA forms: with their value, because picture data contains the short names by chance. Each distance
+ * is limited, so that the time stays linear.
+ */
+const ACTIVE_SHORT =
+  /\/(?:EF|XFA)[\s\0]{0,32}(?:%[^\r\n]{0,64}[\r\n][\s\0]{0,32})?(?:<<|\[|\d{1,10}\s{1,32}\d{1,5}\s{1,32}R)/
 const HASH = 0x23
 
 /** Decodes two hexadecimal digits; negative for other text. */
@@ -86,8 +90,11 @@ const OBJECT_STREAM = /\/ObjStm|\/First(?![A-Za-z0-9])/
 const PREDICTED = /\/(?:DecodeParms|DP|Predictor)(?![A-Za-z0-9])/
 
 /** Rejects an object stream with a predictor: a viewer reads other bytes than the inflated ones. */
-const requireReadable = (content: Buffer): void => {
+const requireReadable = (content: Buffer, streamWordsMax: number): void => {
+  let words = 0
   for (let at = content.indexOf(STREAM); at !== -1; at = content.indexOf(STREAM, at + STREAM.length)) {
+    words += 1
+    if (words > streamWordsMax) throw new DocumentInvalidError(TOO_LARGE)
     const before = content.subarray(Math.max(0, at - DICTIONARY_BYTES), at)
     const dictionary = decodeNames(before.subarray(before.lastIndexOf(END_STREAM) + 1)).toString('latin1')
     if (OBJECT_STREAM.test(dictionary) && PREDICTED.test(dictionary)) {
@@ -134,6 +141,6 @@ export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INF
   if (endsAsZip(bytes)) throw new DocumentInvalidError(REFUSALS.carriesMore)
   requirePassive(bytes)
   requireOpen(bytes)
-  requireReadable(bytes)
+  requireReadable(bytes, limits.streamWordsMax)
   await inflateStreams(bytes, requirePassive, limits)
 }

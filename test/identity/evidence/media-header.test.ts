@@ -241,6 +241,15 @@ describe('a PDF', () => {
     expect(await refusalOf(pdf(streamOf(hollow(110_000))), limits)).toMatchObject({ detail: TOO_LARGE })
   })
 
+  test('is checked in a time that grows with its length', async () => {
+    for (const inside of ['/EF%'.repeat(500_000), 'stream/#41'.repeat(200_000)]) {
+      const before = process.cpuUsage()
+      await refusalOf(pdf(inside))
+      const { user, system } = process.cpuUsage(before)
+      expect((user + system) / 1_000).toBeLessThan(5_000)
+    }
+  })
+
   test('is refused when it has more streams than the limit', async () => {
     const limits = { ...INFLATE_LIMITS, streamWordsMax: 10 }
     expect(await refusalOf(pdf('stream '.repeat(10)), limits)).toBeNull()
