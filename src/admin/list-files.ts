@@ -153,28 +153,17 @@ export const uploadList = async (
   return { applied: true, entries: (await store.lists.findById(list.id))?.entryCount ?? 0, ...said }
 }
 
-export const exportList = (store: Store, list: AddressList, format: 'text' | 'csv'): ReadableStream<Uint8Array> => {
-  const encoder = new TextEncoder()
-  const entries = readEntries(contentsOf(store), list.id)
-  let header = format === 'csv' ? 'address,memo\n' : ''
-  return new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      let text = header
-      header = ''
-      while (text.length < EXPORT_SLICE) {
-        const next = await entries.next()
-        if (next.done === true) {
-          if (text !== '') controller.enqueue(encoder.encode(text))
-          controller.close()
-          return
-        }
-        const { key, memo } = next.value
-        text += format === 'csv' ? `${addressOfKey(key)},${csvField(memo)}\n` : `${addressOfKey(key)}\n`
-      }
-      controller.enqueue(encoder.encode(text))
-    },
-    cancel: async () => {
-      await entries.return(undefined)
-    },
-  })
+export async function* exportList(
+  store: Store,
+  list: AddressList,
+  format: 'text' | 'csv',
+): AsyncGenerator<string, void> {
+  let text = format === 'csv' ? 'address,memo\n' : ''
+  for await (const { key, memo } of readEntries(contentsOf(store), list.id)) {
+    text += format === 'csv' ? `${addressOfKey(key)},${csvField(memo)}\n` : `${addressOfKey(key)}\n`
+    if (text.length < EXPORT_SLICE) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
 }

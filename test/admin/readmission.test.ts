@@ -167,3 +167,50 @@ describe('while the sender withholds the end of the body', () => {
     expect(await store.lists.find(alpha.id, 'allow')).toBeNull()
   })
 })
+
+describe('while a download is received', () => {
+  const ends: [string, (id: string) => Promise<unknown>][] = [
+    ['the account is disabled', (id) => store.users.setDisabled(id, true)],
+    ['the membership ends', (id) => store.memberships.remove(alpha.id, id)],
+    ['its sessions are ended', (id) => store.userSessions.endAll(id)],
+  ]
+  test.each(['/lists/deny/content', '/audit/export?format=csv', '/audit/export?format=ndjson'])(
+    '%s: the rest is not sent after a loss of rights',
+    async (path) => {
+      const admin = await callerOf(false)
+      const rows = Array.from({ length: 1_700 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}\n`).join('')
+      const upload = toRequest('PUT', '/organizations/alpha/lists/deny/content', {
+        cookie: admin.cookie ?? '',
+        headers: { 'content-type': 'text/plain' },
+      })
+      await harness.api(new Request(upload.url, { method: 'PUT', headers: upload.headers, body: rows }))
+      await store.transaction(async ({ audit }) => {
+        for (let n = 0; n < 600; n++)
+          await audit.append({
+            organizationId: alpha.id,
+            actor: 'service',
+            actorName: '',
+            action: 'key.issue',
+            subject: `${n}`,
+            detail: {},
+            requestId: '',
+            address: '',
+          })
+      })
+      const download = async (cookie: string) => {
+        const response = await harness.api(toRequest('GET', `/organizations/alpha${path}`, { cookie }))
+        expect(response.status).toBe(200)
+        return response
+      }
+      const whole = (await (await download(admin.cookie ?? '')).text()).length
+      for (const [name, end] of ends) {
+        const caller = await callerOf(false)
+        const reader = (await download(caller.cookie ?? '')).body?.getReader()
+        const first = await reader?.read()
+        expect([name, first?.done, (first?.value?.length ?? 0) < whole]).toEqual([name, false, true])
+        await end(caller.id)
+        await expect(reader?.read()).rejects.toThrow()
+      }
+    },
+  )
+})

@@ -4,7 +4,8 @@ import type { AuditEntry, AuditFilter, AuditTable } from '../../store/audit.ts'
 import type { Page, PagePosition } from '../../store/paging.ts'
 import { createSubjectNames } from '../audit-names.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
+import { downloadResponse } from '../download.ts'
+import { type Call, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, Type, time } from '../schema.ts'
 import { AUDIT_HEAD_PROBLEMS, type Services } from '../services.ts'
 import { shown } from '../shown.ts'
@@ -134,8 +135,11 @@ const lineOf = (entry: AuditEntry, format: keyof typeof EXPORT_TYPES): string =>
     : csvLine(CSV_COLUMNS.map((column) => (column === 'detail' ? JSON.stringify(line.detail) : line[column])))
 }
 
-/** Reads each page after the client has received the previous page. */
-async function* exported(audit: Pick<AuditTable, 'page'>, filter: AuditFilter, format: keyof typeof EXPORT_TYPES) {
+async function* exported(
+  audit: Pick<AuditTable, 'page'>,
+  filter: AuditFilter,
+  format: keyof typeof EXPORT_TYPES,
+): AsyncGenerator<string, void> {
   if (format === 'csv') yield csvLine(CSV_COLUMNS)
   let after: PagePosition | null = null
   for (let rows = 0; rows < EXPORT_MAX; rows += EXPORT_ROWS) {
@@ -146,37 +150,17 @@ async function* exported(audit: Pick<AuditTable, 'page'>, filter: AuditFilter, f
   }
 }
 
-const exportReply = (
-  call: { readonly services: Services; readonly requestId: string; readonly query: Static<typeof EXPORT_QUERY> },
-  filter: AuditFilter,
-  name: string,
-): Response => {
+type ExportCall = Pick<Call<never, never, never, never>, 'services' | 'requestId' | 'stillAllowed'> & {
+  readonly query: Static<typeof EXPORT_QUERY>
+}
+
+const exportReply = (call: ExportCall, filter: AuditFilter, name: string): Response => {
   const { format } = call.query
-  const parts = exported(call.services.store.audit, filter, format)
-  const encoder = new TextEncoder()
-  return new Response(
-    new ReadableStream<Uint8Array>(
-      {
-        pull: async (controller) => {
-          const { done, value } = await parts.next()
-          if (done === true) controller.close()
-          else controller.enqueue(encoder.encode(value))
-        },
-        cancel: async () => {
-          await parts.return(undefined)
-        },
-      },
-      { highWaterMark: 0 },
-    ),
-    {
-      headers: {
-        'content-type': EXPORT_TYPES[format],
-        'content-disposition': `attachment; filename="audit-${name}.${format}"`,
-        'cache-control': 'no-store',
-        'x-request-id': call.requestId,
-      },
-    },
-  )
+  return downloadResponse(call, {
+    filename: `audit-${name}.${format}`,
+    contentType: EXPORT_TYPES[format],
+    parts: exported(call.services.store.audit, filter, format),
+  })
 }
 
 export const AUDIT_ROUTES = [

@@ -12,6 +12,7 @@ import {
   showBasis,
   showDecision,
 } from '../decisions/show.ts'
+import { downloadResponse } from '../download.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, nullable, oneOf, PAGE_QUERY, Type } from '../schema.ts'
@@ -22,26 +23,23 @@ const route = declareRoutes('Decisions')
 const EXPORT_ROWS = 1_000
 const FORMATS = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 
-/** Queries each part after the client has received the previous part. */
-const exportStream = (services: Services, filter: DecisionFilter, format: keyof typeof FORMATS): ReadableStream => {
-  const encoder = new TextEncoder()
+async function* exported(
+  services: Services,
+  filter: DecisionFilter,
+  format: keyof typeof FORMATS,
+): AsyncGenerator<string, void> {
   let after: DecisionPosition | null = null
-  let done = false
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        if (done) return controller.close()
-        const part = await services.decisions.ask({ operation: 'export', filter, after, limit: EXPORT_ROWS, format })
-        after = part.next
-        done = part.next === null
-        if (part.text !== '') controller.enqueue(encoder.encode(part.text))
-        // Without a chunk, the stream isn't pulled again.
-        else if (!done) controller.enqueue(new Uint8Array(0))
-        if (done) controller.close()
-      },
-    },
-    { highWaterMark: 1 },
-  )
+  do {
+    const part: { readonly text: string; readonly next: DecisionPosition | null } = await services.decisions.ask({
+      operation: 'export',
+      filter,
+      after,
+      limit: EXPORT_ROWS,
+      format,
+    })
+    yield part.text
+    after = part.next
+  } while (after !== null)
 }
 
 export const DECISION_ROUTES = [
@@ -107,18 +105,16 @@ export const DECISION_ROUTES = [
     streams: true,
     media: ['application/x-ndjson', 'text/csv'],
     errors: [503],
-    handle: async ({ services, organization, query, requestId }) => {
+    handle: async (call) => {
+      const { services, organization, query } = call
       const { format, ...filters } = query
       const filter = filterOf(organization.id, filters)
       // Before the response starts, because a later error could only abort the stream.
       await services.decisions.ask({ operation: 'status' })
-      return new Response(exportStream(services, filter, format), {
-        headers: {
-          'content-type': FORMATS[format],
-          'content-disposition': `attachment; filename="decisions-${organization.slug}.${format}"`,
-          'cache-control': 'no-store',
-          'x-request-id': requestId,
-        },
+      return downloadResponse(call, {
+        filename: `decisions-${organization.slug}.${format}`,
+        contentType: FORMATS[format],
+        parts: exported(services, filter, format),
       })
     },
   }),

@@ -1,3 +1,4 @@
+import { downloadResponse } from '../download.ts'
 import { exportList, finishUpload, LIST_MEDIA_TYPES, type StagedUpload, uploadList } from '../list-files.ts'
 import { requireList } from '../lists.ts'
 import { declareRoutes } from '../route.ts'
@@ -83,16 +84,14 @@ export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, acc
       query: Type.Object({ format: Type.Optional(oneOf(['csv', 'text'])) }),
       streams: true,
       media: ['text/csv', 'text/plain'],
-      handle: async ({ services, organization, params, query, requestId }) => {
+      handle: async (call) => {
+        const { services, organization, params, query } = call
         const list = await requireList(services.store, ownerOf({ organization }), params.list)
         const format = query.format ?? 'csv'
-        return new Response(exportList(services.store, list, format), {
-          headers: {
-            'content-type': `${format === 'csv' ? 'text/csv' : 'text/plain'}; charset=utf-8`,
-            'content-disposition': `attachment; filename="${list.name}.${format === 'csv' ? 'csv' : 'txt'}"`,
-            'cache-control': 'no-store',
-            'x-request-id': requestId,
-          },
+        return downloadResponse(call, {
+          filename: `${list.name}.${format === 'csv' ? 'csv' : 'txt'}`,
+          contentType: `${format === 'csv' ? 'text/csv' : 'text/plain'}; charset=utf-8`,
+          parts: exportList(services.store, list, format),
         })
       },
     }),
