@@ -1,7 +1,7 @@
 // Reports every change by any process, thread or machine to this process. Polls, so that no change is lost between two
 // reads. If the database announces commits, an announcement triggers a poll, and the interval is longer.
 import type { Clock } from '../lib/time.ts'
-import { type Change, readChanges, readLastSequence } from './changes.ts'
+import { type Change, type ChangePosition, readChanges, readNewest } from './changes.ts'
 import { reservedReads } from './copy/table-scope.ts'
 import type { ChangeWatch, Database } from './database.ts'
 
@@ -39,7 +39,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   const { clock, onChange, onResync, onRead, onError, intervalMs = 200, unhealthyAfterMs = 2_000 } = options
   const watchedIntervalMs = options.watchedIntervalMs ?? Math.max(intervalMs, 500)
   const statements = reservedReads(database)
-  let sequence = 0
+  let last: ChangePosition = { sequence: 0, mark: null }
   let seenMark: number | null = null
   let lastReadMs = Number.NEGATIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -49,25 +49,24 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   /** `wake` was called during a read, which may have missed the commit. */
   let wokenAgain = false
 
+  const resync = (newest: ChangePosition): void => {
+    onResync()
+    last = newest
+  }
+
   const readUnread = async (): Promise<void> => {
-    const newest = await readLastSequence(statements)
-    // The database was replaced with an older copy.
-    if (newest < sequence) {
-      onResync()
-      sequence = newest
-    }
-    while (sequence < newest) {
-      const changes = await readChanges(statements, sequence, BATCH)
+    const newest = await readNewest(statements)
+    if (newest.sequence === last.sequence && newest.mark === last.mark) return
+    // The database lost changes that were read, and may have given their numbers to others.
+    if (newest.sequence <= last.sequence) return resync(newest)
+    while (last.sequence < newest.sequence) {
+      const changes = await readChanges(statements, last, BATCH)
       // Sequences have no gaps, so a missing row was deleted before it was read.
-      if (changes[0]?.sequence !== sequence + 1) {
-        onResync()
-        sequence = newest
-        return
-      }
+      if (changes?.[0]?.sequence !== last.sequence + 1) return resync(newest)
       for (const change of changes) {
         onChange(change)
         // Advances only after the call, so that a change is reported again if its handler fails.
-        sequence = change.sequence
+        last = change
       }
     }
   }
@@ -131,7 +130,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       try {
         lastReadMs = clock.monotonicMs()
         seenMark = await database.commitMark()
-        sequence = await readLastSequence(statements)
+        last = await readNewest(statements)
         onRead?.(lastReadMs + unhealthyAfterMs)
       } catch (error) {
         running = false

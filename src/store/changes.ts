@@ -1,6 +1,6 @@
 // Records the changes that invalidate caches, in the transaction of the change, so that both become visible together
 // (invariant 7). Read by change-feed.ts.
-
+import { randomUUID } from 'node:crypto'
 import type { TableScope } from './copy/table-scope.ts'
 import type { DeferredStatement, Statements, Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
@@ -25,6 +25,15 @@ export interface Change {
   readonly organizationId: string | null
 }
 
+export interface ChangePosition {
+  readonly sequence: number
+  /**
+   * Random, because sequence numbers are given again after a failover that lost commits. Null if the change was trimmed
+   * or an older program recorded it.
+   */
+  readonly mark: string | null
+}
+
 export const recordChange = async (
   transaction: Transaction,
   change: Omit<Change, 'sequence'>,
@@ -34,9 +43,9 @@ export const recordChange = async (
   const statements: readonly DeferredStatement[] = [
     { sql: "UPDATE counters SET value = value + 1 WHERE name = 'changes'", parameters: [] },
     {
-      sql: `INSERT INTO changes (sequence, topic, subject_id, organization_id, created_at_seconds)
-            SELECT value, ?, ?, ?, ? FROM counters WHERE name = 'changes'`,
-      parameters: [change.topic, change.subjectId, change.organizationId, nowSeconds],
+      sql: `INSERT INTO changes (sequence, topic, subject_id, organization_id, created_at_seconds, mark)
+            SELECT value, ?, ?, ?, ?, ? FROM counters WHERE name = 'changes'`,
+      parameters: [change.topic, change.subjectId, change.organizationId, nowSeconds, randomUUID()],
     },
   ]
   await runAtCommit(transaction, statements)
@@ -51,27 +60,40 @@ export const runAtCommit = async (
   else for (const { sql, parameters } of statements) await transaction.execute(sql, parameters)
 }
 
-export const readLastSequence = async (statements: Statements): Promise<number> => {
-  const [counter] = await statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'changes'")
-  return counter?.value ?? 0
+export const readNewest = async (statements: Statements): Promise<ChangePosition> => {
+  const [newest] = await statements.query<ChangePosition>(
+    `SELECT counters.value AS sequence, changes.mark
+     FROM counters LEFT JOIN changes ON changes.sequence = counters.value WHERE counters.name = 'changes'`,
+  )
+  return newest ?? { sequence: 0, mark: null }
 }
 
+/** Returns the changes after a position, oldest first; null if the change at the position is a different one. */
 export const readChanges = async (
   statements: Statements,
-  afterSequence: number,
+  after: ChangePosition,
   limit: number,
-): Promise<readonly Change[]> =>
-  (
-    await statements.query<RowOf<Change>>(
-      'SELECT sequence, topic, subject_id, organization_id FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?',
-      [afterSequence, limit],
-    )
-  ).map(fieldsOf)
+): Promise<readonly (Change & ChangePosition)[] | null> => {
+  const rows = await statements.query<RowOf<Change & ChangePosition>>(
+    `SELECT sequence, topic, subject_id, organization_id, mark FROM changes
+     WHERE sequence >= ? ORDER BY sequence LIMIT ?`,
+    [after.sequence, limit + 1],
+  )
+  const changes = rows.map(fieldsOf)
+  const [first, ...others] = changes
+  if (first?.sequence !== after.sequence) return after.mark === null ? changes : null
+  return first.mark === after.mark ? others : null
+}
 
 /** Only a suspended reader misses rows; it detects this and resynchronizes. */
 const KEEP_SECONDS = 3_600
 
 export const trimChanges = (scope: TableScope): Promise<number> =>
   scope.write((transaction) =>
-    transaction.execute('DELETE FROM changes WHERE created_at_seconds < ?', [scope.nowSeconds() - KEEP_SECONDS]),
+    // Keeps the newest change: readers compare its mark.
+    transaction.execute(
+      `DELETE FROM changes WHERE created_at_seconds < ?
+       AND sequence < (SELECT value FROM counters WHERE name = 'changes')`,
+      [scope.nowSeconds() - KEEP_SECONDS],
+    ),
   )

@@ -11,8 +11,9 @@ import { WALLETS_OVER_TIME_MAX, WALLETS_PER_SESSION_MAX, walletOn } from '../../
 import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/sessions/connect.ts'
 import { createVerifyProof } from '../../src/identity/sessions/proof.ts'
 import { evmChainName, walletChain } from '../../src/identity/sessions/wallet-chain.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
+import { changesSince } from '../store/changes-since.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const accountOf = (number: number) =>
@@ -94,9 +95,9 @@ describe('a proof', () => {
     const session = await newSession()
     const proof = await prove(session)
     const { database } = identity.store
-    const before = await readLastSequence(database)
+    const before = await readNewest(database)
     await connect.connect(session, proof)
-    const told = (await readChanges(database, before, 10)).filter(({ topic }) => topic === 'session')
+    const told = (await changesSince(database, before)).filter(({ topic }) => topic === 'session')
     expect(told.map(({ subjectId }) => decodeSessionSubject(subjectId))).toMatchObject([
       { sessionId: session.id, sequence: 2, addresses: [WALLET] },
     ])

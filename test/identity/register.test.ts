@@ -3,9 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import { createPortalLink } from '../../src/identity/sessions/portal-link.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { TOKENS_PER_SESSION_MAX } from '../../src/store/sessions/session-tokens.ts'
+import { changesSince } from '../store/changes-since.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const WALLET = evmWallet(1)
@@ -258,10 +259,10 @@ describe('at the same moment', () => {
 
   test('a new session for a wallet is told to other processes, one for any wallet concerns none yet', async () => {
     const { database } = identity.store
-    const before = await readLastSequence(database)
+    const before = await readNewest(database)
     const { session } = await registerWallet()
     await identity.register(ours)
-    const told = (await readChanges(database, before, 10)).filter(({ topic }) => topic === 'session')
+    const told = (await changesSince(database, before)).filter(({ topic }) => topic === 'session')
     expect(told.map(({ subjectId }) => decodeSessionSubject(subjectId))).toMatchObject([
       { sessionId: session.id, addresses: [WALLET] },
     ])

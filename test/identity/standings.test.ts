@@ -6,8 +6,9 @@ import type { StandingSource } from '../../src/domain/standing.ts'
 import { createVerifyWallet } from '../../src/identity/sessions/verify.ts'
 import { createIdentityFacts, createStandings } from '../../src/identity/standing/standings.ts'
 import { checksumAddress } from '../../src/lib/checksum-address.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
+import { changesSince } from '../store/changes-since.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const [W1, W2, W3] = [evmWallet(1), evmWallet(2), evmWallet(3)]
@@ -457,12 +458,12 @@ describe('the cache', () => {
     await identity.complete(ours, [W3])
     await identity.complete(ours, [W1, W3])
     const { database } = identity.store
-    const before = await readLastSequence(database)
+    const before = await readNewest(database)
     expect((await verify(ours)).verified).toBe(true)
     const { session } = await identity.register(ours)
     await identity.connect(ours, session.id, W2)
     await identity.move(ours, session.id, 'rejected')
-    for (const { subjectId } of await readChanges(database, before, 20)) {
+    for (const { subjectId } of await changesSince(database, before)) {
       identity.standings.sessionChanged(decodeSessionSubject(subjectId))
     }
     expect((await verify(ours)).verified).toBe(false)

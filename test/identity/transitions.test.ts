@@ -2,8 +2,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { newIdentifier } from '../../src/domain/identifier.ts'
 import type { SessionStatus, StatusChange } from '../../src/domain/session.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { decodeSessionSubject, encodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
+import { changesSince } from '../store/changes-since.ts'
 import { evmWallet, openIdentity } from './support.ts'
 
 const identity = await openIdentity()
@@ -57,10 +58,10 @@ describe('a change of status', () => {
   test('is in the change feed exactly when it is committed, with whom it concerns', async () => {
     const { session } = await identity.register(organizationId, { wallet: evmWallet(1) })
     await identity.connect(organizationId, session.id, evmWallet(1))
-    const before = await readLastSequence(identity.store.database)
+    const before = await readNewest(identity.store.database)
     const { session: completed } = await move(session.id, 'completed')
     await move(session.id, 'submitted', { revoke: true }).catch(() => undefined)
-    const changes = await readChanges(identity.store.database, before, 10)
+    const changes = await changesSince(identity.store.database, before)
     // Its checks come first: they are queued and made.
     expect(changes.every(({ topic, organizationId: of }) => topic === 'session' && of === organizationId)).toBe(true)
     const subjects = changes.map(({ subjectId }) => decodeSessionSubject(subjectId))

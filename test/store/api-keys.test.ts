@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { apiKeyStatus, DEFAULT_RATE_LIMIT, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
-import { readChanges } from '../../src/store/changes.ts'
 import type { NewApiKey } from '../../src/store/organizations/api-keys.ts'
 import { allKeys } from '../support/all-rows.ts'
+import { BEFORE_ALL, changesSince } from './changes-since.ts'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
 import { START_SECONDS } from './temporary-store.ts'
@@ -35,8 +35,8 @@ describeStores((openTemporaryStore, dialect) => {
     if (result.status !== 'regenerated') throw new Error(result.status)
     return result
   }
-  const changedKeys = async (after: number) =>
-    (await readChanges(temporary.store.database, after, 100))
+  const changedKeys = async () =>
+    (await changesSince(temporary.store.database, BEFORE_ALL))
       .filter((change) => change.topic === 'api-key')
       .map((change) => change.subjectId)
 
@@ -112,14 +112,14 @@ describeStores((openTemporaryStore, dialect) => {
   describe('regenerating', () => {
     test('keeps the old key for the overlap, and both are announced', async () => {
       const { record: old } = await issue({ name: 'kept', rateLimit: { requestsPerSecond: 5, burst: 7 } })
-      const before = await changedKeys(0)
+      const before = await changedKeys()
       const { record: fresh, previous, text } = await regenerate(old.keyId, 24 * HOUR)
       expect(parseApiKey(text)?.keyId).toBe(fresh.keyId)
       expect(fresh).toMatchObject({ name: 'kept', kind: 'attestation', rateLimit: { requestsPerSecond: 5, burst: 7 } })
       expect(fresh.expiresAtSeconds).toBeNull()
       expect(previous).toEqual(await temporary.store.apiKeys.find(organizationId, old.keyId).then((key) => key!))
       expect(previous.replacedByKeyId).toBe(fresh.keyId)
-      expect((await changedKeys(0)).slice(before.length)).toEqual([fresh.keyId, old.keyId])
+      expect((await changedKeys()).slice(before.length)).toEqual([fresh.keyId, old.keyId])
       temporary.clock.advance(24 * HOUR - 1)
       expect(await status(old.keyId)).toBe('active')
       temporary.clock.advance(1)
@@ -179,20 +179,20 @@ describeStores((openTemporaryStore, dialect) => {
   describe('revoking', () => {
     test('is for good, announced once, and keeps the first time', async () => {
       const { record } = await issue()
-      const announced = (await changedKeys(0)).length
+      const announced = (await changedKeys()).length
       await temporary.store.apiKeys.revoke(organizationId, record.keyId)
       temporary.clock.advance(60)
       const again = await temporary.store.apiKeys.revoke(organizationId, record.keyId)
       expect(again?.revokedAtSeconds).toBe(START_SECONDS)
       expect(await status(record.keyId)).toBe('revoked')
-      expect((await changedKeys(0)).slice(announced)).toEqual([record.keyId])
+      expect((await changedKeys()).slice(announced)).toEqual([record.keyId])
     })
   })
 
   describe('last use', () => {
     test('is written in one batch, the latest staying, and is not a change that caches hear of', async () => {
       const keys = [(await issue()).record.keyId, (await issue()).record.keyId] as const
-      const before = await changedKeys(0)
+      const before = await changedKeys()
       let uses = new Map([
         [keys[0], START_SECONDS + 5],
         [keys[1], START_SECONDS + 6],
@@ -215,7 +215,7 @@ describeStores((openTemporaryStore, dialect) => {
       await temporary.store.upkeep.flush()
       expect((await find(keys[0])).lastUsedAtSeconds).toBe(START_SECONDS + 5)
       expect((await find(keys[1])).lastUsedAtSeconds).toBe(START_SECONDS + 9)
-      expect(await changedKeys(0)).toEqual(before)
+      expect(await changedKeys()).toEqual(before)
       expect(errors).toEqual([])
     })
   })

@@ -220,6 +220,33 @@ describeStores((openTemporaryStore, dialect) => {
       expect(resyncs).toBe(1)
     })
 
+    // As after a failover to a standby that lacks the last commits.
+    test.each([0, 1, 3])('starts afresh when numbers that it read were given again, and %i more', async (more) => {
+      await create('kept')
+      await feed.start()
+      await create('lost')
+      await feed.poll()
+      const { database } = temporary.store
+      await database.execute('DELETE FROM changes WHERE sequence = 2')
+      await database.execute("UPDATE counters SET value = 1 WHERE name = 'changes'")
+      for (let n = 0; n <= more; n++) await create(`again-${n}`)
+      await feed.poll()
+      expect([resyncs, seen.length]).toEqual([1, 1])
+      await create('next')
+      await feed.poll()
+      expect([resyncs, seen.length]).toEqual([1, 2])
+    })
+
+    test('misses nothing, and starts nothing afresh, after an hour without changes', async () => {
+      await create('before')
+      await feed.start()
+      temporary.clock.advance(3_601)
+      expect(await trimChanges(databaseScope(temporary.store.database, temporary.clock))).toBe(0)
+      await create('after')
+      await feed.poll()
+      expect([resyncs, seen.length]).toEqual([0, 1])
+    })
+
     test('hands a change over again when it could not be handled', async () => {
       await feed.stop()
       let refusing = true

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { openStore } from '../../src/store/store.ts'
+import { BEFORE_ALL, changesSince } from './changes-since.ts'
 import { describeDatabases } from './dialects.ts'
 
 /** Kills a writing process once it has acknowledged that many writes; answers all it acknowledged. */
@@ -33,11 +34,11 @@ describeDatabases((dialect) => {
       const slugs = new Set(organizations.map((organization) => organization.slug))
       expect(acknowledged.filter((slug) => !slugs.has(slug))).toEqual([])
       // Each organization with its change, each change with its organization, and the counter in step.
-      const changes = await readChanges(store.database, 0, 100_000)
+      const changes = await changesSince(store.database, BEFORE_ALL)
       expect(new Set(changes.map((change) => change.subjectId))).toEqual(
         new Set(organizations.map((organization) => organization.id)),
       )
-      expect(await readLastSequence(store.database)).toBe(changes.length)
+      expect((await readNewest(store.database)).sequence).toBe(changes.length)
       if (dialect.name === 'SQLite') {
         expect(await store.database.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
       }

@@ -2,10 +2,11 @@
 // stay rejected when that session is revoked. Cached standings follow.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createStandings } from '../../src/identity/standing/standings.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { evmWallet, openIdentity } from '../identity/support.ts'
 import { markChecksMade } from '../support/made-checks.ts'
+import { changesSince } from './changes-since.ts'
 
 const [REJECTED, LINKED, FIRST] = [evmWallet(1), evmWallet(2), evmWallet(3)]
 const OPERATOR = 'operator:ada'
@@ -48,10 +49,10 @@ test('the wallets of a person who is linked to a rejection later stay rejected a
     loadLevel: async () => 1,
     isUpToDate: () => true,
   })
-  let sequence = await readLastSequence(store.database)
+  let newest = await readNewest(store.database)
   const isVerified = async (): Promise<boolean> => {
-    for (const change of await readChanges(store.database, sequence, 100)) {
-      sequence = change.sequence
+    for (const change of await changesSince(store.database, newest)) {
+      newest = change
       if (change.topic === 'session') standings.sessionChanged(decodeSessionSubject(change.subjectId))
     }
     return (await standings.find({ organizationId: ours, environment }, LINKED, 'kyc', null)).verifying !== null

@@ -10,12 +10,13 @@ import {
   type ListEdit,
   type ListNote,
 } from '../../src/domain/list.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { type ChangePosition, readNewest } from '../../src/store/changes.ts'
 import { databaseScope } from '../../src/store/copy/table-scope.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createListBaseTable } from '../../src/store/lists/list-bases.ts'
 import type { ListSource } from '../../src/store/lists/list-sources.ts'
 import { type AddressList, createListTable } from '../../src/store/lists/lists.ts'
+import { changesSince } from './changes-since.ts'
 import { describeStores } from './dialects.ts'
 import { storeOfSuite } from './store-of-test.ts'
 import { seedOrganization } from './temporary-store.ts'
@@ -72,8 +73,8 @@ describeStores((openTemporaryStore) => {
   }
 
   /** What the change feed would tell of since a moment. */
-  const changesSince = async (sequence: number) =>
-    (await readChanges(temporary.store.database, sequence, 100)).map(({ topic, subjectId, organizationId }) => ({
+  const changesAfter = async (position: ChangePosition) =>
+    (await changesSince(temporary.store.database, position)).map(({ topic, subjectId, organizationId }) => ({
       topic,
       subjectId,
       organizationId,
@@ -115,7 +116,7 @@ describeStores((openTemporaryStore) => {
 
     test('tell the change feed of everything that happens to them', async () => {
       const { lists, listSources, database } = temporary.store
-      const before = await readLastSequence(database)
+      const before = await readNewest(database)
       const list = await newList()
       await lists.edit(ours, list.name, [edit(evm(1))])
       await write(list, [chunk([evm(2)])])
@@ -131,7 +132,7 @@ describeStores((openTemporaryStore) => {
       await listSources.remove(list.id)
       await lists.remove(ours, list.name)
       const change = { topic: 'list', subjectId: list.id, organizationId: ours } as const
-      expect(await changesSince(before)).toEqual(new Array(7).fill(change))
+      expect(await changesAfter(before)).toEqual(new Array(7).fill(change))
     })
   })
 
@@ -483,9 +484,9 @@ describeStores((openTemporaryStore) => {
         () => screeningLists.set(source),
         () => screeningLists.remove('our-people'),
       ]) {
-        const before = await readLastSequence(database)
+        const before = await readNewest(database)
         await change()
-        expect(await changesSince(before)).toEqual([announced])
+        expect(await changesAfter(before)).toEqual([announced])
       }
       const theirs = await lists.create({ owner: ours, name: 'our_own_people' })
       expect(await reload(theirs)).toMatchObject({ keptBy: 'people', isOfSanctioned: false })

@@ -120,6 +120,7 @@ describeDatabases((dialect) => {
           'shared-wallets',
           'check-turns',
           'paused-webhooks',
+          'change-marks',
         ]),
       )
       for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { bindingSubject } from '../../src/store/organizations/bindings.ts'
 import { allRevisions } from '../support/all-rows.ts'
+import { changesSince } from './changes-since.ts'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
 import { seedOrganization } from './temporary-store.ts'
@@ -21,9 +22,9 @@ describeStores((openTemporaryStore) => {
   }
   /** The changes that `work` announced. */
   const announced = async (work: () => Promise<unknown>) => {
-    const before = await readLastSequence(temporary.store.database)
+    const before = await readNewest(temporary.store.database)
     await work()
-    return (await readChanges(temporary.store.database, before, 100)).map((change) => [change.topic, change.subjectId])
+    return (await changesSince(temporary.store.database, before)).map((change) => [change.topic, change.subjectId])
   }
 
   beforeEach(async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readChanges, readNewest } from '../../src/store/changes.ts'
 import { databaseScope } from '../../src/store/copy/table-scope.ts'
 import type { Database, SqlParameter, Statements, Transaction } from '../../src/store/database.ts'
 import { createIdempotencyTable } from '../../src/store/idempotency.ts'
@@ -152,7 +152,8 @@ define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISS
     ],
     ['asking who is verified', () => standings().loadSessions(REQUESTER, WALLET)],
     ['asking for a person’s wallets', () => standings().loadPersonWallets(REQUESTER, 'person')],
-    ['reading changes', async () => readChanges(database, (await readLastSequence(database)) - 5, 500)],
+    ['reading the newest change', () => readNewest(database)],
+    ['reading changes', () => readChanges(database, { sequence: ROWS - 5, mark: null }, 500)],
     ['claiming messages', (scope) => createWebhookMessageTable(scope).claim(10, 60)],
   ]
 

@@ -6,10 +6,11 @@ import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts
 import { addressKey } from '../../src/domain/address-key.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { connectUnproved } from '../support/connect-unproved.ts'
 import { markChecksMade } from '../support/made-checks.ts'
+import { changesSince } from './changes-since.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -69,11 +70,11 @@ describeStores((openTemporaryStore) => {
   })
 
   test('changes are numbered without gaps, whoever makes them', async () => {
-    const before = await readLastSequence(temporary.store.database)
+    const before = await readNewest(temporary.store.database)
     await atOnce(20, (store, index) => store.organizations.create({ slug: `o${index}`, name: 'x' }))
-    const changes = await readChanges(temporary.store.database, before, 100)
+    const changes = await changesSince(temporary.store.database, before)
     expect(changes.map(({ sequence }) => sequence)).toEqual(
-      Array.from({ length: 20 }, (_, index) => before + index + 1),
+      Array.from({ length: 20 }, (_, index) => before.sequence + index + 1),
     )
   })
 

@@ -6,12 +6,13 @@ import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts
 import { newIdentifier, newSessionId, newUuid } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import { createStandings } from '../../src/identity/standing/standings.ts'
-import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { readNewest } from '../../src/store/changes.ts'
 import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { createRandom } from '../attack/random.ts'
 import { markChecksMade } from '../support/made-checks.ts'
+import { changesSince } from './changes-since.ts'
 import { describeStores } from './dialects.ts'
 import { createRejectionModel, isOpen, type ModelSession } from './rejection-model.ts'
 
@@ -228,11 +229,11 @@ const play = async (store: Store, seed: number, afterShared: boolean): Promise<R
     await decide(session, 'completed')
     if (random.chance(0.5)) await changeHit(session)
   }
-  let sequence = await readLastSequence(store.database)
+  let newest = await readNewest(store.database)
   for (let step = 0; step < (afterShared ? STEPS_AFTER_SHARED : STEPS); step++) {
     await act()
-    for (const change of await readChanges(store.database, sequence, 100)) {
-      sequence = change.sequence
+    for (const change of await changesSince(store.database, newest)) {
+      newest = change
       if (change.topic === 'session') standings.sessionChanged(decodeSessionSubject(change.subjectId))
     }
     for (const organizationId of organizations) {

@@ -1,7 +1,6 @@
 // A declared table over both databases: what is written is read back as its type, rows belong to their owner, and no text
 // from outside becomes part of a statement.
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { readChanges } from '../../src/store/changes.ts'
 import {
   among,
   bytes,
@@ -18,6 +17,7 @@ import {
 import { databaseScope, type TableScope } from '../../src/store/copy/table-scope.ts'
 import type { Database } from '../../src/store/database.ts'
 import { defineTable } from '../../src/store/table.ts'
+import { BEFORE_ALL, changesSince } from './changes-since.ts'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
 
@@ -122,7 +122,7 @@ describeStores((openTemporaryStore) => {
     })
     await ANNOUNCED.remove(scope, one)
     const change = { topic: 'project', subjectId: 'thing one', organizationId: 'org' }
-    expect(await readChanges(database, 0, 9)).toMatchObject([change, change, change])
+    expect(await changesSince(database, BEFORE_ALL)).toMatchObject([change, change, change])
   })
 
   test('a failed change takes back everything of its transaction', async () => {

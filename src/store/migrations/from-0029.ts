@@ -313,6 +313,14 @@ const hitListing: Migration = {
   statements: () => ['ALTER TABLE screening_hits ADD COLUMN listing TEXT'],
 }
 
+/** Marks of changes. Null for changes of an older program, which a reader can't tell from others of the same number. */
+const changeMarks: Migration = {
+  number: 45,
+  name: 'change-marks',
+  worksWith: 44,
+  statements: () => ['ALTER TABLE changes ADD COLUMN mark TEXT'],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -330,4 +338,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   pausedWebhooks,
   removedWalletChains,
   hitListing,
+  changeMarks,
 ]
