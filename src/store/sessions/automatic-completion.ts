@@ -1,6 +1,5 @@
-// Rule for completions by policies, external deciders and verification services: neither the session nor anything that
-// wallets link to it has an unsettled hit, rejection, revocation or missing comparison. Source: decisions §5, "Automatic
-// completion".
+// Blocks automatic completions (by policies, external deciders and verification services) if anything counts against
+// the session or its linked sessions. Source: decisions §5, "Automatic completion".
 import { isUncompared } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
 import { LinkedChecksPendingError, LinkedSessionsError, RejectedBeforeError } from '../../domain/session-errors.ts'
@@ -12,7 +11,7 @@ import { requireCompared } from './session-checks.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { HAS_PENDING_CHECKS, HAS_UNSETTLED_HIT, IS_REVOKED, IS_UNSETTLED } from './session-sharing.ts'
 
-/** An operator's last completion of the type of check, per connected wallet. Null if there is none. */
+/** An operator's last completion with this type of check, per connected wallet; null if there is none. */
 export const OPERATOR_COMPLETIONS = `SELECT (
     SELECT MAX(COALESCE(sessions.decided_sequence, 0)) FROM session_wallets theirs
     JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
@@ -23,10 +22,7 @@ export const OPERATOR_COMPLETIONS = `SELECT (
         AND decision.actor LIKE 'operator:%')) AS decided
   FROM session_wallets mine WHERE mine.organization_id = ? AND mine.session_id = ?`
 
-/**
- * Number of the decision up to which an operator has settled everything for all connected wallets and the type of
- * check. Decisions are numbered in the order of their commits.
- */
+/** Sequence number of the oldest of the operators' last completions per connected wallet; it settles all before it. */
 const findSettled = async (transaction: Transaction, { organizationId, id, checkType }: Session): Promise<number> => {
   const parameters = [checkType, organizationId, id]
   const rows = await transaction.query<{ decided: number | null }>(OPERATOR_COMPLETIONS, parameters)
@@ -63,7 +59,6 @@ const selectChecks = (
     AND session_checks.session_id = sessions.id
   WHERE sessions.organization_id = ? AND sessions.id IN (${placeholdersFor(ids)}) AND sessions.status = 'submitted'`
 
-/** @throws LinkedSessionsError, LinkedChecksPendingError */
 const requireSettled = async (
   transaction: Transaction,
   organizationId: string,
@@ -72,7 +67,7 @@ const requireSettled = async (
 ): Promise<void> => {
   if (ids.length === 0) return
   const rows = await transaction.query<UnsettledRow>(selectUnsettled(ids), [organizationId, ...ids])
-  // A rejected session gets no new hits, so its rejection comes after its hits.
+  // A rejected session gets no new hits, so settling the rejection settles its hits too.
   if (rows.some((row) => row.has_hit === 1 && !(row.is_rejected === 1 && row.decided <= settled))) {
     throw new LinkedSessionsError('a hit of another session of the person or their wallets is open or confirmed')
   }
@@ -91,21 +86,19 @@ const requireSettled = async (
 }
 
 /**
- * Call in the transaction that completes a session automatically, after requireHitsDecided. Linked are all addresses
- * that the session ever had, and all persons and sessions of the organization that share an address or a person with it
- * or with another linked session. Against the session speak:
+ * Call in the transaction that completes a session automatically, after requireHitsDecided. It fails on:
  * - a name or a wallet of a submitted session that could not be compared;
  * - a rejection of a linked address or person by an operator or by screening;
  * - an open or confirmed hit, or pending checks, of a linked session;
  * - a linked session that was revoked and not decided since.
- * An operator's later completion of all connected wallets, for the same type of check, settles rejections and
+ * An operator's later completion of all connected wallets, with the same type of check, settles rejections and
  * revocations.
  * @throws UncomparedError, RejectedBeforeError, LinkedSessionsError, LinkedChecksPendingError
  */
 export const requireNothingAgainst = async (transaction: Transaction, session: Session): Promise<void> => {
   const { organizationId, environment } = session
   await requireCompared(transaction, session)
-  // A rejection or completion of a linked session also takes this lock, so it has either committed or waits.
+  // Rejections and completions of linked sessions take this lock too: each has committed or waits.
   await lockDeployment(transaction)
   const { addresses, persons, sessionIds } = await findLinkedSessions(transaction, session)
   const settled = await findSettled(transaction, session)

@@ -1,6 +1,5 @@
-// Finds everything that proofs of wallets link to a session: sessions with a common address or person, their addresses
-// and persons, and so on. Includes disconnected and locked wallets of the organization, and other organizations'
-// completed sessions with consent. Source: decisions §5, "Automatic completion".
+// Finds all sessions linked to a session, directly or through others, by a common address or person. Includes
+// disconnected and locked wallets, and other organizations' completed sessions with consent.
 import type { WalletAddress } from '../../domain/address.ts'
 import { isSessionOpen, type Session, type SessionStatus } from '../../domain/session.ts'
 import { LinkedSessionsError } from '../../domain/session-errors.ts'
@@ -9,7 +8,7 @@ import { WALLETS_OF_SESSION } from './persons.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { IS_COMPLETED_WITH_CONSENT } from './session-sharing.ts'
 
-/** More than any real person has. More would make the completion slow. */
+/** Higher than any real person needs; limits the cost of a completion. */
 const LINKED_MAX = 1_000
 
 interface LinkedRow {
@@ -23,14 +22,14 @@ interface LinkedRow {
 
 export interface LinkedSessions {
   readonly addresses: ReadonlySet<WalletAddress>
-  /** Addresses of the organization's sessions, none of which was submitted with the address. */
+  /** Addresses with which no session of the organization was submitted. */
   readonly unsubmitted: ReadonlySet<WalletAddress>
   readonly persons: ReadonlySet<string>
   readonly sessionIds: ReadonlySet<string>
 }
 
 const COLUMNS = 'sessions.organization_id, sessions.id, sessions.person_id, sessions.locked_address, sessions.status'
-/** An expression, because SQLite would otherwise search by the organization alone. */
+/** The concatenation keeps SQLite from searching by the organization alone. */
 const IS_OWN = "sessions.organization_id || '' = ?"
 const IS_VISIBLE = `(sessions.organization_id = ? OR ${IS_COMPLETED_WITH_CONSENT})`
 
@@ -58,7 +57,7 @@ const querySessions = (
   addresses: readonly string[],
   persons: readonly string[],
 ): Promise<readonly LinkedRow[]> => {
-  // No subject is empty. An empty list would be invalid SQL.
+  // The empty string matches nothing and keeps the SQL list from being empty.
   const [ofAddresses, ofPersons] = [
     ['', ...addresses],
     ['', ...persons],

@@ -1,4 +1,3 @@
-// Minimum age that an organization requires, for all levels or per level.
 import type { Level } from '../../domain/level.ts'
 import { integer, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -7,7 +6,6 @@ import { defineTable } from '../table.ts'
 const AGES = defineTable('minimum_ages', { organizationId: text, level: typed<Level>(), years: integer })
 
 export interface MinimumAges {
-  /** For levels without their own minimum age. */
   readonly years: number | null
   readonly levels: ReadonlyMap<Level, number>
 }
@@ -40,14 +38,10 @@ export const createMinimumAgeTable = (scope: TableScope) => ({
   read: async (organizationId: string): Promise<MinimumAges> =>
     (await readIn(scope, organizationId)).get(organizationId) ?? { years: null, levels: new Map() },
 
-  /** By organization, without organizations that have none. @param organizationId null for all organizations */
+  /** By organization; omits organizations without minimum ages. @param organizationId null for all organizations */
   readAll: (organizationId: string | null): Promise<ReadonlyMap<string, MinimumAges>> => readIn(scope, organizationId),
 
-  /**
-   * @param level null for all levels without their own minimum age
-   * @param years null for no minimum
-   * @throws ConstraintViolatedError if `years` is not between 1 and 99
-   */
+  /** @param level null for all levels without their own minimum age @param years 1 to 99, or null for no minimum */
   set: (organizationId: string, level: Level | null, years: number | null): Promise<void> =>
     scope.write(async (transaction) => {
       if (level === null) {

@@ -1,5 +1,5 @@
-// Persons that sessions identified. A person is recognized across organizations only with recorded consent on both
-// sides. Each organization gets its own id for the person (decisions §5, "userId"; threats row 3).
+// Persons identified by sessions. Recognition across organizations requires recorded consent on both sides (threats
+// row 3). Each organization gets its own id for a person (decisions §5, "userId").
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { CheckType, Session } from '../../domain/session.ts'
 import { integer, text } from '../columns.ts'
@@ -17,10 +17,7 @@ const PERSONS = defineTable('persons', {
   createdAtSeconds: integer,
 })
 
-/**
- * Organization's id for a person: the first 16 bytes of an HMAC-SHA-256 with the deployment's key, as a UUID v8 (RFC
- * 9562 §5.8). Stable, and unlinkable without the key.
- */
+/** HMAC-SHA-256 with the deployment's key, as a UUID v8 (RFC 9562 §5.8): stable, and unlinkable without the key. */
 export const pairwiseUserId = (userKey: Uint8Array, organizationId: string, personId: string): string => {
   const bytes = new Bun.CryptoHasher('sha256', userKey)
     .update(`${organizationId}\n${personId}`)
@@ -39,17 +36,13 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
 }
 
 /**
- * For statements over two rows of `session_wallets`: both belong to the same person. A key has the same address on
- * every chain, even if a contract proved it once (EIP-7702). A contract's address may have a different owner on another
- * chain.
+ * True if two rows of `session_wallets`, `mine` and `theirs`, belong to the same person. A key has the same address on
+ * every chain, even if a contract proved it once (EIP-7702). A contract's address can have another owner on each chain.
  */
 export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR 2 > (SELECT COUNT(*)
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
-/**
- * Selects the persons of a wallet that an organization may know, from its own sessions and from other organizations'
- * completed sessions with consent. Parameters are SQL expressions that don't refer to `sessions`.
- */
+/** A wallet's persons known to the organization. Parameters are SQL expressions that don't refer to `sessions`. */
 export const personsOf = (address: string, environment: string, organizationId: string): string =>
   `SELECT sessions.person_id FROM session_wallets held
     JOIN sessions ON sessions.organization_id = held.organization_id AND sessions.id = held.session_id
@@ -58,14 +51,13 @@ export const personsOf = (address: string, environment: string, organizationId: 
 
 const CONNECTED_WALLETS = `SELECT id, chain, address, environment FROM session_wallets
   WHERE organization_id = ? AND session_id = ?`
-/** The chains of the proofs of disconnected and locked wallets are unknown. Takes the session's ids three times. */
+/** Takes the session's ids three times. Disconnected and locked wallets have no known chain. */
 export const WALLETS_OF_SESSION = `${CONNECTED_WALLETS}
   UNION ALL SELECT NULL, NULL, address, environment FROM session_removed_wallets
   WHERE organization_id = ? AND session_id = ?
   UNION ALL SELECT NULL, NULL, locked_address, environment FROM sessions
   WHERE organization_id = ? AND id = ? AND locked_address IS NOT NULL`
 
-/** Persons of own sessions from which such a wallet was disconnected. */
 const OF_REMOVED_WALLETS = `SELECT DISTINCT sessions.person_id, sessions.check_type FROM (${WALLETS_OF_SESSION}) AS mine
     JOIN session_removed_wallets removed ON removed.address = mine.address AND removed.environment = mine.environment
     JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
@@ -78,7 +70,6 @@ interface KnownPerson {
 
 type Selection = readonly [statement: string, parameters: readonly (string | number)[]]
 
-/** Persons of the selected wallets in sessions that meet the condition. */
 const findPersons = (
   transaction: Transaction,
   [wallets, ofWallets]: Selection,
@@ -93,15 +84,14 @@ const findPersons = (
   )
 
 /**
- * Selects sessions whose person the session may get: the user id tells its organization that both belong to one person.
- * Other organizations' shared sessions count if the session has consent too.
+ * Selects the sessions from which the session can take its person. Its organization learns from the user id that both
+ * sessions belong to one person, so other organizations' shared sessions require consent on both sides.
  */
 const withCommonUser = ({ organizationId, consentedAtSeconds }: Session): Selection => [
   `(sessions.organization_id = ? OR (? = 1 AND sessions.status = 'completed' AND ${IS_SHARED}))`,
   [organizationId, consentedAtSeconds === null ? 0 : 1],
 ]
 
-/** Null if there is none or more than one. */
 const onlyOf = (known: readonly KnownPerson[], checkType: CheckType): string | null => {
   const [first, ...others] = known.filter(({ check_type: type }) => type === checkType)
   return first === undefined || others.length > 0 ? null : first.person_id
@@ -112,13 +102,10 @@ const withUserId = async (transaction: Transaction, organizationId: string, pers
   userId: pairwiseUserId(await readUserKey(transaction), organizationId, personId),
 })
 
-/**
- * Returns the person known by one of the session's proven wallets, or a new person. Two known persons are never merged:
- * the session gets a new person, and people must resolve the identity.
- */
+/** Returns the person known by one of the session's proven wallets. Creates a new person if several are known. */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, id, checkType, environment } = session
-  // Serializes concurrent completions, so that two sessions of one person do not create two persons.
+  // Serializes completions: two concurrent sessions of one person would otherwise create two persons.
   await lockDeployment(transaction)
   const [condition, parameters] = withCommonUser(session)
   const known = await findPersons(
@@ -140,11 +127,7 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
   return withUserId(transaction, organizationId, personId)
 }
 
-/**
- * Finds the persons of a session that is being rejected: its own person, and all persons of its wallets, even without
- * consent. `assigned` is the only person of the type of check that the organization may recognize; null if there is
- * none or more than one, or if the session has a person.
- */
+/** `assigned` is the person to assign to the session; null unless the organization can recognize exactly one. */
 export const findRejectedPersons = async (transaction: Transaction, session: Session) => {
   const { organizationId, id, checkType, personId } = session
   const ids = [organizationId, id, organizationId, id, organizationId, id]

@@ -1,11 +1,10 @@
-// Browsers that can open a session of the verification page. portal-links.ts binds them.
+// Browsers that can open a session on the verification page. portal-links.ts binds them.
 import { BrowserUnknownError } from '../../domain/session-errors.ts'
 import type { ByBrowser, LinkSession } from '../../domain/wallet.ts'
 import { bytes, type Expression, hidden, integer, sql, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { defineTable } from '../table.ts'
 
-/** A browser's session and the hash of its secret. */
 export const BROWSERS = defineTable('portal_browsers', {
   organizationId: text,
   sessionId: text,
@@ -14,21 +13,17 @@ export const BROWSERS = defineTable('portal_browsers', {
   boundAtSeconds: hidden(integer),
 })
 
-/** Time for which an unused browser can still open its session. */
+/** Inactivity after which a browser can no longer open its session. */
 export const UNUSED_SECONDS = 30 * 86_400
 
-/**
- * Releases browsers, so that they can no longer open their sessions. Deletes rows with an invalid link; rows with a
- * valid link stay, so that the link stays bound.
- * @returns the number of released browsers
- */
+/** Keeps rows with a valid link, so that the link stays bound. @returns the number of released browsers */
 export const releaseBrowsers = async (transaction: Transaction, browsers: Expression): Promise<number> => {
   const isCurrent = sql`EXISTS (SELECT 1 FROM session_tokens WHERE hash = portal_browsers.link_hash)`
   const forgotten = await BROWSERS.everywhere.removeAll(transaction, {}, browsers, sql`NOT ${isCurrent}`)
   return forgotten + (await BROWSERS.everywhere.updateAll(transaction, {}, { boundAtSeconds: 0 }, browsers, isCurrent))
 }
 
-/** Locks the browser, so that it is not released before the transaction ends. */
+/** Locks the browser's row until the transaction ends. */
 export const isBrowser = async (
   transaction: Transaction,
   { sessionId, cookieHash }: Pick<LinkSession, 'sessionId'> & { readonly cookieHash: Uint8Array },
@@ -38,7 +33,7 @@ export const isBrowser = async (
   return (await BROWSERS.everywhere.updateAll(transaction, which, { boundAtSeconds: sql`bound_at_seconds` })) === 1
 }
 
-/** Call in the transaction of a person's change, with the session locked. @throws BrowserUnknownError */
+/** Call with the session locked, in the transaction of the person's change. @throws BrowserUnknownError */
 export const requireBrowser = async (
   transaction: Transaction,
   { sessionId, cookieHash }: Pick<LinkSession, 'sessionId'> & ByBrowser,

@@ -1,6 +1,5 @@
-// Links of the verification page, each bound to the first browser that opens it. A link for a named wallet binds only
-// with a proof once the session is in use, because anyone can name a wallet. Another new link takes over a session in
-// use without its evidence, or with a proof once a wallet is connected. Source: threats rows 2 and 4.
+// Links to the verification page. The first browser to open a link is bound to it. A link for a named wallet requires a
+// proof once the session is in use, because anyone can name a wallet. Source: threats rows 2 and 4.
 import type { WalletAddress } from '../../domain/address.ts'
 import { isSessionOpen, type SessionStatus } from '../../domain/session.ts'
 import {
@@ -20,18 +19,15 @@ import { lockSessionAsItIs } from './session-rows.ts'
 import { endHandovers, endOthers, HANDOVERS, hasWallets, isInUse, wasProven } from './session-takeover.ts'
 import { TOKENS } from './session-tokens.ts'
 
-/**
- * Maximum unused handover links per session, and challenges per link; beyond it, the oldest become invalid. Per link,
- * because anyone who names the wallet gets a link.
- */
+/** Maximum unused handovers per session, and challenges per link: anyone who names the wallet gets a link. */
 const WAITING_MAX = 20
 /** Minimum time between two writes of a browser's last use. */
 const TOUCH_SECONDS = 86_400
-/** If a power loss loses the row, the waiting person can request it again. */
+/** After a power loss, the waiting person can repeat the request. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 interface FoundLink extends LinkSession {
-  /** Hash of the browser's secret. Null if the link was not opened. */
+  /** Hash of the browser's secret; null if the link was never opened. */
   readonly cookieHash: Uint8Array | null
 }
 
@@ -54,7 +50,7 @@ const CHALLENGES = defineTable(
 )
 
 export const createPortalLinkTable = (scope: TableScope) => ({
-  /** Looks up only the hash, because the opener is unknown. */
+  /** Searches all organizations, because the visitor is unknown. */
   find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
     const reads = unidentifiedReads(scope)
     const bound = await BROWSERS.everywhere.find(reads, { linkHash })
@@ -69,9 +65,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   },
 
   /**
-   * Binds a link to a browser. Returns false if another browser was first, if the link no longer exists or requires a
-   * proof, or if it would erase evidence of an earlier decision.
-   * @param own the secret's hash of a browser that may already have opened the session
+   * Binds a link to a browser. Returns false if another browser opened it first, if the link no longer exists or
+   * requires a proof, or if binding would erase evidence of an earlier decision.
+   * @param own hash of the secret of a browser that may already have opened the session
    */
   bind: (
     link: LinkSession,
@@ -82,7 +78,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { organizationId, sessionId } = link
-      // Newer links and a move to another browser, which invalidate this link, also lock the session.
+      // Requests that invalidate this link also lock the session.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
       const which = { organizationId, sessionId, hash: linkHash }
       const expiresAtSeconds = sql`> ${nowSeconds}`
@@ -104,10 +100,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return BROWSERS.insertNew(transaction, { ...browser, boundAtSeconds: nowSeconds })
     }, DURABILITY),
 
-  /**
-   * Returns the session that a browser's secret opens, if it is this session and the browser was used in the last 30
-   * days.
-   */
+  /** Returns null if the secret is for another session, or if the browser was unused for 30 days. */
   findBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<FoundBrowser | null> => {
     const [row] = await unidentifiedReads(scope).query<{ organization_id: string; status: SessionStatus }>(
       `SELECT browser.organization_id, session.status FROM portal_browsers browser
@@ -118,7 +111,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return row === undefined ? null : { organizationId: row.organization_id, sessionId, status: row.status }
   },
 
-  /** Restarts the browser's 30 days. Written once a day. Returns true if it was written. */
+  /** Extends the browser's access to 30 days from today, at most once per day. Returns true if it was extended. */
   touchBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<boolean> => {
     const nowSeconds = scope.nowSeconds()
     const isDue = sql`> ${nowSeconds - UNUSED_SECONDS} AND bound_at_seconds <= ${nowSeconds - TOUCH_SECONDS}`
@@ -128,10 +121,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return (await BROWSERS.everywhere.updateAll(survivingCrashes(scope), due, touched)) === 1
   },
 
-  /**
-   * Releases the browser that the person leaves, and ends pending links to other browsers. Returns false if the browser
-   * could not open the session.
-   */
+  /** Releases the browser and ends pending handovers. Returns false if the browser could not open the session. */
   leaveBrowser: (cookieHash: Uint8Array, link: LinkSession): Promise<boolean> =>
     scope.write(async (transaction) => {
       const ofBrowser = sql`cookie_hash = ${cookieHash} AND session_id = ${link.sessionId} AND bound_at_seconds > 0`
@@ -140,7 +130,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return true
     }, DURABILITY),
 
-  /** Adds a link for another browser of the same person. It works once, for minutes. @throws BrowserUnknownError */
+  /** Adds a single-use link with which the person continues in another browser. @throws BrowserUnknownError */
   addHandover: (link: LinkSession & ByBrowser, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       const { organizationId, sessionId } = link
@@ -162,8 +152,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     CHALLENGES.everywhere.find(scope, { nonce, linkHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
   /**
-   * Spends a nonce with a verified proof, and moves its link and the session to another browser. False if the nonce is
-   * spent or expired, or if the move would erase evidence of an earlier decision.
+   * Spends the nonce of a verified proof, and moves its link and the session to another browser. Returns false if the
+   * nonce is spent or expired, or if the move would erase evidence of an earlier decision.
    */
   moveLink: (challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean> =>
     scope.write(async (transaction) => {
@@ -172,9 +162,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       const expiresAtSeconds = sql`> ${nowSeconds}`
       const waiting = { organizationId, sessionId, nonce, linkHash, expiresAtSeconds }
       if ((await CHALLENGES.removeAll(transaction, waiting)) !== 1) return false
-      // A wallet may be connected concurrently, so the lock comes first.
+      // Lock first: a wallet may be connected concurrently.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
-      // Another person who knew the wallet's address may have opened the session first.
+      // Before a wallet is proven, the session may contain data of another person who knew its address.
       const reason = (await wasProven(transaction, challenge)) ? null : 'given before the wallet was proven'
       if (!(await endOthers(transaction, challenge, locked, nowSeconds, reason))) return false
       const browser = { cookieHash, boundAtSeconds: nowSeconds }
@@ -182,7 +172,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return true
     }, DURABILITY),
 
-  /** @returns the number of deleted or released rows; repeat until it is 0 */
+  /** @returns the number of deleted or released rows; call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

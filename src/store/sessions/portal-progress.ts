@@ -1,4 +1,4 @@
-// A person's agreement and the requested corrections, which are not part of the public status.
+// A person's agreement, and the parts that the organization asks to correct. The public status contains neither.
 import type { SessionStatus } from '../../domain/session.ts'
 import { PartNotRequestedError } from '../../domain/session-errors.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
@@ -15,10 +15,7 @@ import { lockState } from './session-rows.ts'
 const CORRECTIONS = defineTable('session_corrections', {
   organizationId: hidden(text),
   sessionId: hidden(text),
-  /**
-   * Names of evidence fields and document kinds, or `wallets`: requested parts, and missing parts that were provided
-   * since.
-   */
+  /** Evidence fields, document kinds, or `wallets`, plus missing parts provided since the request. */
   parts: names,
   done: names,
   askedAtSeconds: hidden(integer),
@@ -31,14 +28,13 @@ interface SessionKey {
   readonly sessionId: string
 }
 
-/** Call in the transaction that returns a session. Any other decision ends earlier corrections. */
+/** Call in the transaction that changes the status. Replaces earlier corrections unless the session is submitted. */
 export const writeCorrections = async (
   transaction: Transaction,
   change: SessionKey & { readonly to: SessionStatus; readonly corrections?: readonly string[] },
   nowSeconds: number,
 ): Promise<void> => {
   const { organizationId, sessionId, to, corrections = [] } = change
-  // A new submission changes nothing: corrections apply until the next decision.
   if (to === 'submitted') return
   await CORRECTIONS.removeAll(transaction, { organizationId, sessionId })
   if (to !== 'retry' || corrections.length === 0) return
@@ -47,9 +43,8 @@ export const writeCorrections = async (
 }
 
 /**
- * Call in the transaction that changes parts of an open session, before the change, with the session locked. If certain
- * parts were requested, the person can provide these and missing parts.
- * @param given true if the change provides the parts; false if it removes parts @throws PartNotRequestedError
+ * Call before the change, in its transaction, with the open session locked. After a request for corrections, the person
+ * can only change requested or missing parts. @param given false to remove the parts @throws PartNotRequestedError
  */
 export const acceptParts = async (
   transaction: Transaction,
@@ -70,8 +65,8 @@ export const acceptParts = async (
 
 export const createPortalProgressTable = (scope: TableScope) => ({
   /**
-   * Replaces an earlier agreement. Refusing to share withdraws an earlier consent immediately; consent applies from the
-   * next submission. @throws BrowserUnknownError
+   * Replaces an earlier agreement. Declining to share withdraws consent immediately; agreeing to share takes effect
+   * with the next submission. @throws BrowserUnknownError
    */
   recordAgreement: (input: SessionKey & ByBrowser & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
     survivingCrashes(scope).write(async (own) => {
@@ -88,7 +83,7 @@ export const createPortalProgressTable = (scope: TableScope) => ({
   findAgreement: (organizationId: string, sessionId: string): Promise<Agreement | null> =>
     AGREEMENTS.find(scope, { organizationId, sessionId }),
 
-  /** Null if no particular part was requested. */
+  /** Null if no corrections were requested. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
     CORRECTIONS.find(scope, { organizationId, sessionId }),
 })

@@ -1,4 +1,4 @@
-// Ids of accepted messages of external deciders, kept far longer than timestamps are accepted.
+// Ids of accepted messages of external deciders, kept to detect replays after their timestamps have expired.
 
 import type { Session, SessionState, StatusChange } from '../../domain/session.ts'
 import { ChecksPendingError, LinkedChecksPendingError, TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -28,10 +28,10 @@ export const createProviderResultTable = (scope: TableScope) => ({
 
 type Message = Parameters<Tables['providerResults']['spend']>[0]
 
-/** Throws ChecksPendingError if the compared data has changed, and LinkedSessionsError if linked data was not compared. */
+/** @throws ChecksPendingError if the compared data has changed; LinkedSessionsError if linked data was not compared */
 export type RequireCurrent = (tables: Tables, session: Session) => Promise<void>
 
-/** A repeated message changes nothing. A message about a session that is no longer submitted is rejected. */
+/** Ignores repeated messages. Rejects messages about sessions that are no longer submitted. */
 export const spendAndDecide = (
   store: Pick<Store, 'transaction' | 'sessionChecks'>,
   message: Message,
@@ -49,17 +49,13 @@ export const spendAndDecide = (
       return tables.sessions.changeStatus(change)
     })
   return {
-    /** The message was already received. */
     isRepeated: () => isRepeated,
-    /**
-     * @throws TransitionRefusedError if an operator has already decided or returned the session; ChecksPendingError if
-     * its checks are repeated first; LinkedChecksPendingError, LinkedSessionsError
-     */
+    /** @throws TransitionRefusedError if already decided; ChecksPendingError if its checks must be repeated first */
     changeStatus: async (change: StatusChange): Promise<SessionState | null> => {
       try {
         return await decide(change)
       } catch (error) {
-        // The refusal was rolled back with the message, so the checks are queued in a separate transaction.
+        // The error rolled back the transaction of the message, so queue the checks in a new one.
         const isOfLinkedSession = error instanceof LinkedChecksPendingError
         if (error instanceof ChecksPendingError && !isOfLinkedSession) await store.sessionChecks.queueRepeat(message)
         throw error

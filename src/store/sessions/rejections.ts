@@ -1,6 +1,5 @@
-// Rejections by address and person, of any type of check. Rows never change; persons are added when another
-// organization shares a session with a rejected wallet. A later completion with the wallet lifts the rejection until it
-// is revoked. Source: decisions §5, "Session states".
+// Rejections by address and person. They apply to all types of check until a later completion with the wallet; revoking
+// that completion restores them. Rows never change. Source: decisions §5, "Session states".
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { isOperatorActor, SCREENING_ACTOR, type Session } from '../../domain/session.ts'
@@ -12,21 +11,18 @@ import { findRejectedPersons, personsOf, WALLETS_OF_SESSION } from './persons.ts
 import { IS_COMPLETED_WITH_CONSENT } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
-  /** Address, or id of a person. */
+  /** An address or a person's id. */
   subject: text,
   organizationId: text,
   environment: typed<ApiKeyEnvironment>(),
   sessionId: text,
-  /** An operator or screening rejected: for automatic deciders, only an operator's completion lifts the rejection. */
+  /** Rejected by an operator or by screening: only an operator's completion lifts it for automatic deciders. */
   needsOperator: flag,
-  /** Assigned at the commit (numberDecision). */
+  /** Assigned at the commit by numberDecision. */
   decidedSequence: integer,
 })
 
-/**
- * Condition over `session_rejections` as `rejected`: it concerns the wallet or one of its persons. Parameters are SQL
- * expressions that don't refer to `sessions`.
- */
+/** Condition on `session_rejections` as `rejected`. Parameters are SQL expressions that don't refer to `sessions`. */
 export const concerns = (address: string, environment: string, organizationId: string): string =>
   `rejected.subject IN (SELECT ${address} UNION ALL ${personsOf(address, environment, organizationId)})
     AND rejected.organization_id = ${organizationId} AND rejected.environment = ${environment}`
@@ -36,7 +32,6 @@ interface WalletOfOrganization {
   readonly environment: ApiKeyEnvironment
 }
 
-/** `session_rejections` as `rejected`, for one wallet of an organization. */
 export const REJECTIONS_OF_WALLET = `session_rejections rejected WHERE ${concerns('?', '?', '?')}`
 export const ofWallet = ({ organizationId, environment }: WalletOfOrganization, address: WalletAddress) => [
   address,
@@ -49,14 +44,11 @@ export const ofWallet = ({ organizationId, environment }: WalletOfOrganization, 
 
 const PERSONS_OF_REJECTION = 'SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?'
 
-/** For statements over `sessions` as `s`, with any wallet or person. */
+/** For statements over `sessions` as `s`. */
 export const NEEDS_OPERATOR = `EXISTS (SELECT 1 FROM session_rejections rejected
   WHERE rejected.organization_id = s.organization_id AND rejected.session_id = s.id AND rejected.needs_operator = 1)`
 
-/**
- * Addresses of the session, and all addresses of its rejected persons: wallets that are or were connected to their own
- * sessions, and wallets of other organizations' sessions with consent. A person can't free an address by disconnecting it.
- */
+/** Includes disconnected wallets: a person must not lift a rejection by disconnecting the address. */
 const ADD_ADDRESSES = `INSERT INTO session_rejections
     (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
   SELECT address, ?, ?, ?, CASE WHEN ? = 'yes' THEN 1 ELSE 0 END, 0 FROM (
@@ -70,10 +62,10 @@ const ADD_ADDRESSES = `INSERT INTO session_rejections
     WHERE sessions.person_id IN (${PERSONS_OF_REJECTION}) AND sessions.organization_id = ?
   ) AS addresses`
 
-/** Call before the rejection is announced and numbered. Returns the person to assign to the session, if any. */
+/** Call before numbering and announcing the rejection. Returns the person to assign to the session, if any. */
 export const recordRejection = async (transaction: Transaction, session: Session, actor: string) => {
   const { organizationId, id: sessionId, environment } = session
-  // Concurrent completions wait: none assigns a person or completes a wallet that the rejection misses.
+  // Prevents concurrent completions from assigning a person or completing a wallet that the rejection misses.
   await lockDeployment(transaction)
   const { personIds, assigned } = await findRejectedPersons(transaction, session)
   const needsOperator = isOperatorActor(actor) || actor === SCREENING_ACTOR
@@ -98,7 +90,7 @@ const ADD_PERSON = `INSERT INTO session_rejections
     AND sessions.person_id IS NOT NULL
   ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`
 
-/** Adds the wallets of a session to other organizations' rejections of its person. */
+/** Adds a session's wallets to other organizations' rejections of its person. */
 export const ADD_WALLETS = `INSERT INTO session_rejections
     (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
   SELECT DISTINCT held.address, rejected.organization_id, rejected.environment, rejected.session_id,
@@ -110,9 +102,8 @@ export const ADD_WALLETS = `INSERT INTO session_rejections
   ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`
 
 /**
- * Adds the person of a session with consent, and the person's wallets, to other organizations' earlier rejections, as if
- * the session had been completed before them. The wallets stay rejected if the session is revoked or its consent is
- * withdrawn. Call it in the transaction that completes a session or records its consent, after its rows are written.
+ * Adds a consenting session's person and wallets to other organizations' earlier rejections, permanently. Call it after
+ * the rows are written, in the transaction that completes the session or records its consent.
  */
 export const addToRejections = async (
   transaction: Transaction,
@@ -125,11 +116,11 @@ export const addToRejections = async (
   await transaction.execute(ADD_WALLETS, [personId, organizationId])
 }
 
-/** Last rejection of a wallet or its persons, of any type of check. */
+/** Last rejection of a wallet or its persons, by any type of check. */
 export const LAST_REJECTION = `SELECT rejected.session_id AS id, rejected.decided_sequence AS decided
   FROM ${REJECTIONS_OF_WALLET} ORDER BY decided DESC, id DESC LIMIT 1`
 
-/** The session and the number of its decision. */
+/** Returns the id of the rejected session and the number of its decision. */
 export const findLastRejection = async (
   statements: Statements,
   owner: WalletOfOrganization,

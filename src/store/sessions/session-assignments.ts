@@ -1,4 +1,4 @@
-// Reviewers of sessions. An assignment with an outdated version is rejected.
+// Assigns reviewers to sessions. Updates with an outdated version are rejected.
 
 import { among, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -7,7 +7,7 @@ import { defineTable, type ItemOf } from '../table.ts'
 const ASSIGNMENTS = defineTable('session_assignments', {
   organizationId: hidden(text),
   sessionId: text,
-  /** Null if the session has no reviewer. */
+  /** Null if the session is unassigned. */
   userId: nullable(text),
   version: integer,
   assignedAtSeconds: nullable(integer),
@@ -26,13 +26,13 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
   find: async (organizationId: string, sessionId: string): Promise<SessionAssignment> =>
     (await ASSIGNMENTS.find(scope, { organizationId, sessionId })) ?? nobody(sessionId),
 
-  /** By session id. Omits sessions without an assignment. */
+  /** By session id; omits sessions that were never assigned. */
   findMany: async (organizationId: string, sessionIds: readonly string[]) => {
     const rows = await ASSIGNMENTS.list(scope, { organizationId, sessionId: among(sessionIds) }, ['sessionId'])
     return new Map(rows.map((row) => [row.sessionId, row]))
   },
 
-  /** Null if the session was assigned again since `expectedVersion` was read. */
+  /** Returns null if `expectedVersion` is outdated. */
   assign: (input: {
     readonly organizationId: string
     readonly sessionId: string

@@ -1,4 +1,4 @@
-// Records every change to a session in its transaction: an event, and a row in the change feed that names the affected
+// Records each change to a session in its transaction: an event, and a row in the change feed that lists the affected
 // cache entries.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
@@ -20,7 +20,7 @@ export interface SessionSubject {
   readonly addresses: readonly WalletAddress[]
 }
 
-/** No part contains a space or a comma. */
+/** Space-separated; no part contains a space or a comma. */
 export const encodeSessionSubject = (subject: SessionSubject): string =>
   `${subject.sessionId} ${subject.sequence} ${subject.environment} ${subject.personId ?? '-'} ${subject.addresses.join(',')}`
 
@@ -35,26 +35,26 @@ export const decodeSessionSubject = (text: string): SessionSubject => {
   }
 }
 
-/** Wallets that were disconnected from a session. Its rejection and its undecided hits still apply to them. */
+/** Disconnected wallets. The session's rejection and undecided hits still apply to them. */
 export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
   organizationId: text,
   sessionId: text,
   environment: text,
   address: typed<WalletAddress>(),
-  /** Chains on which it was connected; empty if an earlier version disconnected it. */
+  /** Empty if an earlier version of the service disconnected the wallet. */
   chains: json<readonly string[]>(),
 })
 
 const REJECTED_ADDRESSES = `SELECT subject AS address FROM session_rejections WHERE organization_id = ? AND session_id = ?
   AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = session_rejections.subject)`
-/** All addresses that other organizations' rejections of a person concern. */
+/** All addresses in other organizations' rejections of a person. */
 export const ADDRESSES_WITH_PERSON = `SELECT DISTINCT theirs.subject AS address FROM session_rejections mine
   JOIN session_rejections theirs
     ON theirs.organization_id = mine.organization_id AND theirs.session_id = mine.session_id
   WHERE mine.subject = ? AND mine.organization_id <> ?
     AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = theirs.subject)`
 
-/** Addresses beyond the session's own whose standing may have changed, because of a rejection. */
+/** Addresses of other sessions whose standing may have changed because of a rejection. */
 const findRejectedAddresses = async (
   transaction: Transaction,
   { organizationId, id, status, personId, consentedAtSeconds }: Session,
@@ -95,10 +95,7 @@ export const announceSession = async (
   )
 }
 
-/**
- * Numbers an announced decision with the sequence number of its change, which follows the commit order of all
- * processes.
- */
+/** Assigns the sequence number of the change to the decision, because the change feed follows the commit order. */
 export const numberDecision = (
   transaction: Transaction,
   { organizationId, id, status }: Pick<Session, 'organizationId' | 'id' | 'status'>,
@@ -133,7 +130,7 @@ export const EVENTS = defineTable('session_events', {
 
 type NewSessionEvent = Omit<SessionEvent, 'overridden'> & Partial<Pick<SessionEvent, 'overridden'>>
 
-/** Adds the event and queues it for the subscribed endpoints. The session's row must already have its new state. */
+/** Adds the event and queues its webhook messages. The session's row must already have its new state. */
 export const addEvent = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },
@@ -149,10 +146,9 @@ export const requireFewChanges = ({ sequence }: Session): void => {
   if (sequence >= SESSION_CHANGES_MAX) throw new SessionChangesLimitError()
 }
 
-/** Event of a change other than a status change. */
 export type SessionNote = Pick<SessionEvent, 'kind' | 'actor' | 'privateComment'>
 
-/** Adds the event with the session's next sequence number. Returns the session with that number. */
+/** Adds an event. Returns the session with its new sequence number. */
 export const noteChange = async (
   transaction: Transaction,
   session: Session,

@@ -1,5 +1,5 @@
-// The checks of sessions and the queue of pending checks. A session enters the queue in the transaction that submits
-// it, and leaves it when all follow-up work is done.
+// Checks of sessions, and the queue of pending checks. A session enters the queue in the transaction that submits it,
+// and leaves it after all follow-up work.
 import { type BoundHit, isUncompared } from '../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { ChecksPendingError, UncomparedError } from '../../domain/session-errors.ts'
@@ -19,7 +19,7 @@ interface NewCheck {
   readonly detail: Readonly<Record<string, unknown>>
   readonly version: string
   readonly hits?: readonly BoundHit[]
-  /** Keyed hashes of all compared data of the session. */
+  /** Keyed hashes of the compared data. */
   readonly subjectBases?: readonly string[]
   readonly settings?: string
   readonly lowestScore?: number
@@ -29,7 +29,7 @@ interface StoredCheck extends Omit<NewCheck, 'hits' | 'subjectBases' | 'settings
   readonly checkedAtSeconds: number
 }
 
-/** Parameters that match the names of a part's checks. Names of parts are fixed and contain no LIKE wildcards. */
+/** Parameters that match a part's checks. Names of parts contain no LIKE wildcards. */
 const ofPart = (part: string): readonly [string, string] => [part, `${part}.%`]
 
 const QUEUE = defineTable('session_check_queue', {
@@ -37,7 +37,7 @@ const QUEUE = defineTable('session_check_queue', {
   sessionId: text,
   sequence: integer,
   attempts: integer,
-  /** All checks are stored. */
+  /** True when all checks are stored. */
   isMade: flag,
   dueAtSeconds: hidden(integer),
 })
@@ -55,13 +55,13 @@ const CHECKS = defineTable('session_checks', {
   detail: json<StoredCheck['detail']>(),
 })
 
-/** A check or a claim lost in a power loss is repeated. */
+/** After a power loss, the checks are repeated. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const isPending = async (statements: Statements, organizationId: string, sessionId: string): Promise<boolean> =>
   (await QUEUE.find(statements, { organizationId, sessionId, isMade: false })) !== null
 
-/** Call in the transaction that submits a session, or that lacks its checks. Deletes earlier checks. */
+/** Call in the transaction that submits a session or finds its checks missing. Deletes earlier checks. */
 export const queueChecks = async (
   transaction: Transaction,
   { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,
@@ -72,10 +72,7 @@ export const queueChecks = async (
   await QUEUE.put(transaction, { organizationId, sessionId: id }, queued)
 }
 
-/**
- * Call in the transaction that completes a session, before its hits are read.
- * @throws ChecksPendingError
- */
+/** Call in the transaction that completes a session, before reading its hits. @throws ChecksPendingError */
 export const requireChecksMade = async (
   transaction: Transaction,
   { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
@@ -83,10 +80,7 @@ export const requireChecksMade = async (
   if (await isPending(transaction, organizationId, id)) throw new ChecksPendingError()
 }
 
-/**
- * Call in the transaction that completes a session automatically.
- * @throws UncomparedError
- */
+/** Call in the transaction that completes a session automatically. @throws UncomparedError */
 export const requireCompared = async (
   transaction: Transaction,
   { organizationId, id: sessionId }: Pick<Session, 'organizationId' | 'id'>,
@@ -99,10 +93,7 @@ interface SessionChecks {
   readonly checks: readonly NewCheck[]
 }
 
-/**
- * Replaces a part's checks of several sessions, including their hits, in a few statements.
- * @returns the number of new hits by session, omitting sessions without new hits
- */
+/** Replaces a part's checks, including their hits. @returns new hits by session; omits sessions without new hits */
 const writeChecks = async (
   transaction: Transaction,
   organizationId: string,
@@ -120,8 +111,8 @@ const writeChecks = async (
   )
   const haveHits = new Set(known.map((row) => row.session_id))
   const written: NewRow<(typeof CHECKS)['shape']>[] = []
-  // Write the hits first, which locks the session in the same order as a decision about it. Open hits of an omitted
-  // check stay, because only a setting omits a check.
+  // Hits first: writing them locks the session in the same order as a decision does. If a setting now omits a check,
+  // its open hits stay.
   for (const { sessionId, checks } of made) {
     const isFailed = checks.some(({ name, outcome }) => name === part && outcome === 'not-done')
     if (haveHits.has(sessionId) && !isFailed) {
@@ -160,7 +151,7 @@ const writeChecks = async (
     ...ids,
     ...ofPart(part),
   ])
-  // If another process stores the same check concurrently, the later check wins.
+  // If another process stores the same check concurrently, the later write wins.
   await CHECKS.putAll(transaction, ['organizationId', 'sessionId', 'name'], written)
   for (const sessionId of opened.keys()) {
     await queueCheckMessages(transaction, { organizationId, sessionId }, 'screening.hit', nowSeconds)
@@ -174,7 +165,7 @@ const checksOf = (part: string): Expression => {
     AND c.session_id = sessions.id AND (c.name = ${name} OR c.name LIKE ${prefix})`
 }
 
-/** Reads one row of the index per organization with queued sessions, regardless of their number. */
+/** Skips from organization to organization in the index, so that long queues cost nothing. */
 const ORGANIZATIONS_WITH_DUE = `WITH RECURSIVE queued (organization_id) AS (
     SELECT MIN(organization_id) FROM session_check_queue
     UNION ALL
@@ -185,11 +176,9 @@ const ORGANIZATIONS_WITH_DUE = `WITH RECURSIVE queued (organization_id) AS (
     WHERE due.organization_id = queued.organization_id AND due.due_at_seconds <= ?)`
 
 export const createSessionCheckTable = (scope: TableScope) => ({
-  /** Sorted by name. */
   list: (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
     CHECKS.list(scope, { organizationId, sessionId }, ['name']),
 
-  /** Checks of the sessions that are compared again when lists change, as session id, name and version. */
   versionsOf: (
     organizationId: string,
     sessionIds: readonly string[],
@@ -210,11 +199,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     return new Set(queued.map(({ sessionId }) => sessionId))
   },
 
-  /**
-   * Claims the longest waiting due session of each organization, with organizations in random order. Each is due again
-   * after `claimSeconds`.
-   * @param except ids of organizations
-   */
+  /** Claims the longest waiting due session per organization, in random order, for `claimSeconds`. */
   claim: async (
     limit: number,
     claimSeconds: number,
@@ -241,7 +226,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     })
   },
 
-  /** Queues a submitted session for another comparison with lists, unless it is already queued. */
+  /** Queues a submitted session for another comparison with the lists, unless it is already queued. */
   queueRepeat: ({ organizationId, sessionId }: Omit<QueuedSession, 'sequence'>): Promise<void> =>
     scope.write(async (transaction) => {
       const session = await lockSessionAsItIs(transaction, organizationId, sessionId)
@@ -250,17 +235,16 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       await QUEUE.insertNew(transaction, { organizationId, sessionId, ...queued })
     }, DURABILITY),
 
-  /** Makes sessions due again that an earlier process claimed. Call before claiming, if no other process claims. */
+  /** Releases the claims of an earlier process. Call before claiming, if no other process claims. */
   releaseClaims: (): Promise<number> => {
     const nowSeconds = scope.nowSeconds()
-    // A session whose checks have failed waits for its next attempt.
+    // After a failure, the session must wait for its next attempt.
     const claimed = { dueAtSeconds: sql`> ${nowSeconds}`, attempts: 0 }
     return QUEUE.everywhere.updateAll(survivingCrashes(scope), claimed, { dueAtSeconds: nowSeconds })
   },
 
   /**
-   * Replaces a part's checks, except of sessions that have changed since they were read. Returns the number of new hits
-   * by session, and the number of changed sessions.
+   * Replaces a part's checks, except of sessions changed since. Returns new hits by session, and the changed sessions.
    */
   replaceUnchanged: (
     organizationId: string,
@@ -282,8 +266,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     }, DURABILITY),
 
   /**
-   * Sessions with a status but without a check of this part and version, by id. Without a version, sessions with a
-   * check of the part.
+   * Sessions without a check of this part and version, by id. If the version is empty: sessions with a check of the
+   * part.
    */
   outdated: async (
     organizationId: string,
@@ -301,7 +285,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     )
   },
 
-  /** Marks a session whose checks are all stored, unless it was submitted again, and queues the webhook messages. */
+  /** Marks the checks as complete and queues the webhook messages, unless the session was submitted again. */
   markMade: ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> =>
     scope.write(async (transaction) => {
       const which = { organizationId, sessionId, sequence, isMade: false }

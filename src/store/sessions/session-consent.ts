@@ -1,4 +1,4 @@
-// A person's consent that other organizations may rely on the session's result (threats row 3).
+// A person's consent to share the session's result with other organizations (threats row 3).
 import type { Session } from '../../domain/session.ts'
 import { flag, hidden, integer, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
@@ -12,17 +12,13 @@ export const AGREEMENTS = defineTable('portal_agreements', {
   sessionId: hidden(text),
   /** Identifies the displayed text and its language. */
   version: text,
-  /** Other organizations may rely on the result. */
   shares: flag,
   agreedAtSeconds: integer,
 })
 
 export interface Agreement extends ItemOf<typeof AGREEMENTS> {}
 
-/**
- * Gives or withdraws the consent of a locked session, with an event. The caller announces the change.
- * @returns the session after the change; the same object if nothing changed
- */
+/** The session must be locked, and the caller announces the change. Returns the same object if nothing changed. */
 export const writeConsent = async (
   transaction: Transaction,
   session: Session,
@@ -40,10 +36,7 @@ export const writeConsent = async (
   return noteChange(transaction, consenting, note, nowSeconds)
 }
 
-/**
- * Applies the person's latest answer in the transaction that submits a session. A session without an agreement keeps
- * its consent.
- */
+/** Call in the transaction that submits a session. Without an agreement, the session's consent does not change. */
 export const applyAgreement = async (
   transaction: Transaction,
   session: Session,

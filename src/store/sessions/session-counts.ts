@@ -1,4 +1,4 @@
-// Numbers of an organization's sessions for its overview. Each query reads an index and stops at a limit.
+// Session counts for an organization's overview. Each query reads an index and stops at a limit.
 import { operatorActor } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 
@@ -8,16 +8,16 @@ const VERIFIED_MAX = 10_000
 interface WaitingSessions {
   readonly count: number
   readonly exact: boolean
-  /** Submission of the longest waiting session, if any, in Unix seconds. */
+  /** Submission time of the longest waiting session, in Unix seconds; null if none waits. */
   readonly oldestAtSeconds: number | null
 }
 
 type OpenHits = Pick<WaitingSessions, 'count' | 'exact'>
 
-/** Each count is part of the previous one. Live sessions only. */
+/** Live sessions only. Each count is a subset of the previous one. */
 interface SessionFunnel {
   readonly created: number
-  /** The person agreed to the verification. */
+  /** Sessions whose person agreed to the verification. */
   readonly started: number
   readonly submitted: number
   readonly verified: number
@@ -26,13 +26,13 @@ interface SessionFunnel {
 }
 
 interface ReviewerWork {
-  /** Email address, or `key:…`; null for sessions without a reviewer. */
+  /** Email address, or `key:…`; null for unassigned sessions. */
   readonly reviewer: string | null
   readonly waiting: number
   readonly decided: number
 }
 
-/** Selects the newest sessions by id, so that the cost does not depend on the number of sessions. */
+/** The newest sessions by id, so that the cost does not grow with the number of sessions. */
 const NEWEST = `(SELECT * FROM (SELECT organization_id, id, environment, status, consented_at_seconds, created_at_seconds
   FROM sessions WHERE organization_id = ? ORDER BY id DESC LIMIT ${VERIFIED_MAX + 1}) AS newest
   WHERE created_at_seconds >= ?)`
@@ -89,7 +89,7 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     }
   },
 
-  /** Returns the work of each reviewer and admin key, the most decisions first; those without any are omitted. */
+  /** Sorted by number of decisions, highest first; omits reviewers and admin keys without decisions or assignments. */
   byReviewer: async (organizationId: string, sinceSeconds: number): Promise<readonly ReviewerWork[]> => {
     const decided = await queryLong<{ actor: string; count: number }>(
       `SELECT e.actor AS actor, COUNT(DISTINCT e.session_id) AS count FROM ${NEWEST} AS recent
@@ -117,7 +117,7 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return [...work.values()].sort((left, right) => right.decided - left.decided || right.waiting - left.waiting)
   },
 
-  /** Counts persons and businesses with a completed live session, each once. */
+  /** Counts each person and business with a completed live session once. */
   verified: async (organizationId: string): Promise<VerifiedUsers> => {
     const rows = await queryLong<{ check_type: string; users: number; sessions: number }>(
       `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,

@@ -1,4 +1,4 @@
-// Events of a session and its state after each change, so that any process can report all changes in order.
+// Events of a session, and its state after each change, so that any process can report all changes in order.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState, SessionStatus } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -9,10 +9,7 @@ import { readState, SESSIONS } from './session-rows.ts'
 const readEvents = (statements: Statements, organizationId: string, sessionId: string) =>
   EVENTS.list(statements, { organizationId, sessionId }, ['sequence'])
 
-/**
- * The session after each of its changes, with the fields of a status object. Wallets removed since are missing from all
- * states.
- */
+/** Returns the session after each change. Wallets removed since then are missing from all states. */
 const replay = ({ session, wallets }: SessionState, events: readonly SessionEvent[]): SessionState[] => {
   let identified = false
   let completedAtSeconds: number | null = null
@@ -35,11 +32,11 @@ const replay = ({ session, wallets }: SessionState, events: readonly SessionEven
     })
 }
 
-/** The usual wait is the median of this many sessions per outcome. */
+/** Number of sessions per outcome from which the usual wait is computed. */
 const WAITS_READ = 100
 const WAITS_MIN = 5
 
-/** Queries the status index once per status, so that the cost does not depend on the number of sessions. */
+/** Limited per status, so that the cost does not grow with the number of sessions. */
 const newestDecided = (status: SessionStatus): string =>
   `SELECT id, environment FROM (SELECT id, environment FROM sessions WHERE organization_id = ? AND status = '${status}'
      ORDER BY id DESC LIMIT ${WAITS_READ}) AS newest_${status}`
@@ -50,7 +47,6 @@ interface DecidedByPeople {
 }
 
 export const createSessionHistory = (scope: TableScope) => ({
-  /** Oldest first. */
   listEvents: (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
     readEvents(scope.statements, organizationId, sessionId),
 
@@ -69,10 +65,7 @@ export const createSessionHistory = (scope: TableScope) => ({
     return new Map(rows.map(({ session_id: id, at }) => [id, at]))
   },
 
-  /**
-   * Recent wait for a decision in seconds: the median over the newest decided sessions. Null if there are fewer than
-   * WAITS_MIN.
-   */
+  /** Median wait for a decision, in seconds; null if fewer than WAITS_MIN sessions were decided. */
   findUsualWait: async (organizationId: string, environment: ApiKeyEnvironment): Promise<number | null> => {
     const rows = await scope.statements.query<{ readonly waited: number }>(
       `SELECT MIN(CASE WHEN status <> 'submitted' THEN created_at_seconds END)
@@ -88,10 +81,7 @@ export const createSessionHistory = (scope: TableScope) => ({
     return waits.sort((left, right) => left - right)[Math.floor(waits.length / 2)] ?? null
   },
 
-  /**
-   * Sessions that people or an external service decided within a period, newest first: at most `limit` completed and
-   * `limit` rejected sessions.
-   */
+  /** Decided by people or an external service, newest first: at most `limit` completed and `limit` rejected. */
   findDecidedByPeople: async (
     organizationId: string,
     time: { readonly sinceSeconds: number; readonly untilSeconds: number },
@@ -116,7 +106,7 @@ export const createSessionHistory = (scope: TableScope) => ({
     return found
   },
 
-  /** Returns the session after each change beyond a sequence, oldest first. Empty if there is no such session. */
+  /** Returns the session after each change beyond a sequence number, oldest first. */
   findSince: async (
     organizationId: string,
     sessionId: string,

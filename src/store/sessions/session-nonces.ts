@@ -1,5 +1,5 @@
-// Nonces of ownership proofs, each valid once, for ten minutes. The message to sign is stored, so that a proof is never
-// verified against the client's input.
+// Single-use nonces of ownership proofs. The message to sign is stored, so that a proof is never verified against the
+// client's input.
 import type { WalletAddress } from '../../domain/address.ts'
 import { type ByBrowser, type ProofRequest, storedChainId, walletOn } from '../../domain/wallet.ts'
 import { columnsOf, integer, sql, typed } from '../columns.ts'
@@ -20,7 +20,7 @@ export const NONCES = defineTable(
   ({ address, chainId, ...row }): ProofRequest => ({ ...row, wallet: walletOn(address, chainId) }),
 )
 
-/** Maximum unsigned messages per session. Beyond it, the oldest become invalid. */
+/** Maximum unsigned messages per session; the oldest are deleted. */
 const NONCES_PER_SESSION_MAX = 50
 
 export const createSessionNonceTable = (given: TableScope) => {
@@ -36,7 +36,6 @@ export const createSessionNonceTable = (given: TableScope) => {
         await keepNewest(own, 'session_nonces', 'nonce', row, NONCES_PER_SESSION_MAX)
       }),
 
-    /** Null if the nonce is spent, expired, or belongs to another session. */
     find: (organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null> =>
       NONCES.find(scope, { organizationId, sessionId, nonce, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 

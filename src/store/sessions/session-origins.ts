@@ -1,4 +1,4 @@
-// Country from which a session was last submitted, according to the geography file. The IP address is not stored.
+// Country from which a session was last submitted, according to the geography file. IP addresses are not stored.
 
 import { integer, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
@@ -13,7 +13,6 @@ const ORIGINS = defineTable('session_origins', {
   seenAtSeconds: integer,
 })
 
-/** Call in the transaction that erases a session's evidence. */
 export const eraseOrigin = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
   ORIGINS.removeAll(transaction, { organizationId, sessionId })
 

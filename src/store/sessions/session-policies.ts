@@ -1,5 +1,5 @@
-// Policies that decide organizations' sessions, and their decisions, stored with the sequence number of the evaluated
-// session, so that the same session is decided only once.
+// Policies that decide sessions, and their decisions. The sequence number of the evaluated session ensures that the
+// same state is decided only once.
 import { integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { defineTable } from '../table.ts'
@@ -27,7 +27,7 @@ export interface SessionPolicyDecision {
 interface SessionShadowCounts {
   readonly same: number
   readonly different: number
-  /** A fact was missing, or a rule failed. */
+  /** Decisions with a missing fact or a failed rule. */
   readonly failed: number
   readonly byOutcome: Readonly<Record<PolicyOutcome, number>>
 }
@@ -68,11 +68,10 @@ const DECISIONS = defineTable(
 const SHADOWS_LISTED = 100
 
 export const createSessionPolicyTable = (scope: TableScope) => ({
-  /** Null if people decide. */
   find: async (organizationId: string): Promise<string | null> =>
     (await POLICIES.find(scope, { organizationId }))?.policyId ?? null,
 
-  /** The caller must lock the organization. @param policyId null if people decide */
+  /** The organization must be locked. @param policyId null if people decide */
   set: (organizationId: string, policyId: string | null): Promise<void> =>
     scope.write(async (own) => {
       await POLICIES.removeAll(own, { organizationId })
@@ -97,7 +96,6 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     })
   },
 
-  /** Newest first. */
   list: (organizationId: string, sessionId: string): Promise<readonly SessionPolicyDecision[]> =>
     DECISIONS.list(scope, { organizationId, sessionId }, { by: ['sequence'], descending: true }),
 
@@ -132,7 +130,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     }
   },
 
-  /** The newest sessions whose shadow outcome differs from the effective decision. */
+  /** The newest decisions whose shadow outcome differs from the effective one. */
   listShadowed: (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> =>
     DECISIONS.list(
       scope,

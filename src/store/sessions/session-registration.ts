@@ -1,4 +1,4 @@
-// Registers a session: creates a new session, or reuses the caller's session for the wallet (decisions §5, "Reuse").
+// Creates a session, or reuses the session registered for the same wallet (decisions §5, "Reuse").
 import type { Level } from '../../domain/level.ts'
 import type { Registered, Registration } from '../../domain/session.ts'
 import { isSessionOpen, type Session, type SessionEventKind } from '../../domain/session.ts'
@@ -11,14 +11,12 @@ import { lockSessionAsItIs, SESSIONS } from './session-rows.ts'
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
 import { requireFewSessions } from './session-wallets.ts'
 
-/** Written per request. A power loss may lose the latest sessions. */
+/** The latest sessions may be lost in a power loss. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 /**
- * The session to reuse: an open session locked to the wallet, or a completed session to which the wallet is connected.
- * A completed session without the wallet verifies nothing, and nothing can be added to it. Completed sessions come
- * first, because they need no further steps. UNION ALL instead of UNION: to merge the halves, SQLite would read every
- * session of the organization.
+ * Selects an open session locked to the wallet, or a completed session to which the wallet is connected. UNION ALL,
+ * because for UNION, SQLite would read all sessions of the organization.
  */
 export const REUSABLE = `SELECT * FROM (
     SELECT ${SESSIONS.columns}, COALESCE(decided_sequence, 0) AS decided FROM sessions
@@ -34,14 +32,14 @@ export const REUSABLE = `SELECT * FROM (
 
 interface DecisionRow {
   readonly id: string
-  /** Like WalletSession.decidedSequence. 0 if decided by a version without these numbers. */
+  /** Like WalletSession.decidedSequence. 0 if an older version decided the session. */
   readonly decided: number
 }
 
 const isDecidedAfter = (row: DecisionRow, other: DecisionRow): boolean =>
   row.decided === other.decided ? row.id > other.id : row.decided > other.decided
 
-/** Higher than every level, so that no completed session matches. */
+/** Exceeds every level, so that no completed session matches. */
 const NO_LEVEL = 99
 
 const readLevel = async (transaction: Transaction, organizationId: string): Promise<Level> => {
@@ -78,8 +76,7 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   const { session, decided } = found
   if (session.status !== 'completed') return session
   const rejected = await findLastRejection(transaction, input, walletAddress)
-  // A later rejection takes precedence: the completed session no longer verifies anything, and the person must try
-  // again.
+  // After a later rejection, the completed session verifies nothing, and the person must try again.
   if (rejected === null || isDecidedAfter({ id: session.id, decided }, rejected)) return session
   return (await find(NO_LEVEL))?.session ?? null
 }
@@ -128,15 +125,15 @@ const create = async (
     privateComment: null,
     createdAtSeconds: nowSeconds,
   })
-  // Without a wallet, no cache can contain data about the session yet.
+  // Without a wallet, no cache contains data about the session yet.
   if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)
   return session
 }
 
-/** After three decisions during one request, an error is preferable to a wrong answer. */
+/** After three decisions during one request, an error is better than a wrong answer. */
 const REUSE_ATTEMPTS = 3
 
-/** Finds the session to reuse and locks it. Repeats the search if the session was decided in between. */
+/** Finds and locks the session to reuse. Repeats the search if the session was decided in between. */
 const lockReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
   for (let attempt = 0; attempt < REUSE_ATTEMPTS; attempt++) {
     const found = await findReusable(transaction, input, level)
@@ -147,10 +144,7 @@ const lockReusable = async (transaction: Transaction, input: Registration, level
   throw new StoreUnavailableError(new Error('the session keeps changing'))
 }
 
-/**
- * Updates a locked session: the latest origin and, while the person can still submit data, the organization's current
- * level.
- */
+/** Updates a locked session: its origin and, if the session is open, the organization's current level. */
 const renew = async (
   transaction: Transaction,
   locked: Session,
@@ -185,25 +179,21 @@ const renew = async (
   return session
 }
 
-/** Returns the session that an earlier try of this request created, locked. */
+/** Locks and returns the session that an earlier attempt of this request created. */
 const lockOwn = async (transaction: Transaction, input: Registration): Promise<Session | null> => {
   const session = await lockSessionAsItIs(transaction, input.organizationId, input.sessionId)
   return session?.environment === input.environment && session.checkType === input.checkType ? session : null
 }
 
-/** @throws StoreUnavailableError, WalletSessionsError */
 export const createRegistration = (scope: TableScope) => ({
-  /**
-   * Concurrent registrations of one wallet get the same session: the first is answered with 201, the second with 200.
-   * On SQLite, transactions run sequentially; on PostgreSQL, the unique index over pending sessions decides.
-   */
+  /** On PostgreSQL, a unique index makes concurrent registrations of one wallet return the same session. */
   register: (input: Registration): Promise<Registered> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const level = await readLevel(transaction, input.organizationId)
       const reusable = await lockReusable(transaction, input, level)
       if (reusable !== null) {
-        // An earlier try of this request created it and was interrupted before the response.
+        // True if an earlier attempt of this request was interrupted before the response.
         const created = reusable.id === input.sessionId
         return { created, session: await renew(transaction, reusable, input, level, nowSeconds) }
       }
@@ -216,7 +206,6 @@ export const createRegistration = (scope: TableScope) => ({
       return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
     }, DURABILITY),
 
-  /** Returns false if there is no such session. */
   addLink: (organizationId: string, sessionId: string, token: NewToken): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

@@ -1,4 +1,4 @@
-// Requirements for completing a session: its wallets and the evidence of its level, all submitted.
+// Requirements for completing a session: wallets, and evidence of its level, all of it submitted.
 import { missingParts, type SessionPart } from '../../domain/requirements.ts'
 import { isSessionOpen, type Session } from '../../domain/session.ts'
 import { ChangesUnsubmittedError, ChecksPendingError } from '../../domain/session-errors.ts'
@@ -13,7 +13,7 @@ const GIVEN = `SELECT CASE kind WHEN '${FIELDS_KIND}' THEN field_names ELSE kind
     WHERE ${KEPT_OF_SESSION}
   UNION ALL SELECT 'wallets' FROM session_wallets WHERE organization_id = ? AND session_id = ?`
 
-/** Parts of a session: filled fields, kinds of documents, and `wallets` if one is connected. */
+/** Filled fields, kinds of documents, and `wallets` if one is connected. */
 export const readGivenParts = async (
   statements: Statements,
   { organizationId, id }: Target,
@@ -23,7 +23,6 @@ export const readGivenParts = async (
   return new Set(rows.flatMap(({ parts }) => splitNames(parts)))
 }
 
-/** Required parts that a session lacks. */
 export const findMissingParts = async (
   statements: Statements,
   session: Target & Pick<Session, 'checkType' | 'level'>,
@@ -34,13 +33,13 @@ interface ChangeRow {
   readonly evidence: number | null
   readonly wallets: number | null
   readonly submitted_at: number | null
-  /** Last time the checks were queued without a submission. */
+  /** Sequence number at which the checks were last queued without a submission. */
   readonly queued: number | null
   readonly queued_at: number | null
   readonly connected: number
 }
 
-/** Validity of the checks of a session that waits for its person: list changes do not repeat them. */
+/** Validity of the checks of an open session, which list changes do not repeat. */
 export const CHECKS_VALID_SECONDS = 600
 
 const EVENTS = 'FROM session_events event WHERE event.organization_id = s.organization_id AND event.session_id = s.id'
@@ -75,9 +74,8 @@ const readChecksState = async (
 }
 
 /**
- * Call in the transaction that completes a session. Changes after a submission must be submitted. The wallets of a
- * session that was never submitted need checks instead: an operator completes it, and `queueMissingChecks` queues them.
- * @throws ChangesUnsubmittedError, ChecksPendingError
+ * Call in the transaction that completes a session. If it was never submitted, an operator can complete it once its
+ * wallets are checked; `queueMissingChecks` queues the checks. @throws ChangesUnsubmittedError, ChecksPendingError
  */
 export const requireCurrentChecks = async (
   transaction: Transaction,
@@ -89,7 +87,7 @@ export const requireCurrentChecks = async (
   if (state === 'outdated') throw new ChecksPendingError()
 }
 
-/** Marks outdated checks as queued. @returns true if they were outdated; the caller then queues them */
+/** Returns true if the checks were outdated; the caller must then queue them. */
 export const markQueued = async (
   transaction: Transaction,
   session: Target & Pick<Session, 'status' | 'sequence'>,

@@ -1,4 +1,3 @@
-// Reads a session with its wallets in one statement.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { Session, SessionState } from '../../domain/session.ts'
 import type { SessionWallet } from '../../domain/wallet.ts'
@@ -70,7 +69,7 @@ export const readState = async (
   return first === undefined ? null : { session: toSession(first), wallets: rows.flatMap(toWallet) }
 }
 
-/** By session. Omits sessions without wallets. */
+/** By session id; omits sessions without wallets. */
 export const readWallets = async (
   statements: Statements,
   organizationId: string,
@@ -87,20 +86,14 @@ export const readWallets = async (
   return wallets
 }
 
-/**
- * Like lockSession, but keeps the time of the last step, which starts the retention period of unsubmitted evidence. For
- * changes that neither the person nor the decider makes.
- */
+/** Like lockSession, but does not restart the retention period of unsubmitted evidence. */
 export const lockSessionAsItIs = (
   transaction: Transaction,
   organizationId: string,
   id: string,
 ): Promise<Session | null> => SESSIONS.lock(transaction, { organizationId, id }, 'updatedAtSeconds')
 
-/**
- * Like lockSession, including the session's wallets. Two statements, because over SQLite, one statement that writes and
- * returns a row costs twice as much. The caller can return the changed state without reading it again.
- */
+/** Like lockSession, with wallets. Two statements: on SQLite, one that writes and returns a row takes twice as long. */
 export const lockState = async (
   transaction: Transaction,
   organizationId: string,
@@ -111,11 +104,7 @@ export const lockState = async (
   return readState(transaction, organizationId, sessionId)
 }
 
-/**
- * Returns the session with its row locked until the transaction ends: by SQLite's single writer, or by this write in
- * PostgreSQL. Later checks and counts therefore hold until the commit. Records the current time as the time of the last
- * step.
- */
+/** Locks the session until the transaction ends (in PostgreSQL, with this write). Updates the time of the last step. */
 export const lockSession = (
   transaction: Transaction,
   organizationId: string,

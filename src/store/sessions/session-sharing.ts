@@ -1,4 +1,4 @@
-// Completed sessions on which other organizations may rely, and the announcement of changes to caches (threats row 3).
+// Completed sessions on which other organizations can rely, and their announcement to caches (threats row 3).
 import type { Transaction } from '../database.ts'
 import { announceSession } from './session-changes.ts'
 import { placeholdersFor, readState } from './session-rows.ts'
@@ -11,22 +11,15 @@ export const IS_REVOKED = "(sessions.decided_sequence IS NOT NULL AND sessions.s
 export const HAS_PENDING_CHECKS = `EXISTS (SELECT 1 FROM session_check_queue queued
     WHERE queued.organization_id = sessions.organization_id AND queued.session_id = sessions.id AND queued.is_made = 0)`
 
-/**
- * A hit is open or confirmed, checks are pending, or the session was revoked and not decided again. Such a session
- * isn't shared.
- */
+/** A hit is open or confirmed, checks are pending, or the session was revoked and not decided since. */
 export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT} OR ${IS_REVOKED} OR ${HAS_PENDING_CHECKS})`
 
-/**
- * For statements over `sessions`: other organizations know that the session's wallets belong to its person, even while a
- * hit is open. Otherwise, a doubt of one organization would end rejections by the others.
- */
+/** Independent of open hits: a doubt of one organization must not end the rejections of others. */
 export const IS_COMPLETED_WITH_CONSENT = "(sessions.status = 'completed' AND sessions.consented_at_seconds IS NOT NULL)"
 
-/** For statements over `sessions`: the person agreed, and nothing is unsettled. */
 export const IS_SHARED = `sessions.consented_at_seconds IS NOT NULL AND NOT ${IS_UNSETTLED}`
 
-/** Call when a session's hits or pending checks have changed. */
+/** Call after the session's hits or pending checks have changed. */
 export const announceSharing = async (
   transaction: Transaction,
   organizationId: string,
@@ -37,10 +30,7 @@ export const announceSharing = async (
   if (state !== null) await announceSession(transaction, state, nowSeconds)
 }
 
-/**
- * Changes the hits of sessions with `work`, and announces sessions whose first hit is opened or whose last hit is
- * settled.
- */
+/** Runs `work`, and announces the sessions whose first hit it opens or whose last open hit it settles. */
 export const whileSharing = async <Result>(
   transaction: Transaction,
   organizationId: string,

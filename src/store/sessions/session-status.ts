@@ -1,5 +1,5 @@
-// The only writer of a session's status, with its event, the identified person and the change feed in one transaction.
-// Source: decisions §5, "Session states".
+// The only writer of a session's status: records the event, the identified person and the change feed in one
+// transaction. Source: decisions §5, "Session states".
 
 import {
   isOperatorActor,
@@ -42,7 +42,7 @@ const checkChange = (session: Session, change: StatusChange): void => {
 
 const CONFIRMED_HIT = 'confirmed-hit'
 
-/** Statuses that decide whether the session's wallets are verified. */
+/** Statuses that determine whether the session's wallets are verified. */
 const DECISIONS: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
 const TOLD: ReadonlySet<SessionStatus> = new Set(['retry', 'rejected'])
 
@@ -55,7 +55,7 @@ const writeStatus = async (
 ): Promise<Session> => {
   const completed = change.to === 'completed'
   const publicComment = change.publicComment ?? null
-  // A known person stays. Omitting the person's columns avoids updating their indexes.
+  // Keep a known person. Omitting the person's columns avoids updating their indexes.
   const isUnknown = session.personId === null
   const rejected = change.to === 'rejected' ? await recordRejection(transaction, session, change.actor) : null
   const identified = isUnknown && completed ? await identifyPerson(transaction, session, nowSeconds) : rejected
@@ -83,11 +83,7 @@ const writeStatus = async (
   return changed
 }
 
-/**
- * Checks that nothing prevents the completion. The sandbox forces outcomes of sessions without checks, but open hits
- * and pending checks also prevent their completion. An operator can complete sessions that automatic deciders cannot.
- * @returns the overridden obstacles: missing required parts, and CONFIRMED_HIT
- */
+/** Throws if something prevents the completion. @returns the overridden missing parts, and CONFIRMED_HIT */
 const checkCompletion = async (
   transaction: Transaction,
   session: Session,
@@ -108,10 +104,10 @@ const checkCompletion = async (
 }
 
 /**
- * Returns the session's new state. Null if the organization has no such session. Changes nothing if it throws.
+ * Returns the session's new state; null if the organization has no such session.
  * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError,
- * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError; without an operator's
- * override HitConfirmedError; for an automatic decision also UncomparedError, RejectedBeforeError, LinkedSessionsError
+ * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError; without an operator's override
+ * HitConfirmedError; for an automatic decision also UncomparedError, RejectedBeforeError, LinkedSessionsError
  */
 export const createStatusWriter =
   (scope: TableScope) =>
@@ -134,16 +130,13 @@ export const createStatusWriter =
       const state = { session: await writeStatus(transaction, session, change, overridden, nowSeconds), wallets }
       await writeCorrections(transaction, change, nowSeconds)
       await announceSession(transaction, state, nowSeconds)
-      // A revocation is also numbered, so that later completions can be identified.
+      // Number revocations too, so that later completions can be identified.
       const isDecision = DECISIONS.has(change.to) || locked.session.status === 'completed'
       if (isDecision) await numberDecision(transaction, state.session)
       return state
     }, options)
 
-/**
- * Queues the checks of a session that waits for its person, if they were not made for its current wallets and evidence.
- * A completion that was refused with ChecksPendingError can then be repeated.
- */
+/** Queues missing or outdated checks of an open session. The caller can then repeat a completion that failed. */
 export const createCheckQueuer =
   (scope: TableScope) =>
   (organizationId: string, sessionId: string): Promise<void> =>

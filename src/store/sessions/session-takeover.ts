@@ -1,4 +1,4 @@
-// Moves a session to another browser. portal-links.ts decides when. Source: threats rows 2 and 4.
+// Moves a session to another browser on behalf of portal-links.ts. Source: threats rows 2 and 4.
 
 import type { Session } from '../../domain/session.ts'
 import { isSessionOpen } from '../../domain/session.ts'
@@ -43,7 +43,7 @@ export const hasWallets = async (
   return (await transaction.query(connected, [organizationId, sessionId])).length > 0
 }
 
-/** Reports whether a wallet was ever connected; if not, nobody has proved anything. The session must be locked. */
+/** True if a wallet was ever connected. The session must be locked. */
 export const wasProven = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,
@@ -55,18 +55,18 @@ export const wasProven = async (
 export const endHandovers = (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<number> =>
   HANDOVERS.removeAll(transaction, { organizationId, sessionId })
 
-/** Evidence of a session that was ever completed or rejected. It explains the decision. */
+/** Evidence that explains an earlier completion or rejection. */
 const DECIDED_EVIDENCE = `SELECT 1 FROM session_evidence WHERE ${KEPT_OF_SESSION}
   AND EXISTS (SELECT 1 FROM session_events WHERE session_events.organization_id = session_evidence.organization_id
     AND session_events.session_id = session_evidence.session_id AND session_events.kind = 'status'
     AND session_events.status IN ('completed', 'rejected')) LIMIT 1`
 
 /**
- * Takes the session from all other browsers, unless this would erase evidence of an earlier decision, which only the
- * organization can erase. The session must be locked.
+ * Ends the access of all other browsers, unless this would erase evidence of an earlier decision; only the organization
+ * can erase that. The session must be locked.
  * @param locked the locked session, if any
- * @param erasure reason, for the session's history, why the new browser does not get the agreement and the evidence of
- * an open session; null if it gets them. Pass a reason only if no wallet is connected
+ * @param erasure reason, for the session's history, to erase the agreement and the evidence of an open session; null to
+ * keep them. Pass a reason only if no wallet is connected
  * @returns false if nothing was changed
  */
 export const endOthers = async (

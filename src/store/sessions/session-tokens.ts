@@ -1,4 +1,4 @@
-// Links of a session. Only hashes are stored, so each registration creates a new link. The newest links are all valid.
+// Links to a session. Only hashes are stored, so each registration creates a new link. Earlier links stay valid.
 import type { SessionState } from '../../domain/session.ts'
 import { bytes, flag, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -26,8 +26,8 @@ interface TokenSession {
 export interface NewToken {
   readonly hash: Uint8Array
   /**
-   * A proof of one of the session's wallets is required to open a session in use. False for a link that is sent to the
-   * session's own person; true for a link that anyone who names a wallet gets.
+   * True for a link that anyone who names a wallet gets: opening a session in use then requires a proof of one of its
+   * wallets. False for a link sent to the session's person.
    */
   readonly requiresProof: boolean
 }
@@ -66,7 +66,7 @@ export const addToken = async (
 }
 
 export const createTokenReader = (scope: TableScope) => ({
-  /** Looks up only the link's hash, because the visitor is unknown. */
+  /** Searches all organizations, because the visitor is unknown. */
   findByToken: async (hash: Uint8Array): Promise<SessionState | null> => {
     const token = await TOKENS.everywhere.find(scope.statements, { hash })
     return token === null ? null : readState(scope.statements, token.organizationId, token.sessionId)

@@ -1,4 +1,4 @@
-// Keyed hashes of submitted data, which reveal only that another identity of the organization submitted the same
+// Keyed hashes of submitted data. They reveal only that another identity of the organization submitted the same
 // document, portrait or person. Erased with the evidence.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session } from '../../domain/session.ts'
@@ -25,20 +25,19 @@ interface TraceRow extends Trace {
   readonly session_id: string
 }
 
-/** Maximum number of shown sessions, and of candidates that share some bits before all bits are compared. */
+/** Maximum sessions shown, by value; and maximum candidates for a bitwise comparison, by kind. */
 const FOUND_MAX = { value: 20, kind: 2_000 } as const
 const DURABILITY = { survives: 'process-crash' } as const
 
 const TRACES = defineTable('session_traces', { organizationId: text, sessionId: text, kind: text, value: text })
 const KEYS = defineTable('trace_keys', { organizationId: text, sealedKey: bytes })
 
-/** Call in the transaction that erases a session's evidence. */
 export const eraseTraces = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
   TRACES.removeAll(transaction, { organizationId, sessionId })
 
 /**
- * Selects sessions of other persons, and sessions of the same person that an operator or screening rejected. Sorted by
- * an expression, because for the order of the primary key, SQLite would scan all traces of the organization.
+ * Selects sessions of other persons, and sessions of the same person that an operator or screening rejected. The sort
+ * expression keeps SQLite from scanning all traces of the organization in the order of the primary key.
  * @param wanted number of kinds or values in the query
  */
 export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
@@ -77,10 +76,10 @@ export const createSessionTraceTable = (scope: TableScope) => {
   }
 
   return {
-    /** Sealed. Null before the first trace. */
+    /** Sealed; null before the first trace. */
     findKey: (organizationId: string) => readKey(organizationId),
 
-    /** Returns the stored key, which another process may have stored first. @throws OrganizationKeyExchangedError */
+    /** Returns the stored key; another process may have stored its own first. @throws OrganizationKeyExchangedError */
     addKey: (organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array> =>
       scope.write(async (transaction) => {
         await requireKeyInUse(transaction, organizationId, sealedUnder)
@@ -90,10 +89,10 @@ export const createSessionTraceTable = (scope: TableScope) => {
         return kept
       }),
 
-    /** Replaces traces whose kinds start with `group`. Adds none if the evidence was erased. */
+    /** Replaces traces whose kind starts with `group`. Adds none if the evidence was erased. */
     replace: (organizationId: string, sessionId: string, group: string, traces: readonly Trace[]): Promise<void> =>
       scope.write(async (transaction) => {
-        // Erasing the evidence also locks the session.
+        // Erasing the evidence locks the session too.
         await lockSessionAsItIs(transaction, organizationId, sessionId)
         await TRACES.removeAll(transaction, { organizationId, sessionId, kind: sql`LIKE ${`${group}%`}` })
         if ((await EVIDENCE.find(transaction, keptOf({ organizationId, sessionId }))) === null) return
@@ -102,11 +101,9 @@ export const createSessionTraceTable = (scope: TableScope) => {
         }
       }, DURABILITY),
 
-    /** Newest sessions of other persons that share one of these values of a kind. */
     findValues: (session: Parameters<typeof ofOthers>[0], kind: string, values: readonly string[]) =>
       ofOthers(session, 'value', values, [kind]),
 
-    /** Newest sessions of other persons that have one of these kinds, with any value. */
     findKinds: (session: Parameters<typeof ofOthers>[0], kinds: readonly string[]) =>
       ofOthers(session, 'kind', kinds, []),
   }

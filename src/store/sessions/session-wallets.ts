@@ -1,5 +1,5 @@
-// Connects a wallet in one transaction, so that concurrent requests cannot replay a proof or add a 21st wallet (threats
-// rows 5 and 6).
+// Connects a wallet in one transaction: concurrent requests cannot replay a proof or exceed the limit of wallets
+// (threats rows 5 and 6).
 import type { WalletAddress } from '../../domain/address.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
@@ -34,7 +34,7 @@ import { announceSession, noteChange, REMOVED_WALLETS, requireFewChanges } from 
 import { NONCES } from './session-nonces.ts'
 import { lockState, placeholdersFor, readWallets } from './session-rows.ts'
 
-/** A power loss may lose the last moments. The person is waiting for the response. */
+/** After a power loss, the waiting person can repeat the request. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const spendNonce = async (
@@ -115,7 +115,6 @@ export const requireFewSessions = async (
   if (sessions.filter((session) => session.id !== id).length >= SESSIONS_PER_WALLET_MAX) throw new WalletSessionsError()
 }
 
-/** The proof as it was verified when the wallet was connected. */
 export interface WalletProof {
   readonly walletId: string
   readonly kind: ProofKind
@@ -126,8 +125,8 @@ export interface WalletProof {
 
 export const createSessionWalletTable = (scope: TableScope) => ({
   /**
-   * Also disconnected wallets, once per chain, and wallets that registrations name. For an unknown chain, an EVM wallet
-   * gets `ethereum`.
+   * Connected, disconnected and locked wallets by session id, once per chain. An EVM wallet of unknown chain is listed
+   * as `ethereum`.
    */
   ofSessionsOverTime: async (
     organizationId: string,
@@ -171,10 +170,11 @@ export const createSessionWalletTable = (scope: TableScope) => ({
   },
 
   /**
-   * Stores a wallet with a verified proof. Null if the organization has no such session. If it throws, nothing was
-   * stored and the nonce is unused. @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError,
-   * SessionClosedError, PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError,
-   * SessionChangesLimitError, WalletSessionsError
+   * Stores a wallet with a verified proof. Null if the organization has no such session. If it throws, the nonce is
+   * unused.
+   * @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError, SessionClosedError,
+   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError, SessionChangesLimitError,
+   * WalletSessionsError
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
@@ -212,10 +212,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       return state
     }, DURABILITY),
 
-  /**
-   * Null if there is no such session or wallet.
-   * @throws BrowserUnknownError, SessionClosedError, PartNotRequestedError
-   */
+  /** Null if there is no such wallet. @throws BrowserUnknownError, SessionClosedError, PartNotRequestedError */
   remove: (input: WalletRemoval): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

@@ -1,5 +1,3 @@
-// Registers, reads and changes sessions. Each function takes the organization, except the portal's lookup by link.
-
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Level } from '../../domain/level.ts'
@@ -86,7 +84,6 @@ export const createSessionTable = (scope: TableScope) => ({
   ...createRegistration(scope),
   ...createTokenReader(scope),
   ...createSessionHistory(scope),
-  /** The only function that changes a status. */
   changeStatus: createStatusWriter(scope),
   queueMissingChecks: createCheckQueuer(scope),
 
@@ -94,7 +91,7 @@ export const createSessionTable = (scope: TableScope) => ({
     readState(scope.statements, organizationId, sessionId),
 
   /**
-   * Call in a transaction that holds the session's lock. The links don't change until it ends.
+   * Call with the session locked. The links don't change until the transaction ends.
    * @throws LinkedSessionsError if there are too many
    */
   findLinked: (session: Session): Promise<LinkedSessions> =>
@@ -105,7 +102,6 @@ export const createSessionTable = (scope: TableScope) => ({
 
   findMissing: (session: Session): Promise<readonly SessionPart[]> => findMissingParts(scope.statements, session),
 
-  /** Like `find`, but locks the session until the transaction ends. */
   lock: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
       await lockSessionAsItIs(transaction, organizationId, sessionId)
@@ -115,7 +111,7 @@ export const createSessionTable = (scope: TableScope) => ({
   /** Newest first unless `oldestFirst`. */
   page: (filter: SessionFilter, page: PageRequest): Promise<Page<Session>> => pageOf(scope, filter, page),
 
-  /** Sessions with an open hit first; both parts are sorted like `page`. A position starts with its part. */
+  /** Sessions with an open hit come first. Both parts are sorted like `page`; a position starts with its part. */
   pageByHits: async (filter: SessionFilter, { after, limit }: PageRequest): Promise<Page<Session>> => {
     const open = sql`id IN (${openHits(filter)})`
     const [part = 'open', ...position] = after ?? []
@@ -124,7 +120,7 @@ export const createSessionTable = (scope: TableScope) => ({
       part === 'open' ? await pageOf(scope, filter, { after: start, limit }, open) : { items: [], next: null }
     if (listed.next !== null) return { items: listed.items, next: ['open', ...listed.next] }
     const others = { after: part === 'open' ? null : start, limit: limit - listed.items.length }
-    // A full page of the first part ends here, also if it is the last.
+    // If the first part fills the page, the next page starts with the second part.
     if (others.limit === 0) return { items: listed.items, next: ['others', ''] }
     const rest = await pageOf(scope, filter, others, sql`id NOT IN (${openHits(filter)})`)
     return {
@@ -134,13 +130,11 @@ export const createSessionTable = (scope: TableScope) => ({
   },
 
   /**
-   * Records the person's consent to share the result with other organizations, and its text (threats row 3). The first
-   * consent stays.
+   * Records the person's consent to share the result with other organizations (threats row 3). Keeps earlier consent.
    */
   recordConsent: (input: {
     readonly organizationId: string
     readonly sessionId: string
-    /** Version of the displayed text. */
     readonly version: string
     readonly actor: string
   }): Promise<SessionState | null> =>
@@ -156,7 +150,7 @@ export const createSessionTable = (scope: TableScope) => ({
         await announceSession(transaction, state, nowSeconds)
         return state
       },
-      // Later changes follow in the same log: a power loss that loses this change also loses those.
+      // A power loss that loses this change also loses all later changes, because they follow in the same log.
       { survives: 'process-crash' },
     ),
 })

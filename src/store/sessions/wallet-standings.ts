@@ -1,5 +1,5 @@
-// The queries behind "is this wallet verified?", over indexes. Another organization's session is visible only if it is
-// completed, at the required level and shared, and the requesting organization relies on that organization.
+// Answers whether a wallet is verified. Another organization's session is visible only if it is completed at the
+// required level and shared, and if the requesting organization relies on that organization.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { Level } from '../../domain/level.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
@@ -22,13 +22,13 @@ interface StandingRow {
   readonly unsettled: number
 }
 
-/** More than any real wallet has. A wallet with thousands of sessions must not cost thousands of rows. */
+/** Higher than any real wallet needs; limits the rows read per wallet. */
 const SESSIONS_MAX = 64
 /** Number of decided rows to keep per type of check and proven chain. */
 const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
 
-/** Null if an older version, which did not write these numbers, made the decision while this version was running. */
+/** Null if an older version without these numbers made the decision. */
 const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0) END
   AS decided`
 
@@ -44,10 +44,7 @@ const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id =
 const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id = session_wallets.id
     AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
 
-/**
- * The session's organization has not rejected this wallet or one of its persons since: an organization shares only what
- * it relies on itself.
- */
+/** The session's organization has not rejected this wallet or one of its persons since the decision. */
 const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_rejections rejected
     WHERE ${concerns('session_wallets.address', 'session_wallets.environment', 'session_wallets.organization_id')}
       AND rejected.decided_sequence > COALESCE(sessions.decided_sequence, 0))`
@@ -74,13 +71,12 @@ const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_
       ON sessions.organization_id = known.organization_id AND sessions.id = known.session_id`
 
 /**
- * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster. If there are more, the
- * ordered statement selects the rows.
+ * Without ORDER BY, because sorting a few rows in this process is faster. Beyond the limit, STANDING_SESSIONS applies.
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
- * The newest sessions, including the last rejection and an unsettled session; then the last decided sessions of each
- * type of check, status and chain.
+ * Keeps the organization's own sessions first, then by priority: the last rejection and the newest unsettled session;
+ * the last decisions of each type of check, status and chain; the newest sessions.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
     unsettled, connected, proven_chain FROM (
@@ -108,7 +104,7 @@ export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, s
   ORDER BY MIN(session_wallets.connected_at_seconds), session_wallets.chain, session_wallets.address_text
   LIMIT ${PERSON_WALLETS_MAX}`
 
-/** Like the databases: by character codes, without a locale. */
+/** By character codes, like the databases, not by locale. */
 const compare = (left: string | number, right: string | number): number => (left < right ? -1 : left > right ? 1 : 0)
 
 const bySessionOrder = (left: StandingRow, right: StandingRow): number =>
