@@ -1,5 +1,4 @@
-// Records who created an account, admitted it to an organization or received a link to it. Decides whether two accounts
-// count as two people. Rows are never removed.
+// Records who created, admitted or could control an account, to decide whether two accounts count as two people.
 
 import { among, integer, nullable, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -7,33 +6,29 @@ import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 export type MakerKind =
-  /** Created the account, admitted it to an organization, or assigned it a role. */
   | 'made'
-  /** Could control the account: received its recovery link, or made it a deployment admin without approval. */
+  /** Received a recovery link, or made the account a deployment admin without approval. */
   | 'recovered'
 
-/** Represents an operator of the machine. All links printed by the command line count as received by one person. */
+/** An operator of the machine: all links printed by the command line count as received by one person. */
 export const COMMAND_LINE = 'command-line'
 
 export interface Administrator {
   readonly userId: string
   readonly name: string
-  /** Start of the right to decide; the oldest if the account has several such rights. */
+  /** Start of the oldest of the account's administration rights. */
   readonly sinceSeconds: number
 }
 
-/** Accounts related to an account, directly or through others, including the account itself. */
+/** Direct and indirect relations. Each set includes the account itself. */
 export interface AccountRelations {
-  /** Accounts that created, admitted or could control the account, or gave it a role. */
+  /** Accounts that created, admitted or could control the account, or assigned its role. */
   readonly makers: ReadonlySet<string>
-  /**
-   * Accounts that could control the account by the links that they received. A link to an account that already was an
-   * administrator when the rule was enabled doesn't count, unless it is newer or a recovery link.
-   */
+  /** Accounts that received a link to the account. Links to administrators from before the rule don't count. */
   readonly controllers: ReadonlySet<string>
 }
 
-/** Replaces the organization's id in rows about the account itself or its right as a deployment admin. */
+/** Organization id in rows that apply to all organizations. */
 const EVERYWHERE = ''
 
 const MAKERS = defineTable('account_makers', {
@@ -42,11 +37,11 @@ const MAKERS = defineTable('account_makers', {
   makerId: text,
   organizationId: text,
   kind: typed<MakerKind>(),
-  /** Time of the maker's last link to the account: for its password, or for its membership in the organization. */
+  /** Time of the maker's last link to the account, for its password or its membership. */
   heldAtSeconds: nullable(integer),
 })
 
-/** The administrators at the time when the rule was last turned on; their earlier links don't count. */
+/** Administrators when the rule was last enabled; earlier links to them don't count. */
 const RULE_ADMINISTRATORS = defineTable('rule_administrators', {
   organizationId: text,
   userId: text,
@@ -70,22 +65,15 @@ const administratorsOf = async (
      ORDER BY user_id, since_seconds DESC`,
     [organizationId],
   )
-  // An account's rows are ordered newest first, and the map keeps the last row.
+  // Rows are sorted newest first, so that the map keeps the oldest row per account.
   return [...new Map(rows.map((row) => [row.user_id, fieldsOf(row)])).values()]
 }
 
 export const createAccountMakerTable = (scope: TableScope) => ({
-  /**
-   * Returns accounts that can sign in and administer the organization, including deployment admins. Null means the
-   * deployment.
-   */
+  /** Accounts that can sign in and administer the organization (null: the deployment), including deployment admins. */
   administrators: (organizationId: string | null) => administratorsOf(scope, organizationId),
 
-  /**
-   * Idempotent.
-   * @param organizationId null for the account itself, in all organizations
-   * @param holdsLink whether the maker receives a link to the account
-   */
+  /** Idempotent. @param organizationId null for all organizations @param holdsLink true if the maker receives a link */
   add: async ({
     userId,
     makerId,
@@ -104,7 +92,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     else await MAKERS.insertNew(scope, row)
   },
 
-  /** Call when the rule is enabled: earlier links to its administrators stop counting. */
+  /** Call when the rule is enabled. */
   acceptAdministrators: (organizationId: string | null): Promise<void> =>
     scope.write(async (own) => {
       const owner = { organizationId: organizationId ?? EVERYWHERE }

@@ -1,4 +1,4 @@
-// Changes that wait for a second person, stored as submitted. The table ensures that a different account approves them.
+// Changes that wait for approval by another account, stored as submitted.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { computed, flag, integer, json, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -10,11 +10,11 @@ export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired'
 
 const COLUMNS = {
   id: text,
-  /** Null if the change concerns the deployment. */
+  /** Null for the deployment. */
   organizationId: nullable(text),
   action: text,
   subject: text,
-  /** Details shown to the requesting account. */
+  /** Shown to the accounts. */
   detail: json<Readonly<Record<string, unknown>>>(),
   /** May contain secrets. Null if stored by an earlier version. */
   request: nullable(json<Readonly<Record<string, unknown>>>()),
@@ -46,7 +46,6 @@ export const createApprovalTable = (scope: TableScope) => {
       : approval
 
   return {
-    /** @throws OrganizationLimitError */
     request: (
       input: Pick<Approval, 'organizationId' | 'action' | 'subject' | 'detail' | 'requestedBy'> & {
         readonly request: NonNullable<Approval['request']>
@@ -69,7 +68,6 @@ export const createApprovalTable = (scope: TableScope) => {
       return approval === null ? null : seen(approval)
     },
 
-    /** Newest first. */
     page: async ({ organizationId, state }: ApprovalFilter, page: PageRequest): Promise<Page<ListedApproval>> => {
       const now = scope.nowSeconds()
       const expiry = { pending: sql`expires_at_seconds > ${now}`, expired: sql`expires_at_seconds <= ${now}` }
@@ -92,10 +90,7 @@ export const createApprovalTable = (scope: TableScope) => {
       return APPROVALS.count(scope, { organizationId, state: 'pending', expiresAtSeconds })
     },
 
-    /**
-     * Decides a pending approval once; null if it is no longer pending. @throws ConstraintViolatedError if the
-     * requesting account approves
-     */
+    /** Null if no longer pending. @throws ConstraintViolatedError if the requesting account approves */
     decide: (
       organizationId: string | null,
       id: string,

@@ -1,5 +1,4 @@
-// Offers of a membership to people with an account. Acceptance requires the organization's code and a session of that
-// account.
+// Offers of memberships. Accepting one requires the organization's code and a session of the account.
 
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, hidden, integer, sql, text, typed } from '../columns.ts'
@@ -21,7 +20,7 @@ const OFFERS = defineTable('membership_offers', {
   role: typed<OrganizationRole>(),
   askedBy: text,
   askedByName: text,
-  /** The actor that received the link with the current code, as named in the audit log. */
+  /** The actor who received the link with the current code, as in the audit log. */
   linkHolder: text,
   createdAtSeconds: integer,
   expiresAtSeconds: integer,
@@ -37,10 +36,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     find: (organizationId: string, id: string): Promise<MembershipOffer | null> =>
       OFFERS.find(scope, { organizationId, id, ...isOpen() }),
 
-    /**
-     * Replaces the organization's earlier offer to the account. `askedBy` receives the link. Returns the id. @throws
-     * OrganizationLimitError
-     */
+    /** Replaces an earlier offer. `askedBy` receives the link. Returns the id. @throws OrganizationLimitError */
     make: (
       offer: Pick<
         MembershipOffer,
@@ -58,11 +54,9 @@ export const createMembershipOfferTable = (scope: TableScope) => {
         return id
       }),
 
-    /** Oldest first. */
     page: (organizationId: string, page: PageRequest): Promise<Page<MembershipOffer>> =>
       OFFERS.page(scope, { organizationId, ...isOpen() }, ['createdAtSeconds', 'id'], page),
 
-    /** Offers of all organizations, newest first. */
     listOf: async (userId: string): Promise<readonly MembershipOffer[]> =>
       (await OFFERS.everywhere.list(scope, { userId, ...isOpen() }, ['id'])).toSorted(
         (one, other) => other.createdAtSeconds - one.createdAtSeconds,
@@ -71,7 +65,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     setRole: async (organizationId: string, id: string, role: OrganizationRole): Promise<boolean> =>
       (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { role })) === 1,
 
-    /** Sets a new code and expiration. Returns false if the offer no longer exists. */
+    /** Returns false if the offer no longer exists. */
     renew: async (
       organizationId: string,
       id: string,
@@ -83,13 +77,9 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     withdraw: async (organizationId: string, id: string): Promise<boolean> =>
       (await OFFERS.removeAll(scope, { organizationId, id })) === 1,
 
-    /** @returns the number of deleted offers */
     withdrawAll: (organizationId: string): Promise<number> => OFFERS.removeAll(scope, { organizationId }),
 
-    /**
-     * Accepts an offer with its code, or declines it without one. Returns the offer once; null if it is missing or has
-     * a different code.
-     */
+    /** Accepts an offer with its code, or declines it without one. Null if it is missing or the code differs. */
     take: (userId: string, id: string, codeHash: Uint8Array | null): Promise<MembershipOffer | null> =>
       OFFERS.everywhere.remove(scope, { userId, id, ...isOpen(), ...(codeHash === null ? {} : { codeHash }) }),
 

@@ -1,4 +1,4 @@
-// The role of each account in each organization. Deployment admins need no role.
+// Roles of accounts in organizations. Deployment admins need no role.
 
 import { computed, flag, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -27,11 +27,10 @@ export const createMembershipTable = (scope: TableScope) => ({
   find: (organizationId: string, userId: string): Promise<Member | null> =>
     MEMBERSHIPS.find(scope, { organizationId, userId }),
 
-  /** Oldest first. */
   page: (organizationId: string, page: PageRequest): Promise<Page<Member>> =>
     MEMBERSHIPS.page(scope, { organizationId }, ['createdAtSeconds', 'userId'], page),
 
-  /** Roles by organization, read with every request, so that a removed role takes effect immediately. */
+  /** Read with every request, so that a removed role takes effect immediately. */
   rolesOf: async (userId: string): Promise<ReadonlyMap<string, OrganizationRole>> =>
     new Map(
       (

@@ -1,4 +1,4 @@
-// Passkeys (W3C Web Authentication, level 3), and answered challenges, so that each challenge is accepted only once.
+// Passkeys (W3C Web Authentication, level 3), and used challenges, so that each challenge is accepted only once.
 
 import { fixedError } from '../../domain/errors.ts'
 import { bytes, integer, nullable, sql, text, words } from '../columns.ts'
@@ -13,9 +13,8 @@ const PASSKEYS = defineTable('passkeys', {
   name: text,
   /** COSE key. */
   publicKey: bytes,
-  /** Increments with each use if the authenticator counts; otherwise 0. */
+  /** 0 if the authenticator does not count. */
   signatureCount: integer,
-  /** `internal`, `usb`, `hybrid` … */
   transports: words(),
   createdAtSeconds: integer,
   lastUsedAtSeconds: nullable(integer),
@@ -24,7 +23,7 @@ const CHALLENGES = defineTable('passkey_challenges', { id: text, challenge: text
 
 export interface Passkey extends ItemOf<typeof PASSKEYS> {}
 
-/** A request may read all passkeys of its account. */
+/** Bounded, because a request may read all passkeys of its account. */
 export const PASSKEYS_PER_ACCOUNT_MAX = 50
 
 export class PasskeyLimitError extends fixedError(
@@ -44,7 +43,6 @@ export const createPasskeyTable = (scope: TableScope) => ({
 
   find: (id: string): Promise<Passkey | null> => PASSKEYS.find(scope, { id }),
 
-  /** Oldest first. */
   listOf: (userId: string): Promise<readonly Passkey[]> => PASSKEYS.list(scope, { userId }, ['createdAtSeconds', 'id']),
 
   noteUse: async (id: string, signatureCount: number): Promise<void> => {
@@ -54,7 +52,7 @@ export const createPasskeyTable = (scope: TableScope) => ({
   remove: async (userId: string, id: string): Promise<boolean> =>
     (await PASSKEYS.removeAll(scope, { userId, id })) === 1,
 
-  /** Returns false if the challenge (base64url) was answered before. */
+  /** @param challenge base64url @returns false if it was used before */
   spendChallenge: (challenge: string, rememberUntilSeconds: number): Promise<boolean> =>
     CHALLENGES.insertNew(scope, { id: challenge, challenge: '', expiresAtSeconds: rememberUntilSeconds }),
 

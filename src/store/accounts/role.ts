@@ -1,4 +1,4 @@
-// Roles of members. Each role includes the rights of the following roles.
+// Roles of members. Each role includes the rights of the roles after it.
 
 export const ORGANIZATION_ROLES = ['organization-admin', 'reviewer', 'viewer'] as const
 export type OrganizationRole = (typeof ORGANIZATION_ROLES)[number]

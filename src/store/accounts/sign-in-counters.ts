@@ -1,5 +1,5 @@
-// Counts recent sign-in attempts across all processes and nodes with the generic cell rate algorithm (ITU-T I.371). A
-// counter is the time at which it is empty again; each attempt moves that time forward.
+// Counts recent sign-in attempts across all nodes with the generic cell rate algorithm (ITU-T I.371). Each attempt
+// moves a counter's time of emptiness forward.
 import { NamedError } from '../../lib/named-error.ts'
 import { integer, sql } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
@@ -9,16 +9,16 @@ import { defineTable } from '../table.ts'
 export interface CounterTake {
   readonly slot: number
   readonly free: number
-  /** Seconds after which one attempt is no longer counted. */
+  /** Seconds after which one attempt stops counting. */
   readonly secondsEach: number
 }
 
 type TakeResult =
   | { readonly taken: true }
-  /** Nothing was counted: `slot` permits no attempt before this time has passed. */
+  /** Nothing was counted. Retry when `slot` permits another attempt. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
 
-/** A power loss may lose the latest attempts. */
+/** The latest attempts may be lost in a power loss. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const COUNTERS = defineTable('sign_in_counters', { slot: integer, clearAtSeconds: integer })
@@ -37,8 +37,7 @@ const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: 
   const { slot, free, secondsEach } = take
   const highest = nowSeconds + (free - 1) * secondsEach
   const impossible = nowSeconds + 2 * free * secondsEach
-  // Counts before it checks. The WHERE applies to the locked row: of two concurrent attempts, the second reads the
-  // first's write.
+  // Count, then check. The WHERE applies to the locked row, so a concurrent attempt sees this write.
   const counted = await transaction.execute(
     `INSERT INTO sign_in_counters (slot, clear_at_seconds) VALUES (?, ?)
      ON CONFLICT (slot) DO UPDATE SET clear_at_seconds = ? + CASE
@@ -54,7 +53,7 @@ const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: 
 }
 
 export const createSignInCounterTable = (scope: TableScope) => ({
-  /** Counts one attempt in all slots, or in none if a slot permits no attempt. */
+  /** Counts one attempt in all slots, or in none if a slot is full. */
   take: async (takes: readonly CounterTake[]): Promise<TakeResult> => {
     // A fixed order prevents deadlocks.
     const inOrder = takes.toSorted((one, other) => one.slot - other.slot)
@@ -69,7 +68,7 @@ export const createSignInCounterTable = (scope: TableScope) => ({
     }
   },
 
-  /** Reverses one counted attempt in each of the slots, and empties the counters in `forgiven`. */
+  /** Uncounts one attempt per slot, and empties the counters in `forgiven`. */
   giveBack: (takes: readonly CounterTake[], forgiven: readonly number[] = []): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { slot, secondsEach } of takes.toSorted((one, other) => one.slot - other.slot)) {

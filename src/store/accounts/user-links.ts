@@ -1,4 +1,4 @@
-// Single-use links for the first account, an invitation or a new password. Stores only the hash of a link's secret.
+// Single-use links for the first account, an invitation or a new password. Only hashes of their secrets are stored.
 
 import { bytes, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
@@ -20,21 +20,20 @@ export interface UserLink extends ItemOf<typeof LINKS> {}
 export const createUserLinkTable = (scope: TableScope) => {
   const open = (hash: Uint8Array) => ({ hash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` })
   return {
-    /** Earlier links for the same account (or the first account) stop working. */
+    /** Invalidates earlier links for the same account, or for the first account. */
     replace: ({ purpose, userId, expiresAtSeconds }: UserLink, hash: Uint8Array): Promise<void> =>
       scope.write(async (own) => {
-        // If two links are created concurrently, the second replaces the first.
+        // Serializes concurrent calls.
         await lockDeployment(own)
         await LINKS.removeAll(own, userId === null ? { purpose: 'first-admin' } : { userId })
         await LINKS.insert(own, { hash, purpose, userId, expiresAtSeconds })
       }),
 
-    /** Call before the account gets rights that a holder of an invitation must not have. */
+    /** Call before the account gets rights that the holder of an invitation must not have. */
     endInvitations: async (userId: string): Promise<void> => {
       await LINKS.removeAll(scope, { userId, purpose: 'invitation' })
     },
 
-    /** Ends recovery links that expire after this time. */
     endRecoveries: async (userId: string, afterSeconds: number): Promise<void> => {
       await LINKS.removeAll(scope, { userId, purpose: 'recovery', expiresAtSeconds: sql`> ${afterSeconds}` })
     },
@@ -42,7 +41,7 @@ export const createUserLinkTable = (scope: TableScope) => {
     /** Null if the link is unknown, used or expired. */
     find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(unidentifiedReads(scope), open(hash)),
 
-    /** Like `find`, and uses the link. Only one of concurrent calls gets it. */
+    /** Like `find`, and uses the link. If calls are concurrent, only one succeeds. */
     spend: (hash: Uint8Array): Promise<UserLink | null> => LINKS.remove(scope, open(hash)),
   }
 }

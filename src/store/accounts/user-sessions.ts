@@ -1,10 +1,10 @@
-// Sessions of signed-in browsers, read with each request, so that an ended session is rejected immediately.
+// Sessions of signed-in browsers. Read with each request, so that an ended session is rejected immediately.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, hidden, integer, sql, text, typed } from '../columns.ts'
 import { survivingCrashes, type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
-/** `second-factor`: the password was correct, but a code or a passkey is still required. Grants no access. */
+/** `second-factor`: the password was correct, but a code or passkey is missing. Grants no access. */
 export type UserSessionState = 'second-factor' | 'active'
 
 const SESSIONS = defineTable('user_sessions', {
@@ -18,25 +18,22 @@ const SESSIONS = defineTable('user_sessions', {
   /** Accurate to one minute. */
   lastSeenAtSeconds: integer,
   expiresAtSeconds: integer,
-  /** Last check of the password or a passkey in this session; 0 if there was none. */
+  /** Last time the password or a passkey was checked; 0 if never. */
   confirmedAtSeconds: integer,
   tokenHash: hidden(bytes),
 })
 
 export interface UserSession extends ItemOf<typeof SESSIONS> {}
 
-/** Per state. Every change of the account reads its active sessions. */
+/** Per state. Bounded, because every change to the account reads its active sessions. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100
 
 export const createUserSessionTable = (scope: TableScope) => ({
-  /**
-   * Ends the browser's previous session, and the account's least recently used sessions beyond the maximum. Confirmed
-   * by the sign-in.
-   */
+  /** Ends the browser's previous session, and the account's least recently used sessions beyond the maximum. */
   create: (input: {
     readonly userId: string
     readonly tokenHash: Uint8Array
-    /** From the browser's previous cookie, regardless of its owner. */
+    /** From the browser's previous cookie, of any account. */
     readonly replacedTokenHash: Uint8Array | null
     readonly state: UserSessionState
     readonly userAgent: string
@@ -61,11 +58,10 @@ export const createUserSessionTable = (scope: TableScope) => ({
       })
     }),
 
-  /** Finds a valid session by its token alone, because the sender of a cookie is unknown. */
+  /** Searches all accounts, because the sender of a cookie is unknown. */
   findByToken: (tokenHash: Uint8Array): Promise<UserSession | null> =>
     SESSIONS.find(unidentifiedReads(scope), { tokenHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
-  /** Valid sessions, newest first. */
   listOf: async (userId: string): Promise<readonly UserSession[]> => {
     const valid = { userId, expiresAtSeconds: sql`> ${scope.nowSeconds()}`, state: 'active' } as const
     return (await SESSIONS.list(scope, valid, ['id'])).toSorted(
@@ -82,10 +78,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
     )
   },
 
-  /**
-   * Records a confirmation and sets a new token, so that stolen copies of the cookie stop working. Returns false if the
-   * session has ended.
-   */
+  /** Sets a new token, which invalidates stolen copies of the cookie. Returns false if the session has ended. */
   confirm: async (id: string, tokenHash: Uint8Array): Promise<boolean> =>
     (await SESSIONS.updateAll(scope, { id }, { confirmedAtSeconds: scope.nowSeconds(), tokenHash })) === 1,
 

@@ -1,5 +1,4 @@
-// Accounts of administrators and reviewers, with their credentials. Accounts belong to the deployment and can be
-// members of several organizations (memberships.ts).
+// Accounts of administrators and reviewers, with credentials. An account can belong to several organizations.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, flag, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -10,14 +9,14 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 const COLUMNS = {
   id: text,
-  /** Lowercase; unique in the deployment. */
+  /** Lowercase, unique in the deployment. */
   email: text,
   name: text,
   deploymentAdmin: flag,
   /** False until an invitation is accepted. */
   hasPassword: computed(flag, '(CASE WHEN users.password_hash IS NULL THEN 0 ELSE 1 END)'),
   hasTotp: computed(flag, '(CASE WHEN users.totp_confirmed_at_seconds IS NULL THEN 0 ELSE 1 END)'),
-  /** Organization that created the account by adding a member. Null for the deployment's own accounts. */
+  /** Organization that created the account by adding a member; null for accounts of the deployment. */
   madeByOrganizationId: nullable(text),
   version: integer,
   createdAtSeconds: integer,
@@ -40,9 +39,9 @@ interface UserCredential {
   readonly user: User
   /** argon2id in PHC format. */
   readonly passwordHash: string | null
-  /** Sealed. Valid only if `user.hasTotp`. */
+  /** Sealed. In use only if `user.hasTotp`. */
   readonly totpSecret: Uint8Array | null
-  /** Last used time step: a code is accepted once (RFC 6238, section 5.2). */
+  /** Last used time step: each code is accepted once (RFC 6238, section 5.2). */
   readonly totpLastStep: number
 }
 
@@ -67,7 +66,7 @@ export const createUserTable = (scope: TableScope) => {
     values: Parameters<typeof USERS.update>[2],
   ): Promise<User | null> => USERS.update(scope, which, { ...values, version: sql`version + 1` })
 
-  /** Serializes changes, so that a count of admins in the same transaction is accurate. */
+  /** Serializes changes, so that a count of admins in the same transaction stays accurate. */
   const changeInTurn = (id: string, values: Parameters<typeof USERS.update>[2]): Promise<User | null> =>
     scope.write(async (own) => {
       await lockDeployment(own)
@@ -98,7 +97,6 @@ export const createUserTable = (scope: TableScope) => {
 
     find: (id: string): Promise<User | null> => USERS.find(scope, { id }),
 
-    /** Like `find`, but locks the account until the end of the transaction. */
     lock: (id: string): Promise<User | null> => USERS.lock(scope, { id }, 'version'),
 
     findByEmail: (email: string): Promise<User | null> => USERS.find(scope, { email: email.toLowerCase() }),
@@ -126,34 +124,31 @@ export const createUserTable = (scope: TableScope) => {
     adopt: (id: string) => change({ id }, { madeByOrganizationId: null }),
     setPassword: (id: string, passwordHash: string) => change({ id }, { passwordHash }),
 
-    /** Replaces the hash of the same password, unless the password has changed. */
+    /** Stores a new hash of the same password, unless the password has changed. */
     exchangePassword: async (oldHash: string, newHash: string): Promise<void> => {
       await USERS.updateAll(scope, { passwordHash: oldHash }, { passwordHash: newHash })
     },
 
-    /** Returns the sealed secrets of all accounts, for re-sealing with another key. */
+    /** For re-sealing with another key. */
     listTotpSecrets: async (): Promise<readonly { readonly userId: string; readonly sealed: Uint8Array }[]> =>
       (await CREDENTIALS.list(scope, { totpSecret: sql`IS NOT NULL` }, ['id'])).flatMap(({ user, totpSecret }) =>
         totpSecret === null ? [] : [{ userId: user.id, sealed: totpSecret }],
       ),
 
-    /** Replaces the sealed form of the same secret, unless the secret has changed. */
+    /** Stores the same secret sealed with another key, unless the secret has changed. */
     exchangeTotpSecret: async (id: string, from: Uint8Array, to: Uint8Array): Promise<void> => {
       await USERS.updateAll(scope, { id, totpSecret: from }, { totpSecret: to })
     },
 
-    /**
-     * Stores a secret that is valid only after `confirmTotp`. Returns null if one-time codes are in use. Keeps the
-     * version, so that a sign-in in progress is not rejected.
-     */
+    /** Null if one-time codes are in use. Keeps the version, so that a sign-in in progress is not rejected. */
     proposeTotp: (id: string, totpSecret: Uint8Array) =>
       USERS.update(scope, { id, totpConfirmedAtSeconds: null }, { ...NO_TOTP, totpSecret }),
-    /** Returns null if one-time codes are in use, or if another secret was proposed. */
+    /** Null if one-time codes are in use, or if another secret was proposed. */
     confirmTotp: (id: string, totpSecret: Uint8Array) =>
       change({ id, totpSecret, totpConfirmedAtSeconds: null }, { totpConfirmedAtSeconds: scope.nowSeconds() }),
     removeTotp: (id: string) => change({ id }, NO_TOTP),
 
-    /** Returns false if this or a later step was used before. */
+    /** Returns false if this or a later step was used. */
     spendTotpStep: async (id: string, step: number): Promise<boolean> =>
       (await USERS.updateAll(scope, { id, totpLastStep: sql`< ${step}` }, { totpLastStep: step })) === 1,
 
@@ -166,7 +161,6 @@ export const createUserTable = (scope: TableScope) => {
 
     countRecoveryCodes: (userId: string): Promise<number> => RECOVERY_CODES.count(scope, { userId }),
 
-    /** Returns true once per code. */
     spendRecoveryCode: async (userId: string, hash: Uint8Array): Promise<boolean> =>
       (await RECOVERY_CODES.removeAll(scope, { userId, hash })) === 1,
   }
