@@ -1,5 +1,5 @@
-// Claims of idempotency keys over SQLite, if the decision log contains the answers (invariant 3). Equivalent to
-// idempotency.ts, which a test verifies.
+// Claims of idempotency keys on SQLite, whose answers are in the decision log (invariant 3). Equivalent to
+// idempotency.ts, as a test verifies.
 
 import { databaseScope } from '../copy/table-scope.ts'
 import {
@@ -13,11 +13,11 @@ import {
 import { type ClaimEntry, digestOf, sameHash } from './entry.ts'
 import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision } from './log.ts'
 
-/** Less than the maximum number of waiting operations. */
+/** Lower than the maximum number of waiting operations. */
 const CARRIED_AT_ONCE = 1_000
 const NOT_HELD: Decision<boolean> = { append: null, result: false }
 
-/** @param findAnswer returns another node's stored answer for a key; null if no other node left answers */
+/** @param findAnswer returns the answer that another node stored; null if no other node left answers */
 const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] | null) => {
   const change = (
     claim: IdempotencyClaim,
@@ -66,8 +66,7 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
             result: { outcome: 'in-flight', expiresAtSeconds: current.claimExpiresAtSeconds, earlier },
           }
         }
-        // Takeovers do not extend the lifetime beyond the claim's expiration, so that a repeatedly used key also
-        // expires.
+        // Later takeovers do not extend this time, so that a repeatedly used key expires too.
         const keepUntilSeconds = Math.max(current.keepUntilSeconds, claimExpiresAtSeconds)
         return {
           append: { ...current, claimExpiresAtSeconds, keepUntilSeconds },
@@ -93,16 +92,15 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
 }
 
 export interface LoggedClaimsOptions extends ClaimLogDependencies {
-  /** Node name of this machine's decision log over PostgreSQL, if any. */
+  /** Node name of this machine's decision log in PostgreSQL, if any. */
   readonly node: string | null
 }
 
 export type LoggedClaims = ReturnType<typeof operationsOf>
 
 /**
- * Copies claims that PostgreSQL or an earlier version stored in rows, because retries may still arrive. This node's
- * decision log lacks another node's claims: such a key stays held until the row expires.
- * @returns true if there are claims of other nodes
+ * Copies claims stored in rows (by PostgreSQL or an earlier version). A key claimed by another node stays in flight
+ * until its row expires. @returns true if other nodes have claims
  */
 const carryOver = async (
   log: ClaimLog,
@@ -122,7 +120,6 @@ const carryOver = async (
   return !rows.every(isOwn)
 }
 
-/** Loads all unexpired claims. @throws StoreUnavailableError */
 export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<LoggedClaims> => {
   const log = createClaimLog(options)
   const table = createIdempotencyTable(databaseScope(options.database, options.clock))

@@ -1,21 +1,21 @@
-// Entry of a claim in the log: 64 bytes, so that any entry of a group can be read by its number.
+// A claim in the log: 64 bytes, so that an entry can be found by its number in the group.
 import type { IdempotencyClaim } from '../idempotency.ts'
 
 export interface ClaimEntry {
   /** 16-byte hash of organization, API key and idempotency key. */
   readonly digest: Uint8Array
-  /** 16-byte hash of the values that a retry must repeat. */
+  /** 16-byte hash of all values that a retry must repeat. */
   readonly bodyHash: Uint8Array
   readonly uuid: string
   readonly claimExpiresAtSeconds: number
   readonly keepUntilSeconds: number
-  /** Unix seconds before which nothing was signed under the uuid. */
+  /** Unix seconds; nothing was signed under the uuid earlier. */
   readonly uuidSinceSeconds: number
   readonly released: boolean
 }
 
 export interface PlacedEntry extends ClaimEntry {
-  /** Distance to the superseded entry for the same key. 0 if there is none, or if it is too far away. */
+  /** Distance to the superseded entry for the same key; 0 if there is none or it is too far away. */
   readonly replaces: number
 }
 
@@ -31,13 +31,9 @@ const RELEASED_AT = 60
 const REPLACES_MAX = 0xff_ffff
 const SECONDS_MAX = 0xffff_ffff
 
-/**
- * Half of a SHA-256 hash: finding another caller's digest is infeasible. A caller who finds two own keys with the same
- * digest gets the first key's answer.
- */
+/** Half of a SHA-256 hash: it is infeasible to find another caller's digest. */
 export const digestOf = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempotencyKey'>): Uint8Array => {
   const digest = new Uint8Array(32)
-  // Ids contain no line breaks.
   Bun.SHA256.hash(`${claim.organizationId}\n${claim.keyId}\n${claim.idempotencyKey}`, digest)
   return digest
 }
@@ -62,7 +58,7 @@ const hexDigit = (code: number): number => (code <= 57 ? code - 48 : (code | 32)
 const writeUuid = (bytes: Uint8Array, at: number, uuid: string): void => {
   let place = at
   for (let index = 0; index < uuid.length; index += 2) {
-    // A hyphen is always between two pairs of digits.
+    // Hyphens occur only between pairs of digits.
     if (uuid.charCodeAt(index) === 45) index++
     bytes[place++] = (hexDigit(uuid.charCodeAt(index)) << 4) | hexDigit(uuid.charCodeAt(index + 1))
   }

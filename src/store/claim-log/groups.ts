@@ -1,4 +1,4 @@
-// The table of the claim log: one row per commit, with claims that are numbered consecutively across all processes.
+// Table of the claim log: one row per commit. Claims are numbered consecutively across all processes.
 
 import { bytes, hidden, integer, sql } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
@@ -12,17 +12,14 @@ export interface ClaimGroup {
 const GROUPS = defineTable('claim_groups', { firstNumber: integer, claims: bytes, keepUntilSeconds: hidden(integer) })
 
 export const createClaimGroupTable = (scope: TableScope) => ({
-  /**
-   * Changes when another connection of any process has committed. Only for transactions over SQLite. Source:
-   * https://sqlite.org/pragma.html#pragma_data_version
-   */
+  /** Changes when another connection commits. SQLite only: https://sqlite.org/pragma.html#pragma_data_version */
   readCommits: async (): Promise<number | null> =>
     (await scope.statements.query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
 
   listSince: (number: number, limit: number): Promise<readonly ClaimGroup[]> =>
     GROUPS.list(scope.statements, { firstNumber: sql`>= ${number}` }, { by: ['firstNumber'], limit }),
 
-  /** Returns the group with this claim, unless it was deleted. */
+  /** Returns the group that contains this claim; null if it was deleted. */
   read: async (number: number): Promise<ClaimGroup | null> => {
     const newest = { by: ['firstNumber'], descending: true, limit: 1 } as const
     const [group = null] = await GROUPS.list(scope.statements, { firstNumber: sql`<= ${number}` }, newest)
@@ -34,7 +31,7 @@ export const createClaimGroupTable = (scope: TableScope) => ({
   },
 
   sweep: (): Promise<number> => {
-    // Keeps the newest group: otherwise, numbers would restart while other processes remember earlier numbers.
+    // Keep the newest group: numbers must not restart while other processes remember earlier ones.
     const isOld = sql`first_number < (SELECT MAX(first_number) FROM claim_groups)`
     const condition = sql`keep_until_seconds <= ${scope.nowSeconds()} AND ${isOld}`
     return GROUPS.sweep(survivingCrashes(scope), ['firstNumber'], condition)

@@ -1,6 +1,5 @@
-// A log of claims over SQLite, appended several per row, and found with a table in memory: one indexed row per claim
-// would cost several times more. The database's write lock orders the processes; each reads the other processes'
-// entries before it decides.
+// A log of claims on SQLite: several claims per row, found with a table in memory, because one indexed row per claim
+// costs several times more. Each process reads the entries of the others under the write lock before it decides.
 import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
 import { databaseScope, transactionScope } from '../copy/table-scope.ts'
@@ -36,20 +35,20 @@ interface Placed {
   readonly number: number
 }
 
-/** Returns the index of the newest entry with this digest, or -1. Linear, because there are few entries. */
+/** Index of the newest entry with this digest, or -1. Linear, because there are few entries. */
 const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number => {
   let index = entries.length - 1
   while (index >= 0 && !sameHash(entries[index]!.digest, digest)) index--
   return index
 }
 
-/** Maximum operations per commit. Other writers can commit before the next group. */
+/** Maximum operations per commit. Other writers can commit in between. */
 const GROUP_MAX = 256
 const WAITING_MAX = 10_000
 const PAGE = 500
-/** Equal to the interval of deleting expired rows. */
+/** Matches the interval of deleting expired rows. */
 const FORGET_MS = 60_000
-/** After a longer pause, entries of other processes are read before the write lock is taken. */
+/** After a longer pause, entries of other processes are read before taking the write lock. */
 const PAUSE_MS = 1_000
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -61,7 +60,7 @@ export interface ClaimLogDependencies {
 export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const positions = createPositions()
   const outside = createClaimGroupTable(databaseScope(database, clock))
-  /** Number of the next claim, as known to this process. */
+  /** Number of the next claim, as far as this process knows. */
   let next = 0
   /** Result of `readCommits` when this process last knew all claims; null after a failure. */
   let commits: number | null = null
@@ -78,7 +77,6 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     next = firstNumber + claims.length / ENTRY_BYTES
   }
 
-  /** Reads entries from other processes and before the start. */
   const catchUp = async (table: ClaimGroupTable): Promise<void> => {
     for (;;) {
       const groups = await table.listSince(next, PAGE)
@@ -91,7 +89,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     for (const number of positions.find(digest)) {
       const group = await table.read(number)
       const offset = group === null ? 0 : (number - group.firstNumber) * ENTRY_BYTES
-      // The group may have expired and been deleted.
+      // The group may have expired.
       if (group === null || offset >= group.claims.length) continue
       const entry = readEntry(group.claims, offset)
       if (sameHash(entry.digest, digest)) return { entry, number }
@@ -102,7 +100,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const grant = async (table: ClaimGroupTable, operations: readonly PendingOperation[]) => {
     const commitsNow = await table.readCommits()
     if (commitsNow === null || commitsNow !== commits) await catchUp(table)
-    /** Entries of this group, which the next operation for the same key must read. */
+    /** Entries of this group, visible to later operations for the same key. */
     const entries: PlacedEntry[] = []
     const nowSeconds = clock.unixSeconds()
     const results: unknown[] = []
@@ -128,8 +126,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     try {
       if (clock.monotonicMs() - committedMs > PAUSE_MS) await catchUp(outside)
       const { group, results, commitsNow } = await database.transaction((transaction) => {
-        // Includes operations that arrived while the transaction was waiting. Over SQLite, this function runs only
-        // once.
+        // Includes operations that arrived while waiting for the lock. On SQLite, this function runs only once.
         taken = waiting.splice(0, GROUP_MAX)
         return grant(createClaimGroupTable(transactionScope(transaction, clock)), taken)
       }, DURABILITY)
@@ -139,7 +136,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       for (const [index, operation] of taken.entries()) operation.resolve(results[index])
     } catch (error) {
       commits = null
-      // If no operation was taken, all waiting operations fail.
+      // If none was taken, all waiting operations fail.
       const failed = taken.length > 0 ? taken : waiting.splice(0)
       backlog.remove(failed.length)
       for (const operation of failed) operation.reject(error)
@@ -157,19 +154,18 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   }
 
   return {
-    /** Reads the unexpired claims. Returns true if there were ever any. @throws StoreUnavailableError */
+    /** Reads the unexpired claims. Returns true if the log was ever used. @throws StoreUnavailableError */
     load: async (): Promise<boolean> => {
       await catchUp(outside)
       return next > 0
     },
 
-    /** Returns the claim as known to this process, over either database. @throws StoreUnavailableError */
+    /** Returns the claim as far as this process knows. @throws StoreUnavailableError */
     find: async (digest: Uint8Array): Promise<ClaimEntry | null> => (await read(outside, digest))?.entry ?? null,
 
     /**
-     * Passes the current claim to `decide` (null if its key is free), and appends the returned entry. `decide` must
-     * have no side effects.
-     * @throws StoreUnavailableError; nothing was appended
+     * Passes the current claim (null if the key is free) to `decide`, which must be free of side effects, and appends
+     * the returned entry. @throws StoreUnavailableError if nothing was appended
      */
     ask: <Result>(
       digest: Uint8Array,
@@ -182,7 +178,6 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
         if (!working) void work()
       }),
 
-    /** Like Database.backlogMs. */
     backlogMs: backlog.waitMs,
   }
 }

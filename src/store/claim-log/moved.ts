@@ -1,13 +1,9 @@
-// Claims of a deployment that moved from SQLite to PostgreSQL. Their log was copied, because retries of requests from
-// before the move may still arrive (invariant 3).
+// Claims from before a move from SQLite to PostgreSQL, because retries may still arrive (invariant 3).
 import type { IdempotencyTable } from '../idempotency.ts'
 import { digestOf, sameHash } from './entry.ts'
 import { type ClaimLogDependencies, createClaimLog } from './log.ts'
 
-/**
- * Inserts a claim of the log when its key is first used, because the log contains only hashes of keys.
- * @throws StoreUnavailableError
- */
+/** Inserts a claim when its key is next used, because the log contains only hashes of keys. */
 export const withMovedClaims = async (
   table: IdempotencyTable,
   dependencies: ClaimLogDependencies,

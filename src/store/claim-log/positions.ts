@@ -1,8 +1,8 @@
-// Positions of claims in the log, by digest: about eight bytes per claim, far less than a database index. A position is
-// a candidate; the entry in the log decides.
+// Positions of claims in the log, by digest: about eight bytes per claim, far less than a database index. A position
+// may be a false match; compare the entry.
 import { readUint32 } from './entry.ts'
 
-/** A slot also stores some bits of the digest, so false matches are rare. */
+/** Bits of the digest stored in each slot, which make false matches rare. */
 const FINGERPRINT_BITS = 11
 const DISTANCE_BITS = 32 - FINGERPRINT_BITS
 const DISTANCE_MASK = (1 << DISTANCE_BITS) - 1
@@ -11,12 +11,10 @@ const SMALLEST = 1 << 17
 const LARGEST = 1 << (DISTANCE_BITS - 1)
 const NONE: readonly number[] = []
 
-/** Random per process, so that callers cannot choose keys whose digests collide in one slot. */
+/** Random per process, so that callers cannot choose colliding keys. */
 const [K0, K1, K2, K3] = crypto.getRandomValues(new Uint32Array(4)) as unknown as [number, number, number, number]
 
-/**
- * Sum of products with odd secret factors, finalized as in MurmurHash3, so that the low bits depend on all input bits.
- */
+/** Sum of products with odd secret factors, finalized as in MurmurHash3: the low bits depend on all input bits. */
 const slotOf = (digests: Uint8Array, offset: number): number => {
   let sum =
     Math.imul(readUint32(digests, offset), K0 | 1) +
@@ -28,11 +26,11 @@ const slotOf = (digests: Uint8Array, offset: number): number => {
   return sum ^ (sum >>> 16)
 }
 
-/** Claims of one period expire together, so that slots are never emptied individually. */
+/** Claims of one period, dropped together when they expire. */
 interface Generation {
-  /** Distances count from the number before this one, so that they are never 0. */
+  /** Distances count from the number before `first`, so that they are never 0. */
   readonly first: number
-  /** Twice the maximum number of claims. 0 if empty; otherwise fingerprint and distance. */
+  /** Twice as many slots as claims. 0 if empty; otherwise fingerprint and distance. */
   readonly slots: Uint32Array
   readonly most: number
   count: number
@@ -48,13 +46,12 @@ const generationOf = (first: number, most: number): Generation => ({
 })
 
 export const createPositions = () => {
-  /** Newest first. */
   let generations: Generation[] = []
 
   const sizeOfNext = (): number => {
     const held = generations.reduce((sum, { count }) => sum + count, 0)
     let most = SMALLEST
-    // The size grows with the rate, so that there are few generations to search.
+    // Grows with the rate, so that there are few generations to search.
     while (most < LARGEST && most < held / 4) most *= 2
     return most
   }
@@ -77,14 +74,13 @@ export const createPositions = () => {
       const distance = number - first + 1
       const replaced = replaces > 0 && replaces < distance ? fingerprint | (distance - replaces) : 0
       let at = slotOf(digests, offset) & mask
-      // Slots are unsigned.
       while (slots[at] !== 0 && slots[at] !== replaced >>> 0) at = (at + 1) & mask
       if (slots[at] === 0) generation.count++
       slots[at] = fingerprint | distance
       if (keepUntilSeconds > generation.keepUntilSeconds) generation.keepUntilSeconds = keepUntilSeconds
     },
 
-    /** Returns the numbers of candidates, newest first. */
+    /** Numbers of candidates, newest first. */
     find: (digest: Uint8Array): readonly number[] => {
       const start = slotOf(digest, 0)
       const fingerprint = readUint32(digest, 4) >>> DISTANCE_BITS
