@@ -1,14 +1,14 @@
-// Copies of the decision log tree's tables, for backups and migrations. Provided by a module.
+// Copies the tables of the decision log's tree for backups and migrations. Provided by a module.
 import { serviceKey } from '../../lib/service-key.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { StoreTarget } from '../store-address.ts'
 
 export interface LogTreeTables {
-  /** Copies the tree, if any, within the target's transaction. @throws StoreUnusableError */
+  /** Copies the tree, if any, in the target's transaction. @throws StoreUnusableError */
   copy(source: StoreTarget, target: Pick<Database, 'schemaWords' | 'dialect'>, transaction: Transaction): Promise<void>
-  /** Copies the tree to a new SQLite file. @returns false if there is no tree */
+  /** @returns false if there is no tree */
   copyToFile(source: StoreTarget, path: string): Promise<boolean>
-  /** Deletes the head of the audit log, which may be older or newer than a restored tree. */
+  /** Deletes the stored head of the audit log, which may not match a restored tree. */
   forgetAuditHead(target: StoreTarget): Promise<void>
 }
 

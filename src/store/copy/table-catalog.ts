@@ -1,5 +1,5 @@
-// Reads the list of tables from the database itself, so that copies include later tables. Source:
-// https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html.
+// Reads the list of tables from the database, so that copies include future tables.
+// https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html
 
 import type { Database, Statements } from '../database.ts'
 import { SHARED_INDEX_PREFIX } from '../decision-index/shared-tables.ts'
@@ -12,13 +12,13 @@ export interface CatalogTable {
   readonly key: readonly string[]
 }
 
-/** These tables describe the schema and are not copied. */
+/** Describes the schema and is not copied. */
 export const MIGRATIONS_TABLE = 'schema_migrations'
 const READERS_TABLE = 'schema_readers'
 
 export const LOG_TREE_PREFIX = 'decision_tree_'
 
-/** The shared decision index and the tree are derived from the logs, which are not copied here. */
+/** Excludes the shared decision index and the tree, which are derived from logs. */
 const isStored = (name: string): boolean =>
   name !== MIGRATIONS_TABLE &&
   name !== READERS_TABLE &&
@@ -68,7 +68,6 @@ const QUERIES = {
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-/** Ignores self-references. */
 const inReferenceOrder = (tables: readonly CatalogTable[], references: readonly ReferenceRow[]): CatalogTable[] => {
   const waiting = new Map(tables.map((table) => [table.name, table]))
   const ordered: CatalogTable[] = []
@@ -87,10 +86,7 @@ const inReferenceOrder = (tables: readonly CatalogTable[], references: readonly 
   return ordered
 }
 
-/**
- * Returns all tables to copy, in the order of their references.
- * @throws StoreUnusableError for a table without a primary key, because its rows have no order
- */
+/** Returns the tables to copy, referenced tables first. @throws StoreUnusableError for a table without a primary key */
 export const readCatalog = async (
   statements: Statements,
   dialect: NonNullable<Database['dialect']>,

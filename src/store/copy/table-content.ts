@@ -1,5 +1,4 @@
-// Rows of a table in key order, and their hash. Equal rows have equal hashes in both dialects, because text and bytes
-// sort equally in both.
+// Rows of a table in key order, and their hash, which does not depend on the dialect.
 import { createHash } from 'node:crypto'
 import type { SqlValue, Statements } from '../database.ts'
 import type { CatalogTable } from './table-catalog.ts'
@@ -14,7 +13,7 @@ export interface TableContent {
 /** A list chunk has up to a few hundred kilobytes; other rows have a few hundred bytes. */
 const BATCH_ROWS = 250
 
-/** Names come from the catalog, never from external input. They are quoted, because they may be SQL keywords. */
+/** Names come from the catalog and may be SQL keywords. */
 export const quoted = (name: string): string => `"${name}"`
 const listed = (names: readonly string[]): string => names.map(quoted).join(', ')
 

@@ -1,4 +1,4 @@
-// Copies one database to a new database, in one transaction of the target and from one snapshot of the source.
+// Copies a snapshot of one database to a new database, in one transaction of the target.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,16 +23,15 @@ export interface CopyProgress {
 
 export interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void
-  /** Copies additional data in the same transaction of the target. */
+  /** Copies additional data in the same transaction. */
   readonly alongside?: (transaction: Transaction) => Promise<void>
 }
 
-/** Maximum duration of a copy; below the timer limits of both databases. */
+/** Below the timer limits of both databases. */
 export const COPY_LIMIT_MS = 43_200_000
 /** Maximum parameters per statement, within the limits of both dialects. */
 const PARAMETERS_MAX = 2_000
 
-/** Opens a database with limits for long transactions. @throws StoreUnusableError, StoreUnavailableError */
 const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
   openMigratedDatabase({
     target,
@@ -43,19 +42,17 @@ const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
     lockLimitMs: 10_000,
   })
 
-/** A copy must not migrate its source, so an older version is rejected. @throws the errors of `open` */
+/** Rejects an older version, because a copy must not migrate its source. @throws the errors of `open` */
 export const openCopySource = (source: StoreTarget): Promise<Database> => open(source, true)
 
-/** Opens a moved store, to undo the move. @throws the errors of `open` */
+/** For undoing the move. @throws the errors of `open` */
 export const openMoved = (store: StoreTarget): Promise<Database> =>
   openMigratedDatabase({ target: store, clock: systemClock, asItIs: true, evenMoved: true })
 
-/** Migrates the target. @throws the errors of `open` */
 export const openForCopying = (target: StoreTarget): Promise<Database> => open(target, false)
 
 const dialectOf = ({ dialect = 'sqlite' }: Database) => dialect
 
-/** Reads a consistent snapshot while other transactions write. */
 export const readSnapshot = <Result>(
   database: Database,
   work: (statements: Statements) => Promise<Result>,
@@ -85,7 +82,7 @@ const readSchema = async (statements: Statements, database: Database): Promise<S
 const namesOf = ({ tables }: Schema): string =>
   JSON.stringify(tables.map(({ name, columns, key }) => [name, columns, key]).sort())
 
-/** Returns the rows that the migrations themselves insert, for example counters. */
+/** Rows that the migrations themselves insert, for example counters. */
 const readFresh = async (): Promise<{
   readonly schema: Schema
   readonly contents: ReadonlyMap<string, TableContent>
@@ -125,7 +122,7 @@ const insertRows = async (transaction: Transaction, table: CatalogTable, rows: r
   const head = `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) VALUES `
   const most = Math.max(1, Math.floor(PARAMETERS_MAX / columns.length))
   for (let from = 0; from < rows.length; ) {
-    // Two statement sizes per table, so that each statement is prepared once.
+    // Two statement sizes per table, so that each is prepared only once.
     const size = rows.length - from >= most ? most : 1
     const values = rows.slice(from, from + size).flatMap((row) => columns.map((column) => row[column] ?? null))
     await transaction.execute(head + Array.from({ length: size }, () => one).join(', '), values)
@@ -133,7 +130,7 @@ const insertRows = async (transaction: Transaction, table: CatalogTable, rows: r
   }
 }
 
-/** Copies rows to an empty table of the same shape. @throws StoreUnusableError if the copy differs from the source */
+/** The target must be an empty table of the same shape. @throws StoreUnusableError if the copy differs */
 export const copyTable = async (
   from: Statements,
   transaction: Transaction,
@@ -158,9 +155,8 @@ export const copyTable = async (
 }
 
 /**
- * Copies all tables. Both databases must be migrated, and the target must be otherwise unused.
- * @returns the tables in the order of copying
- * @throws StoreUnusableError if the schemas differ, the target is in use, or the copy differs from the source
+ * Both databases must be migrated, and the target otherwise unused. Returns the tables in the order of copying. @throws
+ * StoreUnusableError if the schemas differ, the target is in use, or the copy differs from the source
  */
 export const copyTables = async (
   source: Database,

@@ -1,10 +1,10 @@
-// Scope of a table's functions: a separate transaction per write, or one open transaction for all.
+// Scope of a table's functions: one transaction per write, or one open transaction for all.
 import { LIST_ENTRIES_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Database, SqlParameter, Statements, Transaction, TransactionOptions } from '../database.ts'
 
 export interface StoreLimits {
-  /** Maximum entries in all lists of one organization. */
+  /** Maximum entries in all lists of an organization. */
   readonly listEntriesMax: number
 }
 
@@ -13,7 +13,7 @@ const LIMITS: StoreLimits = { listEntriesMax: LIST_ENTRIES_PER_ORGANIZATION_MAX 
 export interface TableScope extends Statements {
   readonly limits: StoreLimits
   readonly statements: Statements
-  /** Runs one statement in its own transaction, which costs less than `write`. Returns the number of changed rows. */
+  /** Runs one statement in its own transaction; cheaper than `write`. Returns the number of changed rows. */
   execute(sql: string, parameters?: readonly SqlParameter[], options?: TransactionOptions): Promise<number>
   write<Result>(work: (own: TransactionScope) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   nowSeconds(): number
@@ -21,7 +21,6 @@ export interface TableScope extends Statements {
 
 export interface TransactionScope extends Transaction, Omit<TableScope, 'execute'> {}
 
-/** Reads on the reserved connection, if there is one. */
 export const reservedReads = ({ query, queryReserved = query }: Statements): Statements => ({ query: queryReserved })
 
 /** Reads with the limit for callers without a key. */
@@ -29,7 +28,6 @@ export const unidentifiedReads = ({ query, queryUnidentified = query }: Statemen
   query: queryUnidentified,
 })
 
-/** Each write commits separately. */
 export const databaseScope = (database: Database, clock: Clock, limits = LIMITS): TableScope => ({
   limits,
   statements: database,
@@ -64,6 +62,6 @@ const writing = (scope: TableScope, options: TransactionOptions): TableScope => 
 /** Writes need not survive a power loss (see TransactionOptions). */
 export const survivingCrashes = (scope: TableScope): TableScope => writing(scope, { survives: 'process-crash' })
 
-/** Like `survivingCrashes`, with writes on the reserved connection. */
+/** Like `survivingCrashes`, on the reserved connection. */
 export const reservedWrites = (scope: TableScope): TableScope =>
   writing(scope, { survives: 'process-crash', queue: 'reserved' })

@@ -1,4 +1,4 @@
-// The copied SQLite database of a trial start of the service.
+// The copied SQLite database of a trial start.
 import { Database as SqliteFile } from 'bun:sqlite'
 
 /** Tables that only people and operators change. */
@@ -26,7 +26,6 @@ const LASTING = [
   'webhook_endpoints',
 ] as const
 
-/** Counts the rows before and after the trial. */
 export const countLastingRows = (path: string): ReadonlyMap<string, number> => {
   using file = new SqliteFile(path, { readonly: true })
   const tables = file.query("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
@@ -39,10 +38,7 @@ export const countLastingRows = (path: string): ReadonlyMap<string, number> => {
   )
 }
 
-/**
- * The trial signs with the deployment's attester keys, and other programs of the machine can reach it, so only the API
- * keys that it creates itself are valid: a key of the backup may have been revoked since.
- */
+/** Only keys created by the trial are valid: a key of the backup may have been revoked since. */
 export const revokeKeys = (path: string): void => {
   using file = new SqliteFile(path)
   file.run('UPDATE api_keys SET revoked_at_seconds = created_at_seconds WHERE revoked_at_seconds IS NULL')
