@@ -1,21 +1,20 @@
-// The SQLite file of the decision index, derived from the log: a damaged or outdated file is deleted and rebuilt.
+// SQLite file of the decision index. It is derived from the log, so a damaged or outdated file is rebuilt.
 import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { createTallyTable } from './tally-table.ts'
 
-/** Increment whenever the stored data or its format changes. */
+/** Increment when the stored data or its format changes. */
 const VERSION = '6'
 
 /**
- * Decisions per generation. A generation of this size can be scanned without an index in a few milliseconds, and
- * creating its indexes, which blocks searches, is short.
+ * Rows per generation: few enough to scan without an index, and to create indexes without blocking searches for long.
  */
 export const GENERATION_ROWS = 200_000
 
-/** Every index contains the other filter columns, so that non-matching rows are not read from the table. */
+/** In every index, so that non-matching rows are not read from the table. */
 const ASKED = 'at, number, project, policy, rule, chain, compliant, shadow'
 
-/** Indexes of a complete generation, in the order of their creation. The table itself is ordered by time. */
+/** Indexes of a complete generation, in the order of their creation. */
 export const GENERATION_INDEXES: ReadonlyArray<{ readonly name: string; readonly on: string }> = [
   { name: 'wallet', on: `(organization, wallet, ${ASKED})` },
   { name: 'uuid', on: '(uuid)' },
@@ -39,7 +38,7 @@ export const TALLIES = createTallyTable('tallies')
 
 const SCHEMA = [
   'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT',
-  // Repeated texts are stored once, and rows refer to them by number.
+  // Each text is stored once, and rows refer to it by number.
   'CREATE TABLE names (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT',
   'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
   `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
@@ -64,7 +63,7 @@ export const setConnection = (database: Database): void => {
   database.run('PRAGMA temp_store = MEMORY')
   database.run('PRAGMA trusted_schema = OFF')
   database.run('PRAGMA cache_size = -65536')
-  // The operating system's page cache serves reads without copying.
+  // Reads come from the operating system's page cache without copying.
   database.run('PRAGMA mmap_size = 8589934592')
 }
 
@@ -73,11 +72,10 @@ const openDatabase = (path: string): Database => {
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
   const database = new Database(path, { create: true, readwrite: true, strict: true })
-  // A page size for sequential reading. Must be set before the first write.
+  // For sequential reading. Must be set before the first write.
   database.run('PRAGMA page_size = 8192')
   database.run('PRAGMA journal_mode = WAL')
-  // A power loss may lose the latest transactions completely, rows with positions. They are then read from the log
-  // again.
+  // A power loss may lose the latest rows, but always with their positions. They are then read from the log again.
   database.run('PRAGMA synchronous = NORMAL')
   setConnection(database)
   return database
@@ -88,7 +86,7 @@ export const hasVersion = (database: Database): boolean => {
     const row = database.query("SELECT value FROM meta WHERE name = 'version'").get() as { value: string } | null
     return row?.value === VERSION
   } catch {
-    // Empty, a different kind of file, or damaged: it is rebuilt.
+    // Empty, damaged, or a different kind of file.
     return false
   }
 }
@@ -112,7 +110,6 @@ const prepareDatabase = (path: string): Database => {
   return database
 }
 
-/** @param fresh true to delete an existing index */
 export const openIndexFile = (path: string, fresh = false): IndexFile => {
   if (fresh) removeFiles(path)
   const database = prepareDatabase(path)

@@ -1,5 +1,5 @@
-// Finds decisions generation by generation, newest first, with the most selective index. A long search stops and
-// returns a position from which it can continue.
+// Finds decisions per generation, newest first, with the most selective index. A long search stops with a position at
+// which it can continue.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -32,17 +32,17 @@ interface Conditions {
   readonly index: keyof typeof POSITION | null
 }
 
-/** Number of indexes of a generation that has this index. */
+/** Number of indexes that a generation has once it has this index. */
 const POSITION = { wallet: 1, uuid: 2, project: 3, rule: 4, denied: 5, shadow: 6 } as const
 
 export interface SearchBudget {
   readonly monotonicMs: () => number
-  /** Milliseconds after which a search reads no further generation. */
+  /** Milliseconds after which a search starts no further generation. */
   readonly limitMs: number
 }
 
 export interface IndexReading extends Pick<IndexFile, 'database' | 'close'> {
-  /** Another file has replaced this file, because the index was rebuilt. */
+  /** True if the index was rebuilt in another file. */
   isStale(): boolean
 }
 
@@ -77,7 +77,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     (database.query('SELECT id FROM names WHERE kind = ? AND text = ?').get(kind, text) as { id: number } | null)?.id ??
     null
 
-  /** Null if the index does not contain one of the names, so that nothing matches. */
+  /** Null if the index lacks one of the names, so that nothing matches. */
   const conditionsOf = (filter: DecisionFilter): Conditions | null => {
     const parts: string[] = []
     const parameters: (number | bigint)[] = []
@@ -96,7 +96,6 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       parts.push(`${column} = ?`)
       parameters.push(id)
     }
-    // Repeats the condition of the partial index.
     if (filter.shadow !== undefined) parts.push('shadow <> 0')
     if (filter.wallet !== undefined) {
       parts.push('wallet = ?')
@@ -167,7 +166,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
   ): PlaceRow[] => {
     const afterSql = after === null ? '' : ' AND (at, number) < (?, ?)'
     const afterParameters = after === null ? [] : [after.atMs, after.number]
-    // Selects the first rows with the index alone, then reads the remaining columns of those rows.
+    // Select the first rows with the index alone, then read their remaining columns.
     return database
       .query(
         `SELECT ${COLUMNS} FROM (
@@ -184,7 +183,6 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
   const byNewest = (left: PlaceRow, right: PlaceRow): number => right.at - left.at || right.number - left.number
 
   return {
-    /** Newest first. */
     find: (filter: DecisionFilter, after: DecisionPosition | null, limit: number): FoundPlaces => {
       const startedMs = monotonicMs()
       const conditions = conditionsOf(filter)
@@ -194,8 +192,8 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       for (const generation of generationsOf(filter, after)) {
         const last = found[limit]
         if (last !== undefined && generation.highest_at < last.at) break
-        // Stop early only if the next page starts later than this page: generations overlap in time, so the search
-        // could otherwise return to the same generations forever.
+        // Stop only if the next page starts later than this one: generations overlap in time, so the search could
+        // otherwise return to the same generations forever.
         const goesOn = after === null || generation.highest_at < after.atMs
         if (goesOn && monotonicMs() - startedMs > limitMs) {
           unread = generation
@@ -219,7 +217,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       }
     },
 
-    /** Returns decisions of any organization with the same first half of the uuid. The caller compares the rest. */
+    /** Matches the first half of the uuid in all organizations. The caller must compare the rest. */
     findByUuid: (uuid: string): readonly DecisionPlace[] => {
       const key = uuidKey(uuid)
       return generationsOf({}, null).flatMap((generation) =>
@@ -234,7 +232,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       )
     },
 
-    /** For time, oldest first; otherwise, most frequent first. */
+    /** By time: oldest first; otherwise: most frequent first. */
     tally: (question: TallyQuestion): readonly TallyRow[] => {
       const asked = TALLIES.ask(question)
       return asked === null

@@ -1,4 +1,4 @@
-// Finds decisions of all nodes in the shared index, newest first, for one organization at a time (invariant 6).
+// Finds decisions of all nodes in the shared index, newest first, within one organization (invariant 6).
 import type { Database, SqlParameter } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
@@ -16,10 +16,10 @@ export interface SharedIndexReader {
     after: DecisionPosition | null,
     limit: number,
   ): Promise<{ readonly places: readonly NodePlace[]; readonly next: DecisionPosition | null }>
-  /** Returns decisions of any organization with the same first half of the uuid. The caller compares the rest. */
+  /** Matches the first half of the uuid in all organizations. The caller must compare the rest. */
   findByUuid(uuid: string): Promise<readonly NodePlace[]>
   count(filter: DecisionFilter): Promise<DecisionCount>
-  /** For time, oldest first; otherwise, most frequent first. */
+  /** By time: oldest first; otherwise: most frequent first. */
   tally(question: TallyQuestion): Promise<readonly TallyRow[]>
 }
 
@@ -35,7 +35,7 @@ interface PlaceRow {
 }
 
 const COUNT_MAX = 100_000
-/** Usually one row, because only forged uuids share their first half. */
+/** Usually one row: only forged uuids share their first half. */
 const SAME_UUID_MAX = 10
 
 const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, r.byte_length,
@@ -67,7 +67,6 @@ const conditionsOf = (filter: DecisionFilter): { sql: string; parameters: SqlPar
   add('r.rule = ?', filter.rule === null ? DEFAULT_RULE : filter.rule)
   add('r.chain = ?', filter.chain)
   add('r.shadow = ?', filter.shadow === undefined ? undefined : shadowName(filter.shadow))
-  // A literal, because a parameter would not match the condition of the partial index.
   if (filter.verdict !== undefined) parts.push(`r.compliant = ${filter.verdict === 'compliant' ? 1 : 0}`)
   add('r.at >= ?', filter.sinceMs)
   add('r.at < ?', filter.untilMs)

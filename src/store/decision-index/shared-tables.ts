@@ -1,5 +1,5 @@
-// The decision index that all nodes share in PostgreSQL, derived from the logs. Tables of another version are dropped
-// and refilled.
+// Decision index shared by all nodes in PostgreSQL. Tables of another version are dropped and filled again from the
+// logs.
 import type { Database } from '../database.ts'
 import { createTallyTable } from './tally-table.ts'
 
@@ -7,7 +7,7 @@ export const SHARED_INDEX_PREFIX = 'decision_index_'
 
 export const SHARED_TALLIES = createTallyTable(`${SHARED_INDEX_PREFIX}tallies`)
 
-/** Increment whenever the stored data or its format changes. */
+/** Increment when the stored data or its format changes. */
 const VERSION = '4'
 
 const TABLES = ['rows', 'tallies', 'positions', 'withheld', 'nodes', 'meta'].map((name) => SHARED_INDEX_PREFIX + name)
@@ -24,7 +24,7 @@ const create = ({ schemaWords }: Database): readonly string[] => {
        PRIMARY KEY (node, slot)
      )${tableEnd}`,
     `CREATE TABLE decision_index_withheld (uuid ${integer} PRIMARY KEY NOT NULL)${tableEnd}`,
-    // The number is computed from the position in the log, so that indexing a line twice yields one row.
+    // The number is derived from the position in the log, so that indexing a line twice adds one row.
     `CREATE TABLE decision_index_rows (
        organization_id TEXT NOT NULL, at ${integer} NOT NULL, number ${integer} NOT NULL,
        project_id TEXT NOT NULL, policy_id TEXT NOT NULL, key_id TEXT NOT NULL, rule TEXT NOT NULL, chain TEXT NOT NULL,
@@ -47,7 +47,7 @@ const EXISTS = {
     AND relnamespace = current_schema()::regnamespace`,
 } as const
 
-/** Creates the tables if they are missing or have another version. Safe for concurrent starts of several nodes. */
+/** Creates missing or outdated tables. Safe for concurrent starts of several nodes. */
 export const prepareSharedIndex = (database: Database): Promise<void> => {
   const { beginMigration = [], adapt = (statement: string) => statement } = database.schemaWords
   return database.transaction(async (transaction) => {

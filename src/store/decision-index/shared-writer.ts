@@ -1,5 +1,5 @@
-// Writes one node's decisions to the shared index. One transaction writes the rows and the position in the node's log,
-// so that no line is skipped.
+// Writes one node's decisions to the shared index, in one transaction with the position in the log, so that no line is
+// skipped.
 import type { Database, SqlParameter, Transaction } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
@@ -53,10 +53,7 @@ const insertOf = (rows: number): string =>
    VALUES ${Array.from({ length: rows }, () => ONE_ROW).join(', ')} ON CONFLICT (organization_id, at, number) DO NOTHING
    RETURNING ${TALLIED}`
 
-/**
- * Returns a safe integer computed from a position on a node. Accidental collisions within one organization and
- * millisecond are negligible.
- */
+/** Safe integer derived from a position on a node. Collisions within an organization and millisecond are negligible. */
 const placeNumber = (node: string, { place }: IndexedDecision): number =>
   Number(BigInt.asUintN(52, Bun.hash.xxHash64(`${node}/${place.slot}/${place.segment}/${place.offset}`)))
 
@@ -102,7 +99,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
   const insert = async (transaction: Transaction, decisions: readonly IndexedDecision[]): Promise<number> => {
     const inserted: TalliedRow[] = []
     for (let from = 0; from < decisions.length; ) {
-      // Two statement sizes, so that each statement is prepared once.
+      // Two statement sizes, so that each is prepared only once.
       const rows = decisions.length - from >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1
       const values = decisions.slice(from, from + rows).flatMap(valuesOf)
       inserted.push(...(await transaction.query<TalliedRow>(insertOf(rows), values)))
@@ -111,7 +108,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     return tally(transaction, inserted, 1)
   }
 
-  /** Reads the whole table. Needed only after a failed write to the log. */
+  /** Reads the whole table; needed only after a failed write to the log. */
   const cutOff = async (transaction: Transaction, { slot, segment, length }: CutSegment): Promise<number> =>
     tally(
       transaction,

@@ -1,10 +1,9 @@
-// Counts decisions during indexing: by time, by policy and rule, and by API key. A page about a week then reads a few
-// hundred rows.
+// Counts decisions during indexing, by time, rule and API key, so that a page about a week reads a few hundred rows.
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
 export type TallyBy = 'time' | 'rule' | 'source'
 
-/** Interval lengths: whole quarter-hours, of which time zone offsets are multiples. */
+/** Whole quarter-hours, because time zone offsets are multiples of a quarter-hour. */
 export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000, rule: 3_600_000, source: 900_000 }
 
 /** A UTC day, the second interval of rules and keys. */
@@ -18,17 +17,17 @@ export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
   source: 'source-day',
 }
 
-/** Represents the policy's default. Rule ids cannot contain these characters. */
+/** The policy's default. Rule ids cannot contain these characters. */
 export const DEFAULT_RULE = '(default)'
 
 export interface TallyQuestion {
   /** Null for all organizations, for the administration of the deployment (invariant 6). */
   readonly organizationId: string | null
   readonly by: TallyBy
-  /** Unix milliseconds, extended to whole intervals: the first contains `sinceMs`, the last starts before `untilMs`. */
+  /** Unix milliseconds, extended to whole intervals. `untilMs` is exclusive. */
   readonly sinceMs: number
   readonly untilMs: number
-  /** Start of the counts that are also returned separately. */
+  /** Start of a period that is also counted separately. */
   readonly laterMs?: number | undefined
 }
 
@@ -42,7 +41,7 @@ export interface TallyRow {
   readonly rule: string | null
   readonly compliant: number
   readonly denied: number
-  /** Counts starting with `laterMs`. 0 if it is omitted. */
+  /** Counts since `laterMs`; 0 if it is omitted. */
   readonly laterCompliant: number
   readonly laterDenied: number
 }
@@ -77,7 +76,7 @@ interface Run {
   denied: number
 }
 
-/** Groups consecutive decisions with the same key, policy and rule, which is cheaper than finding their rows. */
+/** Groups consecutive decisions with the same key, policy and rule, which is cheaper than a lookup per decision. */
 const runsOf = (decisions: Iterable<Counted>): readonly Run[] => {
   const runs: Run[] = []
   let run: Run | undefined
@@ -111,7 +110,7 @@ export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
     count('rule', policyId, first.rule ?? DEFAULT_RULE)
     count('source', keyId, '')
   }
-  // Days are aggregated from these rows, not from the decisions.
+  // Aggregate days from these rows instead of the decisions.
   for (const tally of [...tallies.values()]) {
     const group = DAY_GROUPS[tally.group as TallyBy]
     if (group !== null) add({ ...tally, group, atMs: tally.atMs - (tally.atMs % TALLY_DAY_MS) })

@@ -1,4 +1,4 @@
-// Table and queries of counted decisions, shared by the local and the shared index.
+// Table and queries of counted decisions, for the local and the shared index.
 import {
   DAY_GROUPS,
   DEFAULT_RULE,
@@ -24,7 +24,6 @@ const COLUMNS: Readonly<Record<TallyBy, string>> = {
 interface FoundTally {
   readonly at?: number
   readonly organization?: string
-  /** Policy or key. */
   readonly subject?: string
   readonly rule?: string
   readonly compliant: number
@@ -45,7 +44,7 @@ const toTallyRow = (by: TallyBy, found: FoundTally): TallyRow => ({
   laterDenied: Number(found.later_denied),
 })
 
-/** `later` is 1 for rows starting with `laterMs`. */
+/** `later` is 1 for rows since `laterMs`. */
 interface Part {
   readonly group: TallyGroup
   readonly fromMs: number
@@ -53,7 +52,7 @@ interface Part {
   readonly later: 0 | 1
 }
 
-/** Returns the fewest rows that cover a span: steps up to the first midnight, whole days, steps of the last day. */
+/** Covers a period with the fewest rows: steps until the first midnight, whole days, steps of the last day. */
 const partsBetween = (by: TallyBy, fromMs: number, toMs: number, later: 0 | 1): readonly Part[] => {
   const group = DAY_GROUPS[by]
   const firstDay = Math.ceil(fromMs / TALLY_DAY_MS) * TALLY_DAY_MS
@@ -71,7 +70,6 @@ const partsBetween = (by: TallyBy, fromMs: number, toMs: number, later: 0 | 1): 
 
 const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Part[] => {
   const fromMs = tallyStart(by, sinceMs)
-  // Only whole intervals are counted.
   const toMs = Math.ceil(untilMs / TALLY_STEPS_MS[by]) * TALLY_STEPS_MS[by]
   if (laterMs === undefined) return partsBetween(by, fromMs, toMs, 0)
   const middleMs = Math.min(Math.max(tallyStart(by, laterMs), fromMs), toMs)
@@ -79,12 +77,12 @@ const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Par
 }
 
 export interface TallyTable {
-  /** @param integer the database's type for 64-bit integers @param end end of the CREATE TABLE statement */
+  /** @param integer type for 64-bit integers @param end end of the CREATE TABLE statement */
   create(integer: string, end: string): readonly string[]
-  /** Adds counts to a row or inserts it. */
+  /** Inserts a row or adds to its counts. */
   readonly add: string
   addParameters(tally: Tally, node: string): (string | number)[]
-  /** Null if the time span is empty. */
+  /** Null if the period is empty. */
   ask(question: TallyQuestion): TallyAsked | null
 }
 
@@ -101,7 +99,7 @@ export const createTallyTable = (table: string): TallyTable => ({
        subject TEXT NOT NULL, rule TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
        PRIMARY KEY (grouped_by, organization, at, node, subject, rule)
      )${end}`,
-    // Queries about all organizations group by key, of which there are fewer than rules.
+    // Queries over all organizations group by key, because there are fewer keys than rules.
     `CREATE INDEX ${table}_by_time ON ${table} (grouped_by, at) WHERE rule = ''`,
   ],
   add: `INSERT INTO ${table} (grouped_by, organization, at, node, subject, rule, compliant, denied)
@@ -122,7 +120,6 @@ export const createTallyTable = (table: string): TallyTable => ({
     const parts = partsOf(question)
     if (parts.length === 0) return null
     const columns = COLUMNS[by]
-    // A literal, because a parameter would not match the condition of the partial index.
     const everyones = by === 'rule' ? '' : " AND rule = ''"
     const own = organizationId === null ? everyones : ' AND organization = ?'
     const selects = parts.map(

@@ -1,4 +1,4 @@
-// Queries to the decision index and their results. The index only locates lines in the log.
+// Queries to the decision index, and their results. The index only locates lines in the log.
 import type { LinePlace } from '../../decision-log/located.ts'
 import type { ShadowOutcome } from '../../domain/verdict.ts'
 
@@ -11,14 +11,13 @@ export interface DecisionFilter {
   /** Null if the policy's default decided. */
   readonly rule?: string | null
   readonly chain?: string
-  /** Outcome of this shadow revision. */
   readonly shadow?: { readonly revisionId: string; readonly outcome: ShadowOutcome }
   /** Unix milliseconds; `untilMs` is exclusive. */
   readonly sinceMs?: number
   readonly untilMs?: number
 }
 
-/** End of a page. Decisions are ordered by time, newest first, and by their number in the index. */
+/** End of a page. Decisions are sorted by time, newest first, then by their number in the index. */
 export interface DecisionPosition {
   readonly atMs: number
   readonly number: number
@@ -27,14 +26,14 @@ export interface DecisionPosition {
 export interface DecisionPlace extends LinePlace {
   readonly atMs: number
   readonly number: number
-  /** The answer came after the deadline and was not sent. A retry may have received it. */
+  /** The answer missed the deadline and was not sent, although a retry may have received it. */
   readonly withheld: boolean
 }
 
 export interface FoundPlaces {
   readonly places: readonly DecisionPlace[]
   readonly next: DecisionPosition | null
-  /** False if the search reached its time limit. It can continue from `next`. */
+  /** False if the search reached its time limit. Continue from `next`. */
   readonly complete: boolean
 }
 

@@ -1,5 +1,5 @@
-// Writes decisions to the index. One transaction writes the rows and the position in the log, so that no line is
-// indexed twice or skipped, even after a crash.
+// Writes decisions to the index, in one transaction with the position in the log, so that no line is indexed twice or
+// skipped after a crash.
 import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, TALLIES, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { type Counted, DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
@@ -11,7 +11,7 @@ export interface SlotPosition {
   readonly offset: number
 }
 
-/** A segment that was truncated at byte `length`: later lines are deleted from the index. */
+/** A segment truncated at byte `length`. Delete later lines from the index. */
 export interface CutSegment {
   readonly slot: string
   readonly segment: string
@@ -34,7 +34,7 @@ interface Generation {
   highestAt: number
 }
 
-/** Combines a shadow revision and its outcome, so that a row stores both as one number. */
+/** Combines revision and outcome, so that a row stores them as one number. */
 export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision['shadow']>): string =>
   `${revisionId} ${outcome}`
 
@@ -43,7 +43,7 @@ const insertOf = (generation: number): string =>
 
 export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
   const { database, statement } = file
-  /** Numbers by kind and text, with the latest text: consecutive decisions often have the same names. */
+  /** Numbers by kind and text. Remembers the latest text, because consecutive decisions often share names. */
   const names = new Map<string, { readonly ids: Map<string, number>; text: string; id: number }>()
 
   const nameId = (kind: string, text: string): number => {
@@ -64,7 +64,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
       `INSERT INTO names (kind, text) VALUES (?, ?) ON CONFLICT (kind, text) DO UPDATE SET text = excluded.text
        RETURNING id`,
     ).get(kind, text) as { id: number }
-    // Limits the memory. Rarely reached: few deployments use this many rules and keys at a time.
+    // Limits the memory. Few deployments have this many rules and keys at once.
     if (ids.size >= 100_000) ids.clear()
     ids.set(text, row.id)
     return row.id
@@ -139,7 +139,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     }
   }
 
-  /** The index of one machine stores its only node with an empty name. */
+  /** A local index stores its only node with an empty name. */
   const addTally = (tally: Tally): void => void statement(TALLIES.add).run(...TALLIES.addParameters(tally, ''))
 
   const cutOff = ({ slot, segment, length }: CutSegment): void => {
@@ -190,7 +190,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
       try {
         appendAll.immediate(lines, positions, cuts)
       } catch (error) {
-        // The transaction was rolled back, so its counts do not apply.
+        // The transaction was rolled back, including its counts.
         names.clear()
         generation = readNewest()
         count = readCount()
