@@ -1,4 +1,4 @@
-// Erases all evidence of a session and derived data. Only the history remains.
+// Erases all evidence of a session and all data derived from it, except the history.
 import type { EvidenceRecord } from '../../domain/evidence.ts'
 import type { Session } from '../../domain/session.ts'
 import type { Transaction } from '../database.ts'
@@ -10,10 +10,7 @@ import { announceSharing } from '../sessions/session-sharing.ts'
 import { eraseTraces } from '../sessions/session-traces.ts'
 import { eraseEvidence } from './evidence-rows.ts'
 
-/**
- * Destroys the keys of the session's evidence and records this in the history. The session must be locked.
- * @returns the erased rows
- */
+/** Destroys the keys and records this in the history. The session must be locked. @returns the erased rows */
 export const eraseSessionEvidence = async (
   transaction: Transaction,
   session: Session,

@@ -1,4 +1,4 @@
-// Retention of evidence in days, by the status of its session. The sweep reads rows of all organizations.
+// Retention periods of evidence in days, by the status of the session.
 
 import type { EvidenceTarget } from '../../domain/evidence.ts'
 import { hidden, integer, text } from '../columns.ts'
@@ -7,7 +7,7 @@ import type { SqlParameter, Statements } from '../database.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { EVIDENCE } from './evidence-rows.ts'
 
-/** Days after the end of the session. A session that awaits its decision keeps its evidence. */
+/** Days after the end of the session. A session that awaits a decision keeps its evidence. */
 const RETENTION = defineTable('evidence_retention', {
   organizationId: hidden(text),
   completedDays: integer,
@@ -28,8 +28,7 @@ const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id =
   AND event.session_id = sessions.id AND event.kind = 'status'`
 
 /**
- * The days count from the session's last step or its completion. A returned session keeps its evidence at least as long
- * as a rejected session; a session that was ever completed, as a completed session.
+ * A session once submitted keeps its evidence as long as a rejected one; once completed, as long as a completed one.
  */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
@@ -68,11 +67,11 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
   find: async (organizationId: string): Promise<Retention> =>
     (await RETENTION.find(scope, { organizationId })) ?? RETENTION_DEFAULT,
 
-  /** @throws ConstraintViolatedError if the days are out of range or the organization is unknown */
+  /** @throws ConstraintViolatedError if a period is out of range or the organization is unknown */
   set: (organizationId: string, { completedDays, rejectedDays, abandonedDays }: Retention): Promise<void> =>
     RETENTION.put(scope, { organizationId }, { completedDays, rejectedDays, abandonedDays }),
 
-  /** Returns at most `limit` sessions. Erase their evidence, then call again. */
+  /** At most `limit` sessions. Erase their evidence, then call again. */
   listExpired: async (limit: number): Promise<readonly EvidenceTarget[]> => {
     const rows = await scope.statements.query<{ organization_id: string; id: string }>(
       `${EXPIRED} ORDER BY sessions.id LIMIT ?`,

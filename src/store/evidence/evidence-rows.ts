@@ -1,4 +1,4 @@
-// Rows of evidence. Erasing destroys the key of the file but keeps the row, to which the history refers.
+// Rows of evidence. Erasing destroys the key of the file but keeps the row, because the history refers to it.
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { columnsOf, hidden, integer, names, nullable, sql, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
@@ -26,7 +26,6 @@ export const keptOf = ({ organizationId, sessionId }: EvidenceTarget) => ({
   erasedAtSeconds: null,
 })
 
-/** Destroys the keys of the matching rows and returns the rows. */
 export const eraseEvidence = (
   transaction: Transaction,
   target: EvidenceTarget,

@@ -1,5 +1,5 @@
-// Submitted evidence: one row per document, and one for a session's fields. Each change is an event of the session and
-// takes the session's lock.
+// Submitted evidence: one row per document, and one for the session's fields. Each change locks the session and adds an
+// event.
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newOrderedId } from '../../domain/identifier.ts'
@@ -37,7 +37,7 @@ interface EvidenceChange {
   readonly obsoleteFiles: readonly string[]
 }
 
-/** Adds the event, announces the session in the change feed, and returns its new state. */
+/** Returns the session's new state. */
 const announceChange = async (
   transaction: Transaction,
   session: Session,
@@ -55,10 +55,7 @@ const announceChange = async (
 const clearErasure = (transaction: Transaction, { organizationId, sessionId }: EvidenceTarget): Promise<number> =>
   SESSIONS.updateAll(transaction, { organizationId, id: sessionId }, { evidenceErasedAtSeconds: null })
 
-/**
- * Call in the transaction that completes a session.
- * @throws EvidenceErasedError if the evidence was erased and nothing was submitted since
- */
+/** Call in the transaction that completes a session. @throws EvidenceErasedError if nothing was submitted since */
 export const requireEvidenceKept = async (
   transaction: Transaction,
   { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
@@ -67,9 +64,9 @@ export const requireEvidenceKept = async (
   if ((await SESSIONS.find(transaction, erased)) !== null) throw new EvidenceErasedError()
 }
 
-/** Unless documented otherwise, functions return null if the organization has no such session. */
+/** Unless stated otherwise, functions return null if the organization has no such session. */
 export const createEvidenceTable = (scope: TableScope) => {
-  /** @throws BrowserUnknownError, SessionClosedError if the person can no longer change the session */
+  /** @throws BrowserUnknownError, SessionClosedError */
   const lockOpen = async (transaction: Transaction, target: EvidenceTarget): Promise<Session | null> => {
     const nowSeconds = scope.nowSeconds()
     const session = await lockSession(transaction, target.organizationId, target.sessionId, nowSeconds)
@@ -83,7 +80,6 @@ export const createEvidenceTable = (scope: TableScope) => {
     list: (target: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
       EVIDENCE.list(scope, keptOf(target), ['createdAtSeconds', 'id']),
 
-    /** Returns the records of one kind, by session. */
     recordsOf: async (
       organizationId: string,
       sessionIds: readonly string[],
@@ -95,7 +91,8 @@ export const createEvidenceTable = (scope: TableScope) => {
     },
 
     /**
-     * Replaces the fields in row `replacedId` (null if there are none). Returns false after a concurrent replacement.
+     * @param replacedId current row with the fields; null if there is none. Returns false if it was replaced
+     * concurrently
      * @throws SessionClosedError, PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     replaceFields: (
@@ -126,9 +123,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Replaces a note that the service stores with the evidence.
-     * @returns files that can no longer be decrypted; null if there is no such session or its evidence was erased
-     * @throws OrganizationKeyExchangedError
+     * Replaces a note that the service stores with the evidence. Returns files that can no longer be decrypted; null
+     * also if the evidence was erased. @throws OrganizationKeyExchangedError
      */
     replaceNote: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>
       scope.write(async (transaction) => {
@@ -142,7 +138,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * False if the session has the maximum of documents of this kind. @throws SessionClosedError,
+     * False if the session has the maximum number of documents of this kind. @throws SessionClosedError,
      * PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     addDocument: (
@@ -186,10 +182,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         }
       }),
 
-    /**
-     * Destroys all keys of the session's evidence, regardless of its status.
-     * @param onlyExpired true to do nothing during the retention period
-     */
+    /** Destroys all keys, in any status. @param onlyExpired true to do nothing during the retention period */
     eraseAll: (
       target: EvidenceTarget,
       actor: string,
@@ -199,7 +192,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         const nowSeconds = scope.nowSeconds()
         const { organizationId, sessionId } = target
         if (onlyExpired) {
-          // The lock below restarts the retention period.
+          // The lock below would restart the retention period.
           await lockSessionAsItIs(transaction, organizationId, sessionId)
           if (!(await isExpired(transaction, target, nowSeconds))) {
             const state = await readState(transaction, organizationId, sessionId)
@@ -213,7 +206,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return state === null ? null : { state, obsoleteFiles: rows.map((row) => row.storageName) }
       }),
 
-    /** Returns one piece of evidence and records the access atomically. Null if the session has no such evidence. */
+    /** Returns one piece of evidence and records the access atomically. Null also if there is no such evidence. */
     recordRead: (target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null> =>
       scope.write(async (own) => {
         const { organizationId, sessionId } = target
@@ -224,7 +217,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return record
       }),
 
-    /** Oldest first. Accesses are kept when the evidence is erased. */
+    /** Oldest first. Records of access outlive the evidence. */
     listReads: ({ organizationId, sessionId }: EvidenceTarget) =>
       READS.list(scope, { organizationId, sessionId }, ['readAtSeconds', 'id']),
   }
