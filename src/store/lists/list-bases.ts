@@ -1,5 +1,5 @@
-// Writes whole lists. A base's sorted chunks are stored a few at a time, so that other transactions proceed. A final
-// transaction makes the base the list's content.
+// Writes whole lists. A base's sorted chunks are stored a few at a time, so that other transactions can proceed. The
+// last transaction activates the base.
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth } from '../../domain/address-key.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { ListChunk } from '../../domain/list.ts'
@@ -13,7 +13,7 @@ import { CHUNKS, findChunk, packNotes, toChunk } from './list-chunks.ts'
 import { requireRoomForEntries, requireRoomForStaged } from './list-limits.ts'
 import { confirmSource } from './list-sources.ts'
 
-/** A base with its number of keys per width. */
+/** A base, with its number of keys per width. */
 const BASES = defineTable('list_bases', {
   id: text,
   evmCount: integer,
@@ -26,14 +26,14 @@ const BASES = defineTable('list_bases', {
 export interface SourceConfirmation {
   readonly fileSha256: string
   readonly fileBytes: number
-  /** Number of entries that are not addresses of the supported chains. */
+  /** Entries that are not addresses of supported chains. */
   readonly skippedCount: number
   readonly nextDueAtSeconds: number
   /** The source's token at the time of the lease (list-sources.ts). */
   readonly token: string
 }
 
-/** The base contains the wallets of this version of a list of sanctioned people (screening-lists.ts). */
+/** Version of the list of sanctioned people from which the wallets were taken (screening-lists.ts). */
 export interface ScreeningConfirmation {
   readonly screeningList: string
   readonly versionId: string
@@ -42,15 +42,13 @@ export interface ScreeningConfirmation {
 export interface BaseActivation {
   readonly listId: string
   readonly baseId: string
-  /** The version that the list must still have. Null accepts any. */
+  /** Required current version of the list; null accepts any. */
   readonly ifVersion: number | null
-  /**
-   * Null for a manual list. If the list's maintainer has changed, the activation is rejected with `changed-meanwhile`.
-   */
+  /** Null for a manual list. If this differs from the list's maintainer, the result is `changed-meanwhile`. */
   readonly confirmation: SourceConfirmation | ScreeningConfirmation | null
 }
 
-/** Lost chunks are rewritten together with the list. Only the activation waits for the disk. */
+/** Lost chunks are rewritten with the list. Only the activation waits for the disk. */
 const STAGING: TransactionOptions = { survives: 'process-crash' }
 
 /** Time for readers of a retired base to finish. */
@@ -59,7 +57,7 @@ const RETIRED_KEEP_SECONDS = 60
 const STAGED_KEEP_SECONDS = 6 * 3_600
 const SWEEP_CHUNKS = 16
 
-/** Bases that no list uses and that were retired or created long ago. */
+/** Unused bases that were retired or created long ago. */
 const UNUSED = `SELECT id FROM list_bases
   WHERE (retired_at_seconds <= ? OR (retired_at_seconds IS NULL AND created_at_seconds <= ?))
     AND NOT EXISTS (SELECT 1 FROM lists WHERE lists.base_id = list_bases.id)`
@@ -78,7 +76,7 @@ export const createListBaseTable = (scope: TableScope) => ({
     return (await BASES.insert(survivingCrashes(scope), { ...base, createdAtSeconds: scope.nowSeconds() })).id
   },
 
-  /** Adds chunks to a base that no list uses yet. Within a width, each chunk must follow the previous chunk. */
+  /** The base must be unused. Within a width, each chunk must follow the previous chunk. */
   append: (baseId: string, chunks: readonly ListChunk[]): Promise<void> =>
     scope.write(async (transaction) => {
       for (const chunk of chunks) {
@@ -95,7 +93,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       }
     }, STAGING),
 
-  /** Makes the base the list's content. Earlier changes of single entries are dropped. @throws ListLimitError */
+  /** Makes the base the list's content, and drops earlier changes of single entries. @throws ListLimitError */
   activate: (activation: BaseActivation): Promise<'activated' | 'unknown' | 'changed-meanwhile'> =>
     scope.write(async (transaction) => {
       const { listId, baseId, ifVersion, confirmation } = activation
@@ -152,23 +150,21 @@ export const createListBaseTable = (scope: TableScope) => ({
       return 'activated'
     }),
 
-  /**
-   * Protects an unused base from deletion until a given time, because it waits for an approval. @throws ListLimitError
-   */
+  /** Keeps an unused base until an approval, at most until the given time. @throws ListLimitError */
   keepStaged: (id: string, untilSeconds: number): Promise<void> =>
     scope.write(async (own) => {
       await BASES.updateAll(own, { id, retiredAtSeconds: null }, { createdAtSeconds: untilSeconds })
       await requireRoomForStaged(own, id)
     }),
 
-  /** Deletes a base that was created but is not used by a list. */
+  /** Deletes a base that no list uses. */
   discard: async (id: string): Promise<void> => {
     await BASES.updateAll(survivingCrashes(scope), { id }, { retiredAtSeconds: 0 })
   },
 
   find: (id: string) => BASES.find(scope, { id }),
 
-  /** Returns keys of the next chunks after a key (null for the first), without notes. Empty at the end. */
+  /** Keys of the next chunks after a key (null for the first), without notes. Empty at the end. */
   readKeys: async (
     baseId: string,
     width: KeyWidth,
@@ -183,7 +179,6 @@ export const createListBaseTable = (scope: TableScope) => ({
     return rows.map((row) => row.keys)
   },
 
-  /** Like `readKeys`, with notes. */
   readChunks: async (
     baseId: string,
     keyWidth: KeyWidth,
@@ -209,7 +204,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       // An activation also locks the base.
       await BASES.lock(transaction, { id: found.id }, 'retiredAtSeconds')
       const [base] = await transaction.query<{ id: string }>(`${UNUSED} AND id = ?`, [...limits, found.id])
-      // The base is in use again. The others are swept next time.
+      // The base is in use again. The next sweep handles the others.
       if (base === undefined) return 0
       await BASES.updateAll(transaction, { id: base.id, retiredAtSeconds: null }, { retiredAtSeconds: 0 })
       for (const width of KEY_WIDTHS) {

@@ -1,4 +1,4 @@
-// The storage format of a list's chunk: its keys as bytes, and its notes as JSON with deduplicated authors and times.
+// Storage format of a list's chunk: keys as bytes, and notes as JSON with deduplicated authors and times.
 import type { KeyWidth } from '../../domain/address-key.ts'
 import type { ListChunk, ListNote } from '../../domain/list.ts'
 import { bytes, hidden, integer, sql, text } from '../columns.ts'
@@ -8,9 +8,9 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 interface PackedNotes {
   readonly stamps: readonly (readonly [author: string, addedAtSeconds: number])[]
-  /** Index of the stamp per key, in order. Omitted if there is only one stamp. */
+  /** Index of the stamp per key. Omitted if there is only one stamp. */
   readonly by?: readonly number[]
-  /** Memo per key, in order. Omitted if every memo is empty. */
+  /** Memo per key. Omitted if every memo is empty. */
   readonly memos?: readonly string[]
 }
 
@@ -33,7 +33,7 @@ export const packNotes = (notes: readonly ListNote[]): string => {
   return JSON.stringify(packed)
 }
 
-/** Parses the notes of a chunk once. @returns the note of the key at an index */
+/** Parses a chunk's notes once. Returns a function that finds the note of the key at an index. */
 export const noteReader = (text: string): ((index: number) => ListNote) => {
   const { stamps, by, memos } = JSON.parse(text) as PackedNotes
   return (index) => {
@@ -57,7 +57,7 @@ export const CHUNKS = defineTable('list_chunks', {
 
 export interface ChunkRow extends ItemOf<typeof CHUNKS> {}
 
-/** Returns the chunk that would contain a key: the last chunk that starts at or before it. Null if there is none. */
+/** Returns the chunk that would contain a key: the last that starts at or before it. Null if there is none. */
 export const findChunk = async (statements: Statements, baseId: string, key: Uint8Array): Promise<ChunkRow | null> => {
   const before = { baseId, keyWidth: key.length, firstKey: sql`<= ${key}` }
   return (await CHUNKS.list(statements, before, { by: ['firstKey'], descending: true, limit: 1 }))[0] ?? null
@@ -88,7 +88,7 @@ class StoredChunk implements ListChunk {
 
 export const toChunk = (row: ChunkRow): ListChunk => new StoredChunk(row)
 
-/** Returns the key's index in the chunk, or -1. */
+/** Index of the key in the chunk, or -1. */
 export const indexOfKey = (keys: Uint8Array, key: Uint8Array): number => {
   const width = key.length
   let low = 0

@@ -1,5 +1,4 @@
-// Limits the entries of an organization's lists, because each process keeps all lists in memory. Shared lists have no
-// limit.
+// Limits the entries of an organization's lists, because each process keeps them in memory. Shared lists are unlimited.
 import { ListLimitError } from '../../domain/list.ts'
 import type { TransactionScope } from '../copy/table-scope.ts'
 import { lockOrganization } from '../row-locks.ts'
@@ -10,9 +9,8 @@ const sumOf = async (own: TransactionScope, statement: string, organizationId: s
 }
 
 /**
- * Call in the transaction that changes a list, before the change.
- * @param added number of entries by which the list grows; negative if it shrinks
- * @throws ListLimitError
+ * Call in the transaction of a change, before it. @param added growth; negative if the list shrinks @throws
+ * ListLimitError
  */
 export const requireRoomForEntries = async (
   own: TransactionScope,
@@ -28,10 +26,7 @@ export const requireRoomForEntries = async (
   }
 }
 
-/**
- * Call in the transaction that keeps a base until its approval, after the base is kept.
- * @throws ListLimitError
- */
+/** Call after keeping a base until its approval, in the same transaction. @throws ListLimitError */
 export const requireRoomForStaged = async (own: TransactionScope, baseId: string): Promise<void> => {
   const [list] = await own.query<{ readonly organizationId: string | null }>(
     `SELECT lists.organization_id AS "organizationId" FROM list_bases JOIN lists ON lists.id = list_bases.list_id

@@ -14,7 +14,7 @@ interface ChunkStart {
   readonly firstKey: Uint8Array
 }
 
-/** The last start at or before the key. `starts` must be in ascending order. */
+/** Last start at or before the key. `starts` must be sorted. */
 const startOf = (starts: readonly ChunkStart[], key: Uint8Array): ChunkStart | null => {
   let low = 0
   let high = starts.length
@@ -77,7 +77,7 @@ async function* chunksWith<Row extends Partial<ChunkRow>>(
   }
 }
 
-/** Returns the keys in the base as hex digits. Reads no notes. */
+/** Returns the found keys as hex digits. Reads no notes. */
 export const findKeys = async (
   statements: Statements,
   baseId: string | null,

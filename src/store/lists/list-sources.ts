@@ -1,5 +1,5 @@
-// Sources of lists, their schedules and latest results. One process at a time reads a due source, under a lease longer
-// than a read. Each lease or change creates a new token; a result with an outdated token is discarded.
+// Sources of lists, with schedules and latest results. One process at a time reads a due source under a lease. Each
+// lease or change creates a new token, and a result with an outdated token is discarded.
 import { randomBase62 } from '../../domain/identifier.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import { recordChange } from '../changes.ts'
@@ -20,9 +20,9 @@ const COLUMNS = {
   dueAtSeconds: integer,
   attemptedAtSeconds: nullable(integer),
   failure: nullable(text),
-  /** Last time the content was read completely and accepted. */
+  /** Last time the whole content was read and accepted. */
   confirmedAtSeconds: nullable(integer),
-  /** SHA-256 of that file in hexadecimal. */
+  /** Hexadecimal. */
   fileSha256: nullable(text),
   fileBytes: nullable(integer),
   skippedCount: nullable(integer),
@@ -85,7 +85,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return kept
       }),
 
-    /** Keeps the content and makes the list manually maintained. Returns false if it has no source. */
+    /** Keeps the content for manual maintenance. Returns false if the list has no source. */
     remove: (listId: string): Promise<boolean> =>
       scope.write(async (own) => {
         await lockList(own, listId)
@@ -105,10 +105,7 @@ export const createListSourceTable = (scope: TableScope) => {
       return sources.toSorted((one, other) => (one.name < other.name ? -1 : 1))
     },
 
-    /**
-     * Leases one due source. Skips owners with a leased source, so that an organization's slow sources delay only each
-     * other.
-     */
+    /** Skips owners with a leased source, so that slow sources delay only their own organization. */
     takeDue: async (leaseSeconds: number): Promise<ListSource | null> => {
       const now = scope.nowSeconds()
       const due = { dueAtSeconds: sql`<= ${now}`, leasedUntilSeconds: sql`<= ${now}` }
@@ -121,15 +118,15 @@ export const createListSourceTable = (scope: TableScope) => {
       return LIST_SOURCES.update(scope, { listId: candidate.listId, ...due }, lease(leaseSeconds), isFree)
     },
 
-    /** Leases a list's source even if it is not due, which invalidates a read in progress. Null if it has no source. */
+    /** Leases a source even if it is not due, which invalidates a read in progress. Null if the list has no source. */
     take: (listId: string, leaseSeconds: number): Promise<ListSource | null> =>
       LIST_SOURCES.update(scope, { listId }, lease(leaseSeconds)),
 
-    /** Returns false if the list has no source. */
+    /** Makes the source due. Returns false if the list has no source. */
     hasten: async (listId: string): Promise<boolean> =>
       (await LIST_SOURCES.updateAll(scope, { listId }, { dueAtSeconds: scope.nowSeconds() })) > 0,
 
-    /** The file is unchanged. Returns false if the source was changed or leased again. */
+    /** Records an unchanged file. Returns false if the source was changed or leased again. */
     confirm: ({ listId, token }: TakenSource, nextDueAtSeconds: number): Promise<boolean> =>
       scope.write(async (own) => {
         const confirmed = await confirmSource(own, { listId, token }, { dueAtSeconds: nextDueAtSeconds })
@@ -137,7 +134,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return confirmed
       }),
 
-    /** The list keeps its content. Does nothing if the source was changed or leased again. */
+    /** Keeps the list's content. Does nothing if the source was changed or leased again. */
     fail: async ({ listId, token }: TakenSource, failure: string, nextDueAtSeconds: number): Promise<void> => {
       const attempt = { dueAtSeconds: nextDueAtSeconds, ...NOT_LEASED, attemptedAtSeconds: scope.nowSeconds(), failure }
       await LIST_SOURCES.updateAll(scope, { listId, token }, attempt)

@@ -1,5 +1,5 @@
-// Lists of addresses and their single entries. Whole lists are written in list-bases.ts; sources are in
-// list-sources.ts. An owner is an organization's id, or null for the deployment's shared lists.
+// Address lists and their single entries. list-bases.ts writes whole lists. An owner is an organization's id, or null
+// for shared lists.
 import { hexOfKey } from '../../domain/address-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
@@ -37,16 +37,15 @@ const LISTS = defineTable(
     organizationId: nullable(text),
     name: text,
     description: text,
-    /** Base created when the whole list was last replaced (list-bases.ts). Null if the list was only edited. */
+    /** The last whole content (list-bases.ts). Null if only single entries were ever changed. */
     baseId: nullable(text),
     entryCount: integer,
-    /** Increments with every change to the entries. */
     version: integer,
     createdAtSeconds: integer,
     updatedAtSeconds: integer,
     screeningList: nullable(text),
     sourceFormat: computed(nullable(typed<ListFormat>()), ofSource('format')),
-    /** From the list of sanctioned people. Null unless screening against it is enabled. */
+    /** The list of sanctioned people, if screening against it is enabled. */
     enablingId: computed(
       nullable(text),
       '(SELECT screening_lists.enabling_id FROM screening_lists WHERE screening_lists.name = lists.screening_list)',
@@ -86,16 +85,16 @@ interface NewList {
 }
 
 export type EditResult =
-  /** `changed`: added and removed entries, without new memos. */
+  /** `changed`: number of added and removed entries, without changed memos. */
   | { readonly status: 'edited'; readonly list: AddressList; readonly changed: number }
   | { readonly status: 'unknown' }
-  /** People do not maintain the list, so their changes would be lost. */
+  /** The list is maintained automatically, so manual changes would be lost. */
   | { readonly status: 'kept-by-source' | 'kept-by-screening' }
   | { readonly status: 'full' }
   /** Replace the whole list (list-bases.ts), then retry. */
   | { readonly status: 'edits-full' }
 
-/** Reads rows in ascending order of key, one part per turn of the event loop. */
+/** Reads rows sorted by key, one part per turn of the event loop. */
 const readInParts = async <Row extends { readonly key: Uint8Array }>(
   limit: number,
   read: (after: Uint8Array, limit: number) => Promise<readonly Row[]>,
@@ -127,7 +126,6 @@ const findEdits = async (statements: Statements, listId: string, keys: readonly 
 }
 
 export const createListTable = (scope: TableScope) => {
-  /** Locks the list and reads its current row. */
   const lockOwn = async (own: TransactionScope, organizationId: string | null, name: string) => {
     const seen = await LISTS.find(own, { organizationId, name })
     if (seen === null || !(await lockList(own, seen.id))) return null
@@ -171,7 +169,7 @@ export const createListTable = (scope: TableScope) => {
     return found
   }
 
-  /** Returns the listed keys, as hex digits. Reads no notes. */
+  /** Returns the listed keys as hex digits. Reads no notes. */
   const findListed = async (list: AddressList, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> => {
     const edits = await findEdits(scope.statements, list.id, keys)
     const others = keys.filter((key) => !edits.has(hexOfKey(key)))
@@ -181,9 +179,8 @@ export const createListTable = (scope: TableScope) => {
 
   return {
     /**
-     * Creates an empty, manual list.
-     * @throws FieldInvalidError if the name is malformed, reserved, or used by a shared list
-     * @throws ConstraintViolatedError if the owner already has a list with this name; OrganizationLimitError
+     * @throws FieldInvalidError if the name is malformed, reserved, or used by a shared list; ConstraintViolatedError
+     * if the owner already has such a list; OrganizationLimitError
      */
     create: (input: Omit<NewList, 'screeningList'>): Promise<AddressList> =>
       scope.write(async (transaction) => {
@@ -192,7 +189,7 @@ export const createListTable = (scope: TableScope) => {
         if (owner === null && DUTY_LIST_NAMES.includes(name)) {
           throw new FieldInvalidError('name', 'is the name of an organization’s own list')
         }
-        // Serializes the creation of a shared list and an organization's list with the same name.
+        // A shared list and an organization's list with the same name could otherwise be created concurrently.
         await lockDeployment(transaction)
         const shared = await LISTS.find(transaction, { organizationId: null, name })
         if (owner !== null && shared !== null) throw new FieldInvalidError('name', 'is the name of a shared list')
@@ -202,19 +199,19 @@ export const createListTable = (scope: TableScope) => {
         if (owner === null && screening !== undefined) {
           throw new FieldInvalidError('name', 'is reserved for the wallets of a list of sanctioned people')
         }
-        // The allow and deny lists can always be created.
+        // The allow and deny lists are always permitted.
         if (owner !== null && !DUTY_LIST_NAMES.includes(name)) await requireRoom(transaction, owner, 'lists')
         return insert(transaction, input)
       }),
 
     /**
-     * Returns the shared list with the wallets of a list of sanctioned people.
-     * @param creates true to create a missing list
+     * Returns the shared list with the wallets of a list of sanctioned people. @param creates true to create it if
+     * missing
      */
     ofScreening: (screeningList: string, creates: boolean): Promise<AddressList | null> =>
       scope.write(async (transaction) => {
         const name = sharedListName(screeningList)
-        // `create` and screening_lists also take this lock, so that no manual list has this name.
+        // `create` also takes this lock, so that no manual list has this name.
         await lockDeployment(transaction)
         // Earlier versions created the list without `screening_list`.
         await transaction.execute(
@@ -229,7 +226,6 @@ export const createListTable = (scope: TableScope) => {
     find: (owner: string | null, name: string): Promise<AddressList | null> =>
       LISTS.find(scope, { organizationId: owner, name }),
 
-    /** Sorted by name. */
     list: (owner: string | null): Promise<readonly AddressList[]> =>
       LISTS.list(scope, { organizationId: owner }, ['name']),
 
@@ -239,7 +235,7 @@ export const createListTable = (scope: TableScope) => {
     /** For serving: the id comes from the change feed. */
     findById: (id: string): Promise<AddressList | null> => LISTS.everywhere.find(scope, { id }),
 
-    /** Its chunks are deleted later. Returns false if there is no such list. */
+    /** Chunks are deleted later. Returns false if there is no such list. */
     remove: (owner: string | null, name: string): Promise<boolean> =>
       scope.write(async (transaction) => {
         const list = await lockOwn(transaction, owner, name)
@@ -258,13 +254,13 @@ export const createListTable = (scope: TableScope) => {
         return true
       }),
 
-    /** Adds and removes individual entries atomically. @throws ListLimitError */
+    /** Adds and removes single entries atomically. @throws ListLimitError */
     edit: (owner: string | null, name: string, edits: readonly ListEdit[]): Promise<EditResult> =>
       scope.write(async (transaction): Promise<EditResult> => {
         const list = await lockOwn(transaction, owner, name)
         if (list === null) return { status: 'unknown' }
         if (list.keptBy !== 'people') return { status: `kept-by-${list.keptBy}` }
-        // Each key occurs once, because changes are computed from the list before all edits.
+        // One edit per key, because changes are computed from the list before all edits.
         const distinct = new Map(edits.map((edit) => [hexOfKey(edit.key), edit]))
         const keys = [...distinct.values()].map(({ key }) => key)
         const previous = await findEdits(transaction, list.id, keys)
@@ -274,11 +270,11 @@ export const createListTable = (scope: TableScope) => {
         const difference = changes.reduce((sum, [, { present }]) => sum + (present ? 1 : -1), 0)
         if (list.entryCount + difference > LIST_ENTRIES_MAX) return { status: 'full' }
         await requireRoomForEntries(transaction, owner, difference)
-        // After the other refusals, so that a list is not rewritten for an edit that is refused anyway.
+        // After the other checks, so that the list is not rewritten for an edit that fails anyway.
         const kept = await EDITS.count(transaction, { listId: list.id })
         if (kept + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
         const effective = [...distinct].filter(([hex, { present }]) => present || was(hex))
-        // Removing an entry that was only added after the base leaves nothing to store.
+        // Removing an entry added after the base leaves nothing to store.
         const isStored = ([hex, { present }]: readonly [string, ListEdit]): boolean => present || based.has(hex)
         const stored = effective.filter(isStored).map(([, edit]) => edit)
         const dropped = effective.filter((each) => !isStored(each)).map(([, edit]) => edit)
@@ -310,13 +306,12 @@ export const createListTable = (scope: TableScope) => {
       (await findEntries(list, [key])).get(hexOfKey(key)) ?? null,
 
     /**
-     * Entries changed since the list was last written as a whole, in ascending order of key. Yields to the event loop:
-     * compare the list's version before and after.
+     * Entries changed since the base, sorted by key. Yields to the event loop: compare the list's version before and
+     * after.
      */
     readEdits: (listId: string): Promise<readonly ListEdit[]> =>
       readInParts(512, (after, limit) => EDITS.list(scope, { listId, key: sql`> ${after}` }, { by: ['key'], limit })),
 
-    /** Like `readEdits`, without notes. */
     readEditKeys: (listId: string): Promise<readonly Pick<ListEdit, 'key' | 'present'>[]> =>
       readInParts(2_048, async (after, limit) => {
         const rows = await scope.statements.query<{ key: Uint8Array; present: number }>(

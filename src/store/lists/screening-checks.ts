@@ -1,5 +1,5 @@
-// Hits of sessions and their decisions. A decision applies only to the compared content: the same subject and entry
-// with other content is a new hit.
+// Hits of sessions and their decisions. A decision applies only to the compared content: if the subject or the entry
+// changes, the hit is new.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { type BoundHit, HIT_STATES, type HitState, NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
@@ -105,13 +105,13 @@ type Matches = (stored: StoredHit, hit: BoundHit) => boolean
 
 const isOfEntry: Matches = (stored, hit) => stored.list === hit.list && stored.entry === hit.entry
 
-/** Criteria by which a stored hit equals a found hit, strongest first. */
+/** Criteria for a stored hit to equal a found hit, strongest first. */
 const MATCHES: readonly Matches[] = [
   (stored, hit) => stored.basis === hit.basis && stored.subject === hit.subject,
   (stored, hit) => stored.basis === hit.basis && roleOf(stored.subject) === roleOf(hit.subject),
   // Stored by a version without a basis.
   (stored, hit) => stored.basis === '' && stored.subject === hit.subject,
-  // Stored by a version whose basis of a wallet's hit lacked the entry's content.
+  // Stored by a version whose basis of wallet hits lacked the entry's content.
   (stored, hit) => stored.basis === stored.subjectBasis && stored.basis === hit.subjectBasis,
 ]
 
@@ -136,7 +136,7 @@ const matchHits = (
   return { matched, lost }
 }
 
-/** Whether a decision stored without a basis may rest on evidence that has changed since. */
+/** True if a decision stored without a basis may depend on evidence that has changed since. */
 const isInDoubt = async (
   transaction: Transaction,
   { organizationId, sessionId }: HitTarget,
@@ -169,7 +169,6 @@ const EARLIER = 'earlier'
 const CHANGED = { part: EARLIER, points: 0, detail: 'found in data that the person has changed since' }
 const ERASED = { part: EARLIER, points: 0, detail: 'found in data that was erased' }
 
-/** Moves a decided hit to the history. */
 const endHit = async (
   transaction: Transaction,
   target: HitTarget,
@@ -182,10 +181,9 @@ const endHit = async (
 }
 
 /**
- * Replaces the check's hits. Call in the transaction that stores a check. A missing hit ends only because of the list:
- * its subject was compared again, completely and with the same settings. Otherwise it stays, so that nobody can end a
- * hit by entering another name. A cleared hit ends with any settings, because its entry may be listed again later. The
- * same entry with an equal or higher score replaces an open hit. A cleared hit reopens if its score rises.
+ * Replaces a check's hits, in the transaction that stores the check. A missing open hit ends only if its subject was
+ * compared again, completely and with the same settings: nobody can end it by entering another name. A cleared hit ends
+ * with any settings, and reopens if its score rises.
  * @returns the number of opened hits, and the check's outcome including its hits
  */
 export const replaceHits = async (
@@ -210,7 +208,7 @@ export const replaceHits = async (
     matched.entries().some(
       ([hit, same]) =>
         (same === undefined || same.state === 'open') &&
-        // An entry of a screener is an address, which can be flagged on several chains.
+        // A screener's entry is an address, which can be flagged on several chains.
         hit.subject !== 'wallet' &&
         isOfEntry(stored, hit) &&
         roleOf(stored.subject) === roleOf(hit.subject) &&
@@ -256,7 +254,7 @@ export const replaceHits = async (
   return { opened, outcome: outcomeWith(outcome, await read()) }
 }
 
-/** Ends cleared hits of checks that are not made: their entries may end and be listed again unnoticed. */
+/** Call for checks that are not made: their entries could end and be listed again unnoticed. */
 export const endClearedHits = async (
   transaction: Transaction,
   { organizationId, sessionId }: Omit<HitTarget, 'check'>,
@@ -275,8 +273,8 @@ export const endClearedHits = async (
 }
 
 /**
- * Erases the matched names of a session's hits, in the transaction that erases its evidence. The decisions stay, and an
- * open hit stays open: an erasure must not decide a session. Hits on wallets stay, because wallets are not evidence.
+ * Erases the names in a session's hits, in the transaction that erases its evidence. Decisions and open hits stay: an
+ * erasure must not decide a session. Wallet hits stay, because wallets are not evidence.
  */
 export const eraseResemblances = async (
   transaction: Transaction,
@@ -284,12 +282,12 @@ export const eraseResemblances = async (
   sessionId: string,
 ): Promise<void> => {
   const ofNames = { organizationId, sessionId, check: NAME_CHECK }
-  // Entries stay distinct, because they are part of the table's unique constraint.
+  // Keep entries distinct for the table's unique constraint.
   const erased = { entry: sql`id`, name: '', score: 0 }
   const why = sql`CASE state WHEN 'open' THEN ${JSON.stringify([ERASED])} ELSE '[]' END`
   await HITS.updateAll(transaction, ofNames, { ...erased, basis: '', subjectBasis: '', why })
   await ENDED.updateAll(transaction, ofNames, { ...erased, why: [] })
-  // The check does not pass after the open hits are cleared, because there is nothing left to compare.
+  // Nothing is left to compare, so the check must not pass when the open hits are cleared.
   await transaction.execute(
     `UPDATE session_checks SET own_outcome = 'not-done' WHERE ${OF_SESSION} AND name = ? AND outcome = 'look'`,
     [organizationId, sessionId, NAME_CHECK],
@@ -297,9 +295,8 @@ export const eraseResemblances = async (
 }
 
 /**
- * Call in the transaction that completes a session.
- * @param mayOverride completes the session despite a confirmed hit @returns whether a hit is confirmed
- * @throws HitOpenError, HitConfirmedError
+ * Call in the transaction that completes a session. Returns true if a hit is confirmed. @throws HitOpenError,
+ * HitConfirmedError unless `mayOverride`
  */
 export const requireHitsDecided = async (
   transaction: Transaction,
@@ -318,7 +315,6 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
   hits: (organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
     hitsOf(scope.statements, organizationId, sessionId),
 
-  /** Newest first. */
   endedHits: (organizationId: string, sessionId: string): Promise<readonly EndedHit[]> =>
     ENDED.list(scope, { organizationId, sessionId }, { by: ['endedAtSeconds', 'id'], descending: true }),
 
@@ -326,7 +322,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
   statesOf: (organizationId: string, sessionIds: readonly string[]): Promise<readonly ItemOf<typeof STATES>[]> =>
     STATES.list(scope, { organizationId, sessionId: among(sessionIds) }, ['foundAtSeconds']),
 
-  /** Counts hits per state. Omits sessions without hits. */
+  /** Hits per state and session; omits sessions without hits. */
   countMany: async (
     organizationId: string,
     sessionIds: readonly string[],
@@ -334,7 +330,8 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     const counts = new Map<string, Record<HitState, number>>()
     if (sessionIds.length === 0) return counts
     const rows = await scope.statements.query<{ session_id: string; state: HitState; count: number }>(
-      // With the states, SQLite uses all columns of an index; otherwise, it reads every hit of the organization.
+      // The condition on states lets SQLite use all columns of an index instead of reading every hit of the
+      // organization.
       `SELECT session_id, state, COUNT(*) AS count FROM screening_hits WHERE organization_id = ?
          AND state IN (${placeholdersFor(HIT_STATES)})
          AND session_id IN (${placeholdersFor(sessionIds)}) GROUP BY session_id, state`,
@@ -348,7 +345,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     return counts
   },
 
-  /** @returns the hit after the decision, and its previous state; null if the session has no such hit */
+  /** Returns the decided hit and its previous state; null if the session has no such hit. */
   decideHit: (
     target: { readonly organizationId: string; readonly sessionId: string; readonly hitId: string },
     decision: { readonly state: 'cleared' | 'confirmed'; readonly by: string; readonly reason: string },
@@ -356,7 +353,6 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const { organizationId, sessionId, hitId } = target
       const now = scope.nowSeconds()
-      // A decision about the session reads its hits under the same lock.
       await lockSession(transaction, organizationId, sessionId, now)
       const before = (await hitsOf(transaction, organizationId, sessionId)).find(({ id }) => id === hitId)
       if (before === undefined) return null

@@ -1,5 +1,5 @@
-// Lists of sanctioned people and companies: sources, schedules and all versions. One process at a time reads a list,
-// under a lease with a token; a result with an outdated token is discarded.
+// Lists of sanctioned people and companies: sources, schedules and versions. One process at a time reads a list under a
+// lease, and a result with an outdated token is discarded.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { randomBase62 } from '../../domain/identifier.ts'
 import { DUTY_LIST_NAMES, isListName, type Reach, sharedListName } from '../../domain/list.ts'
@@ -22,21 +22,21 @@ export interface ScreeningList {
   readonly version: ScreeningVersion | null
   readonly dueAtSeconds: number
   readonly attemptedAtSeconds: number | null
-  /** One line. Null if the last attempt succeeded. */
+  /** One line; null if the last attempt succeeded. */
   readonly failure: string | null
-  /** Last time the content was read and accepted, or found unchanged. */
+  /** Last time the content was accepted or found unchanged. */
   readonly confirmedAtSeconds: number | null
   /** ETag or modification time by URL, for conditional requests. */
   readonly validators: Readonly<Record<string, string>>
   /** Created by the last lease or change. */
   readonly token: string
-  /** Changes when the list is disabled and enabled again. Empty if it was enabled before migration 36. */
+  /** Changes when the list is enabled again. Empty if it was enabled before migration 36. */
   readonly enablingId: string
 }
 
 export interface ScreeningVersion {
   readonly id: string
-  /** SHA-256 of the entries in lowercase hexadecimal. */
+  /** Hash of the entries in lowercase hexadecimal. */
   readonly sha256: string
   readonly entries: number
   readonly names: number
@@ -92,7 +92,7 @@ interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
 
 const CHUNK_BYTES = 262_144
 
-/** Returns the id of the shared list with this list's wallets. */
+/** Id of the shared list with this list's wallets. */
 const findShared = async (transaction: Transaction, name: string): Promise<string | null> => {
   const [shared] = await transaction.query<{ id: string }>('SELECT id FROM lists WHERE screening_list = ?', [name])
   return shared?.id ?? null
@@ -104,13 +104,13 @@ const announceShared = async (transaction: Transaction, name: string, nowSeconds
   await recordChange(transaction, { topic: 'list', subjectId, organizationId: null }, nowSeconds)
 }
 
-/** Locks the shared list before this list's own row, in the same order as its activation (list-bases.ts). */
+/** Locks the shared list first, in the same order as its activation (list-bases.ts). */
 const lockShared = async (transaction: Transaction, name: string): Promise<void> => {
   const id = await findShared(transaction, name)
   if (id !== null) await lockList(transaction, id)
 }
 
-/** Confirms the shared wallets if they are from the confirmed version. */
+/** Confirms the shared wallets if they come from the confirmed version. */
 const confirmShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
   await transaction.execute(
     `UPDATE lists SET screening_confirmed_at_seconds = ? WHERE screening_list = ?
@@ -126,7 +126,7 @@ const requireShareable = async (transaction: Transaction, name: string): Promise
   if (!isListName(shared) || DUTY_LIST_NAMES.includes(shared)) {
     throw new FieldInvalidError('list', `must start with a letter and not be ${DUTY_LIST_NAMES.join(' or ')}`)
   }
-  // `create` in lists.ts also takes this lock, so that concurrent calls are serialized.
+  // `create` in lists.ts also takes this lock.
   await lockDeployment(transaction)
   const [taken] = await transaction.query(
     'SELECT id FROM lists WHERE organization_id IS NULL AND name = ? AND screening_list IS NULL',
@@ -152,7 +152,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   find: (name: string): Promise<ScreeningList | null> => LISTS.find(scope, { name }),
 
-  /** Whether a list with this name had content before, or a shared list of its wallets exists. */
+  /** True if a list with this name ever had content, or if its wallets still have a shared list. */
   hasRemains: async (name: string): Promise<boolean> =>
     (
       await scope.statements.query(
@@ -162,10 +162,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       )
     ).length > 0,
 
-  /**
-   * Creates the list or changes its source, which is due immediately. @throws FieldInvalidError if its wallets cannot
-   * be shared under its name
-   */
+  /** Makes the source due immediately. @throws FieldInvalidError if its wallets cannot be shared under its name */
   set: (source: Pick<ScreeningList, 'name' | 'format' | 'urls' | 'reach' | 'intervalSeconds'>): Promise<void> =>
     scope.write(async (own) => {
       const { name, format, urls, reach, intervalSeconds } = source
@@ -176,7 +173,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       await announceShared(own, name, scope.nowSeconds())
     }),
 
-  /** Stops screening against the list. Keeps versions and shared wallets. Returns false if there is no such list. */
+  /** Stops screening; keeps versions and shared wallets. Returns false if there is no such list. */
   remove: (name: string): Promise<boolean> =>
     scope.write(async (transaction) => {
       const removed = await LISTS.removeAll(transaction, { name })
@@ -194,9 +191,8 @@ export const createScreeningListTable = (scope: TableScope) => ({
   },
 
   /**
-   * Makes a version the list's content. Equal entries confirm the current version.
+   * Equal entries confirm the current version. Null if the list was removed, changed or leased again.
    * @param token of the lease; null for a file
-   * @returns null if the list was removed, changed or leased again
    */
   replace: (
     name: string,
@@ -255,7 +251,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       )
     ).map((row) => fieldsOf(row)),
 
-  /** The version has no wallets and needs no shared list. */
+  /** For a version without wallets, which needs no shared list. */
   shareNothing: async ({ name, versionId }: UnsharedVersion): Promise<void> => {
     await LISTS.updateAll(scope, { name, versionId }, { sharedVersionId: sql`version_id` })
   },
