@@ -1,5 +1,5 @@
-// The first tables: organizations, and everything that attesting needs. Composite foreign keys prevent references to
-// another organization's rows, independently of the code above (invariant 6).
+// Tables for organizations and attestations. Composite foreign keys prevent references to another organization's rows,
+// independently of the code above (invariant 6).
 import type { Migration } from '../migrations.ts'
 
 export const foundation: Migration = {
@@ -62,8 +62,7 @@ export const foundation: Migration = {
        FOREIGN KEY (organization_id, policy_id) REFERENCES policies (organization_id, id)
      )${tableEnd}`,
 
-    // A verification hash is unique in the deployment, because it is signed: a second owner of the same hash could sign
-    // for the first owner's contracts.
+    // Unique in the deployment: a second owner of a signed hash could sign for the first owner's contracts.
     `CREATE TABLE projects (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -78,8 +77,7 @@ export const foundation: Migration = {
      )${tableEnd}`,
     'CREATE INDEX projects_by_policy ON projects (organization_id, policy_id)',
 
-    // Unique only within an organization: two organizations may bind the same address. Each signs its own project's
-    // verification hash, which the other organization's contract rejects.
+    // Unique only within an organization, because each signs its own project's hash, which other contracts reject.
     `CREATE TABLE bindings (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -116,8 +114,7 @@ export const foundation: Migration = {
      )${tableEnd}`,
     'CREATE INDEX idempotency_by_age ON idempotency (keep_until_seconds)',
 
-    // The sequence is a counter row instead of a database sequence, so that it has no gaps and follows the commit
-    // order. A reader up to a number has therefore missed nothing below it.
+    // A counter row instead of a database sequence: no gaps, and in commit order, so that readers miss nothing.
     `CREATE TABLE counters (
        name TEXT PRIMARY KEY NOT NULL,
        value ${integer} NOT NULL

@@ -1,5 +1,5 @@
-// Identity: levels, persons, sessions and their data. Every row names its organization, and composite foreign keys
-// prevent references to another organization's session (invariant 6).
+// Levels, persons, sessions and their data. Composite foreign keys prevent references to another organization's session
+// (invariant 6).
 import type { Migration } from '../migrations.ts'
 
 export const identity: Migration = {
@@ -8,8 +8,8 @@ export const identity: Migration = {
   statements: ({ integer, bytes, tableEnd }) => [
     `ALTER TABLE organizations ADD COLUMN level ${integer} NOT NULL DEFAULT 1 CHECK (level BETWEEN 1 AND 3)`,
 
-    // Known across organizations but visible to none: each organization gets its own id (sessions.user_id). The
-    // organization is the first that identified the person.
+    // Visible to no organization: each gets its own id (sessions.user_id). The first organization identified the
+    // person.
     `CREATE TABLE persons (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -43,15 +43,14 @@ export const identity: Migration = {
        CHECK ((person_id IS NULL) = (user_id IS NULL)),
        CHECK (status <> 'completed' OR person_id IS NOT NULL)
      )${tableEnd}`,
-    // If two registrations of one wallet are concurrent, the second finds the first's session instead of creating
-    // another.
+    // Of two concurrent registrations of one wallet, the second finds the first's session.
     `CREATE UNIQUE INDEX sessions_pending_by_lock ON sessions (organization_id, environment, check_type, locked_address)
        WHERE status = 'pending' AND locked_address IS NOT NULL`,
     'CREATE INDEX sessions_by_lock ON sessions (locked_address, environment) WHERE locked_address IS NOT NULL',
     'CREATE INDEX sessions_by_person ON sessions (person_id) WHERE person_id IS NOT NULL',
     'CREATE INDEX sessions_by_user ON sessions (organization_id, user_id) WHERE user_id IS NOT NULL',
 
-    // Links of a session: 144 random bits each. Only the hash is stored.
+    // Links of a session, with 144 random bits each. Only the hash is stored.
     `CREATE TABLE session_tokens (
        hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(hash) = 32),
        organization_id TEXT NOT NULL,

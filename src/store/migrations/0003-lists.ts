@@ -1,13 +1,12 @@
-// Lists of addresses. A list's content is an immutable base of sorted chunks, and the single entries added and removed
-// since. A new base is written in parallel and replaces the old base in one step, so that a list is never partially
-// updated. Readers of the old base can finish.
+// Address lists. The content is an immutable base of sorted chunks, and the entries added and removed since. A new base
+// replaces the old one in one step; readers of the old base can finish.
 import type { Migration } from '../migrations.ts'
 
 export const lists: Migration = {
   number: 3,
   name: 'lists',
   statements: ({ integer, bytes, tableEnd }) => [
-    // Without an organization: a list of the deployment, shared by all organizations.
+    // Without an organization: shared by all organizations.
     `CREATE TABLE lists (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT REFERENCES organizations (id),
@@ -22,7 +21,7 @@ export const lists: Migration = {
     'CREATE UNIQUE INDEX lists_by_name ON lists (organization_id, name) WHERE organization_id IS NOT NULL',
     'CREATE UNIQUE INDEX lists_by_shared_name ON lists (name) WHERE organization_id IS NULL',
 
-    // A base outlives its list until it is swept, so it does not reference the list.
+    // Does not reference the list, because a base outlives its list until it is swept.
     `CREATE TABLE list_bases (
        id TEXT PRIMARY KEY NOT NULL,
        list_id TEXT NOT NULL,
@@ -33,8 +32,7 @@ export const lists: Migration = {
      )${tableEnd}`,
     'CREATE INDEX list_bases_by_list ON list_bases (list_id)',
 
-    // Keys are 20 bytes (EVM) or 32 bytes (Solana), concatenated in ascending order. Notes are author, time and memo as
-    // JSON.
+    // Keys are 20 bytes (EVM) or 32 bytes (Solana), concatenated in ascending order. Notes are JSON.
     `CREATE TABLE list_chunks (
        base_id TEXT NOT NULL REFERENCES list_bases (id),
        key_width ${integer} NOT NULL CHECK (key_width IN (20, 32)),

@@ -1,5 +1,4 @@
-// Administration: accounts, memberships and sessions, the audit log, approvals, jobs, and assignments of reviews. The
-// audit log is append-only.
+// Accounts, memberships and sessions, the append-only audit log, approvals, jobs, and assignments of reviews.
 import type { Migration } from '../migrations.ts'
 
 export const administration: Migration = {
@@ -35,7 +34,7 @@ export const administration: Migration = {
      )${tableEnd}`,
     'CREATE INDEX memberships_by_user ON memberships (user_id)',
 
-    // A signed-in browser, or a browser whose second factor is pending. Only the hash of the cookie's token is stored.
+    // Browsers that are signed in or wait for a second factor. Only the hash of the token is stored.
     `CREATE TABLE user_sessions (
        id TEXT PRIMARY KEY NOT NULL,
        token_hash ${bytes} NOT NULL UNIQUE CHECK (length(token_hash) = 32),
@@ -79,7 +78,7 @@ export const administration: Migration = {
      )${tableEnd}`,
     'CREATE INDEX passkey_challenges_by_age ON passkey_challenges (expires_at_seconds)',
 
-    // A counter row, like that of changes, has no gaps. A missing entry is therefore detected.
+    // A counter row has no gaps, so that a missing entry is detected.
     "INSERT INTO counters (name, value) VALUES ('audit', 0)",
     `CREATE TABLE audit_log (
        sequence ${integer} PRIMARY KEY NOT NULL,
@@ -147,7 +146,7 @@ export const administration: Migration = {
        second_person ${integer} NOT NULL CHECK (second_person IN (0, 1))
      )${tableEnd}`,
 
-    // Like `idempotency`, for callers that may act for the whole deployment: the owner is therefore not a foreign key.
+    // Like `idempotency`. Callers may act for the whole deployment, so the owner is not a foreign key.
     `CREATE TABLE admin_idempotency (
        organization_id TEXT NOT NULL,
        key_id TEXT NOT NULL,

@@ -1,13 +1,12 @@
-// Evidence: its keys, its readers and its retention. The documents are encrypted files outside the database. Their keys
-// are stored here, wrapped with the organization's key, so that erasing a key erases the document.
+// Keys, readers and retention of evidence. Documents are encrypted files outside the database. Their keys are stored
+// here, wrapped with the organization's key: erasing a key erases the document.
 import type { Migration } from '../migrations.ts'
 
 export const evidence: Migration = {
   number: 5,
   name: 'evidence',
   statements: ({ integer, bytes, tableEnd, appendOnly }) => [
-    // Wrapped with the deployment's key, which is not in the database. The key's fingerprint identifies a wrong key at
-    // the start.
+    // Wrapped with the deployment's key, which is not stored. The start compares the key's fingerprint.
     `CREATE TABLE organization_keys (
        organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
        wrapped_key ${bytes} NOT NULL,
@@ -18,7 +17,7 @@ export const evidence: Migration = {
     'ALTER TABLE session_evidence ADD COLUMN storage_name TEXT',
     // Names of the filled fields, for the row of kind `fields`. Empty for a document.
     "ALTER TABLE session_evidence ADD COLUMN field_names TEXT NOT NULL DEFAULT ''",
-    // The original file name may contain the person's name, so it is sealed like the document.
+    // Sealed, because the original file name may contain the person's name.
     `ALTER TABLE session_evidence ADD COLUMN sealed_name ${bytes}`,
     `ALTER TABLE session_evidence ADD COLUMN wrapped_key ${bytes}
        CHECK ((wrapped_key IS NULL) = (erased_at_seconds IS NOT NULL))`,

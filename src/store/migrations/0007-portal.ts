@@ -1,12 +1,11 @@
-// The verification page: browsers and their sessions, agreements, requested corrections, and an organization's
-// branding.
+// The verification page: browsers and their sessions, agreements, requested corrections, and branding.
 import type { Migration } from '../migrations.ts'
 
 export const portal: Migration = {
   number: 7,
   name: 'portal',
   statements: ({ integer, bytes, tableEnd }) => [
-    // A browser's secret and its link, both as hashes. One browser per link.
+    // Hashes of a browser's secret and of its link. One browser per link.
     `CREATE TABLE portal_browsers (
        cookie_hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(cookie_hash) = 32),
        link_hash ${bytes} NOT NULL UNIQUE CHECK (length(link_hash) = 32),
@@ -17,7 +16,7 @@ export const portal: Migration = {
      )${tableEnd}`,
     'CREATE INDEX portal_browsers_by_session ON portal_browsers (organization_id, session_id)',
 
-    // Single-use links that a bound browser creates for another device of the same person. They expire within minutes.
+    // Single-use links for another device of the same person. They expire within minutes.
     `CREATE TABLE portal_handovers (
        hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(hash) = 32),
        organization_id TEXT NOT NULL,

@@ -1,24 +1,18 @@
-// Migrations 8 to 12.
 import type { Migration } from '../migrations.ts'
 
-/**
- * A policy may have a shadow revision, whose verdicts are recorded in addition to the active revision's (decisions §4).
- */
+/** Shadow revisions, whose verdicts are recorded in addition to the active revision's verdicts (decisions §4). */
 const policyShadow: Migration = {
   number: 8,
   name: 'policy-shadow',
   statements: () => ['ALTER TABLE policies ADD COLUMN shadow_revision_id TEXT'],
 }
 
-/**
- * Shared state of a deployment's processes, on one or several machines: live processes, the leader, remaining rate
- * limits, and counts per wallet (docs/many-machines.md, "Shared limits").
- */
+/** Live processes, the leader, rate limits, and counts per wallet (docs/many-machines.md, "Shared limits"). */
 const sharedLimits: Migration = {
   number: 9,
   name: 'shared-limits',
   statements: ({ integer, tableEnd }) => [
-    // A process whose beat no longer changes is dead. Clocks of different machines are never compared.
+    // A process whose beat stops is dead. Clocks of different machines are never compared.
     `CREATE TABLE live_processes (
        id TEXT PRIMARY KEY,
        name TEXT NOT NULL,
@@ -35,8 +29,7 @@ const sharedLimits: Migration = {
        beat ${integer} NOT NULL
      )${tableEnd}`,
 
-    // Tokens that no process holds, in thousandths. Negative if spent in advance. The time is the processes' shared
-    // time.
+    // Tokens that no process holds, in thousandths; negative if spent in advance. Uses the processes' shared time.
     `CREATE TABLE rate_balances (
        key_id TEXT PRIMARY KEY,
        millitokens ${integer} NOT NULL,
@@ -45,10 +38,10 @@ const sharedLimits: Migration = {
      )${tableEnd}`,
     'CREATE INDEX rate_balances_by_time ON rate_balances (at_ms)',
 
-    // The process that runs a job. The job was interrupted if that process is dead.
+    // The process that runs the job. If that process is dead, the job was interrupted.
     'ALTER TABLE jobs ADD COLUMN runner TEXT',
 
-    // Each process writes only its own counts, so that no two write the same row, and repeated reads are harmless.
+    // Each process writes only its own counts, so that repeated reads are harmless.
     `CREATE TABLE velocity_tallies (
        process_id TEXT NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -78,14 +71,11 @@ const listSourceToken: Migration = {
   number: 10,
   name: 'list-source-token',
   worksWith: 9,
-  // A program without tokens stores an empty token with a changed source. No reading has an empty token.
+  // Older programs store an empty token with a changed source. No reading has an empty token.
   statements: () => ["ALTER TABLE list_sources ADD COLUMN token TEXT NOT NULL DEFAULT ''"],
 }
 
-/**
- * The order in which sessions were completed or rejected, which distinguishes the newest decision about a wallet from
- * the newest session.
- */
+/** Order of decisions: the latest decision about a wallet may not belong to its newest session. */
 const sessionDecisions: Migration = {
   number: 11,
   name: 'session-decisions',
@@ -102,8 +92,7 @@ const sessionDecisions: Migration = {
 }
 
 /**
- * Offers of a membership to people with an account: they become members only by accepting. Also records the
- * organization that created an account, because only that organization may create another link for it.
+ * Offers of memberships to existing accounts. Only the organization that created an account may create links for it.
  */
 const membershipOffers: Migration = {
   number: 12,

@@ -1,9 +1,8 @@
-// Migrations 13 to 19.
 import type { Migration } from '../migrations.ts'
 
 /**
- * The source address of a change. The previous version continues to write entries without it. Its chain verification
- * stops at the first entry with an address, because the hash covers the address.
+ * The source address of a change. The previous version writes entries without it, and its chain verification stops at
+ * the first entry with an address, because the hash covers the address.
  */
 const auditAddress: Migration = {
   number: 13,
@@ -12,29 +11,26 @@ const auditAddress: Migration = {
   statements: () => ["ALTER TABLE audit_log ADD COLUMN address TEXT NOT NULL DEFAULT ''"],
 }
 
-/**
- * Protection of accounts: recent sign-in attempts, the time of the last confirmation of identity, and an organization's
- * requirement of a second factor.
- */
+/** Recent sign-in attempts, the last confirmation of identity, and required second factors. */
 const accountGuard: Migration = {
   number: 14,
   name: 'account-guard',
   statements: ({ integer, tableEnd }) => [
-    // One row per slot. The number of slots is limited, regardless of the number of attempts (sign-in-counters.ts).
+    // One row per slot, so that attempts cannot fill the table (sign-in-counters.ts).
     `CREATE TABLE sign_in_counters (
        slot ${integer} PRIMARY KEY NOT NULL,
        clear_at_seconds ${integer} NOT NULL
      )${tableEnd}`,
     'CREATE INDEX sign_in_counters_by_time ON sign_in_counters (clear_at_seconds)',
 
-    // Time of the last check of the password or a passkey in this session. 0 if unknown.
+    // Time of the last check of the password or a passkey in this session; 0 if unknown.
     `ALTER TABLE user_sessions ADD COLUMN confirmed_at_seconds ${integer} NOT NULL DEFAULT 0`,
 
     `ALTER TABLE organization_settings ADD COLUMN require_second_factor ${integer} NOT NULL DEFAULT 0`,
   ],
 }
 
-/** Unused browsers of the verification page expire; this index finds them by their last use. */
+/** Finds unused browsers of the verification page, which expire. */
 const portalUnused: Migration = {
   number: 15,
   name: 'portal-unused',
@@ -57,16 +53,15 @@ const verificationTrust: Migration = {
 }
 
 /**
- * Data for the rule of a second person: the creators of accounts and rights, the age of rights, and each request
- * exactly as submitted. Earlier accounts have no known creator.
+ * Creators of accounts and rights, the age of rights, and requests as submitted. Earlier accounts have no known
+ * creator.
  */
 const secondPerson: Migration = {
   number: 17,
   name: 'second-person',
   statements: ({ integer, tableEnd }) => [
     // An empty organization means the account itself or its right as a deployment admin. `recovered`: the maker
-    // received a link that sets a new password, and could sign in as the account. The maker is an account or
-    // `command-line`.
+    // received a link that sets a new password. The maker is an account or `command-line`.
     `CREATE TABLE account_makers (
        user_id TEXT NOT NULL REFERENCES users (id),
        maker_id TEXT NOT NULL,
@@ -97,10 +92,7 @@ const claimNodes: Migration = {
   ],
 }
 
-/**
- * An organization's texts on the verification page: its own wording per language, its privacy policy, and its support
- * address.
- */
+/** An organization's wording per language, privacy policy and support address on the verification page. */
 const portalWords: Migration = {
   number: 19,
   name: 'portal-words',

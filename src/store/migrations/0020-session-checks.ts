@@ -1,13 +1,11 @@
-// The service's own checks of sessions: their outcomes, the queue of sessions to check, and keyed traces that identify
-// the same document, portrait or person.
+// Checks of sessions: outcomes, the queue, and keyed traces that identify the same document, portrait or person.
 import type { Migration } from '../migrations.ts'
 
 export const sessionChecks: Migration = {
   number: 20,
   name: 'session-checks',
   statements: ({ integer, bytes, tableEnd }) => [
-    // The detail contains no personal data: data read from a document is evidence, which is encrypted and erased as
-    // such.
+    // The detail contains no personal data: data read from a document is evidence.
     `CREATE TABLE session_checks (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -32,7 +30,7 @@ export const sessionChecks: Migration = {
      )${tableEnd}`,
     'CREATE INDEX session_check_queue_due ON session_check_queue (due_at_seconds)',
 
-    // Values are computed with a key of the organization, which is sealed like its other secrets.
+    // Values are computed with a sealed key of the organization.
     `CREATE TABLE session_traces (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -41,7 +39,7 @@ export const sessionChecks: Migration = {
        PRIMARY KEY (organization_id, session_id, kind, value),
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
      )${tableEnd}`,
-    // Includes the session, so that a look-up uses only this index; otherwise, SQLite prefers the primary key.
+    // Includes the session, so that a lookup uses only this index; otherwise, SQLite prefers the primary key.
     'CREATE INDEX session_traces_by_value ON session_traces (organization_id, kind, value, session_id)',
     `CREATE TABLE trace_keys (
        organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),

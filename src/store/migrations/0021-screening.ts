@@ -1,13 +1,11 @@
-// Lists of sanctioned people and companies, each of their versions, and the results of comparing sessions with them. A
-// version is immutable, so that a decision based on it can be explained later.
+// Lists of sanctioned people and companies, their immutable versions, and the results of comparing sessions with them.
 import type { Migration } from '../migrations.ts'
 
 export const screening: Migration = {
   number: 21,
   name: 'screening',
   statements: ({ integer, bytes, tableEnd }) => [
-    // Lists of the deployment. Without URLs: only filled from files. `validators`: the publisher's validators of each
-    // file.
+    // Lists without URLs are only filled from files. `validators`: the publisher's validators of each file.
     `CREATE TABLE screening_lists (
        name TEXT PRIMARY KEY NOT NULL,
        format TEXT NOT NULL,

@@ -1,5 +1,5 @@
-// A single record of checks: the comparison with lists is a check like any other, and its hits name it. Earlier
-// comparisons are repeated after this migration. Also adds an organization's settings for screening.
+// Stores comparisons with lists as checks, to which hits refer, and repeats earlier comparisons. Also adds an
+// organization's settings for screening.
 import type { Migration } from '../migrations.ts'
 
 export const checksAgain: Migration = {
@@ -52,7 +52,6 @@ export const checksAgain: Migration = {
      SELECT organization_id, threshold FROM screening_thresholds`,
     'DROP TABLE screening_thresholds',
 
-    // Open hits of all sessions of an organization.
     "CREATE INDEX screening_hits_open ON screening_hits (organization_id, session_id) WHERE state = 'open'",
   ],
 }

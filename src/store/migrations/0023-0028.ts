@@ -1,10 +1,6 @@
-// Migrations 23 to 28.
 import type { Migration } from '../migrations.ts'
 
-/**
- * Policies that decide sessions: the subject of a policy, the policy that decides an organization's sessions, and its
- * decisions. The facts of an evaluation are evidence, which is encrypted and erased as such.
- */
+/** Policies that decide sessions, and their decisions. The facts of an evaluation are stored as evidence. */
 const sessionPolicies: Migration = {
   number: 23,
   name: 'session-policies',
@@ -20,8 +16,8 @@ const sessionPolicies: Migration = {
        FOREIGN KEY (organization_id, policy_id) REFERENCES policies (organization_id, id)
      )${tableEnd}`,
 
-    // Keyed by the session's sequence number at the evaluation: once per submission. Without a revision, no revision
-    // was active, and only the shadow was evaluated.
+    // Keyed by the session's sequence number: one decision per submission. Without a revision, only the shadow was
+    // evaluated.
     `CREATE TABLE session_policy_decisions (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -46,10 +42,7 @@ const sessionPolicies: Migration = {
   ],
 }
 
-/**
- * The verification service whose webhooks decide sessions, the minimum age per level, and the country of a submission.
- * An index finds hits by their state, for the queue.
- */
+/** Verification services whose webhooks decide, minimum ages per level, and countries of submissions. */
 const verificationServices: Migration = {
   number: 24,
   name: 'verification-services',
@@ -67,7 +60,7 @@ const verificationServices: Migration = {
        PRIMARY KEY (organization_id, level)
      )${tableEnd}`,
 
-    // Country of the submitting address according to the geography file. The address itself is not stored.
+    // According to the geography file. The IP address is not stored.
     `CREATE TABLE session_origins (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -81,16 +74,13 @@ const verificationServices: Migration = {
   ],
 }
 
-/**
- * The time that each organization waited for its verdicts, per quarter-hour, and an organization's labels for bound
- * contracts.
- */
+/** Response times of verdicts per quarter-hour, and labels of bound contracts. */
 const latencyAndLabels: Migration = {
   number: 25,
   name: 'latency-and-labels',
   worksWith: 24,
   statements: ({ integer, tableEnd }) => [
-    // Counts per bucket of src/lib/histogram.ts, of all processes.
+    // Counts of all processes per bucket of src/lib/histogram.ts.
     `CREATE TABLE answer_latencies (
        organization_id TEXT NOT NULL REFERENCES organizations (id),
        at_seconds ${integer} NOT NULL,
@@ -104,8 +94,8 @@ const latencyAndLabels: Migration = {
 }
 
 /**
- * Claims of idempotency keys whose answers are in the decision log: one row for all claims of a commit, in the format
- * of src/store/claim-log/. Used by a single machine; the nodes of a larger deployment use `idempotency`.
+ * Claims whose answers are in the decision log (src/store/claim-log). Single machines use them instead of
+ * `idempotency`.
  */
 const claimGroups: Migration = {
   number: 26,
@@ -120,16 +110,12 @@ const claimGroups: Migration = {
   ],
 }
 
-/**
- * The basis of a decision about a hit, a check's outcome without its hits, and sessions with complete checks. A hit
- * belongs to one comparison: the same list, entry and subject can have both a cleared and an open hit.
- */
+/** Basis of a decision about a hit: the same list, entry and subject can have both a cleared and an open hit. */
 const hitBasis: Migration = {
   number: 27,
   name: 'hit-basis',
   statements: ({ integer, tableEnd }) => [
-    // Rebuilt, because SQLite can't change a table's unique constraint. An empty basis means that the hit predates this
-    // migration.
+    // Rebuilt, because SQLite can't change a unique constraint. The basis of earlier hits is empty.
     'ALTER TABLE screening_hits RENAME TO screening_hits_before',
     `CREATE TABLE screening_hits (
        id TEXT PRIMARY KEY NOT NULL,
@@ -165,29 +151,25 @@ const hitBasis: Migration = {
     // The outcome without hits. Null if the previous version wrote the check.
     'ALTER TABLE session_checks ADD COLUMN own_outcome TEXT',
 
-    // 1 if all checks are stored but not yet processed further.
+    // 1 if all checks are stored but follow-up work remains.
     `ALTER TABLE session_check_queue ADD COLUMN is_made ${integer} NOT NULL DEFAULT 0`,
   ],
 }
 
-/**
- * The version of a list of sanctioned people whose wallets a shared list contains, and the time of that version's last
- * confirmation.
- */
+/** The version whose wallets a shared list contains, and the time of its last confirmation. */
 const sharedWallets: Migration = {
   number: 28,
   name: 'shared-wallets',
-  // The previous version may write while nodes are replaced. It shares wallets without recording the version, so this
-  // version shares them again; until then, only their age increases.
+  // During an update of nodes, the previous version may share wallets without recording the version. This version then
+  // shares them again.
   worksWith: 27,
   statements: ({ integer }) => [
-    // The list of sanctioned people whose wallets screening writes. Null if screening does not write this list.
+    // The list of sanctioned people whose wallets screening writes; null for other lists.
     'ALTER TABLE lists ADD COLUMN screening_list TEXT',
     `ALTER TABLE lists ADD COLUMN screening_confirmed_at_seconds ${integer}`,
     // Null if no version's wallets are shared.
     'ALTER TABLE screening_lists ADD COLUMN shared_version_id TEXT',
-    // The shared version is unknown, so all wallets are shared again. The age of existing content counts from its last
-    // change.
+    // The shared version is unknown, so all wallets are shared again. Until then, the age counts from the last change.
     `UPDATE lists SET screening_confirmed_at_seconds = updated_at_seconds,
        screening_list = (SELECT s.name FROM screening_lists s WHERE REPLACE(s.name, '-', '_') = lists.name)
      WHERE organization_id IS NULL

@@ -1,4 +1,4 @@
-// Migrations from 29 on. New ones are appended here.
+// Migrations from 29 on. Append new ones here.
 import type { Migration } from '../migrations.ts'
 
 /** Links to sessions in use, which require a proof of one of the session’s wallets. */
@@ -15,20 +15,14 @@ const linkProof: Migration = {
   ],
 }
 
-/**
- * The requirements that were not met when an override completed a session. An older program would complete sessions
- * without the requirement.
- */
+/** Requirements overridden by a completion. An older program would complete sessions without the requirement. */
 const completionOverride: Migration = {
   number: 30,
   name: 'completion-override',
   statements: () => ['ALTER TABLE session_events ADD COLUMN overridden_parts TEXT'],
 }
 
-/**
- * Time and sequence number of the last queuing of a session's checks without a submission. An older program would
- * complete such sessions unchecked.
- */
+/** Checks queued without a submission. An older program would complete such sessions unchecked. */
 const checksWithoutSubmission: Migration = {
   number: 31,
   name: 'checks-without-submission',
@@ -47,8 +41,8 @@ const withComments = (list: string, files: readonly string[], comments: string):
 }
 
 /**
- * The US Treasury's lists also have a file of comments: the rest of remarks that the primary file truncates at 1,000
- * characters. The lists are due immediately. An earlier program rejects four files and keeps the current content.
+ * The US Treasury's lists have a file of comments: the rest of remarks longer than 1,000 characters. The lists are due
+ * immediately. An older program rejects four files and keeps the current content.
  */
 const ofacComments: Migration = {
   number: 32,
@@ -60,8 +54,7 @@ const ofacComments: Migration = {
 }
 
 /**
- * The submitted data that a hit resembles, separately from the list's entry: an open hit ends only if the list changes.
- * An older program would delete the open hit when the person submits a different name.
+ * The data that a hit resembles. An older program would delete an open hit when the person submits a different name.
  */
 const hitSubject: Migration = {
   number: 33,
@@ -70,10 +63,7 @@ const hitSubject: Migration = {
   statements: () => ["ALTER TABLE screening_hits ADD COLUMN subject_basis TEXT NOT NULL DEFAULT ''"],
 }
 
-/**
- * Organizations take turns in the queue of checks, so its index starts with the organization. An older program reads
- * the queue without the index.
- */
+/** Organizations take turns in the queue, so its index starts with the organization. Older programs don't use it. */
 const checkTurns: Migration = {
   number: 34,
   name: 'check-turns',
@@ -84,10 +74,7 @@ const checkTurns: Migration = {
   ],
 }
 
-/**
- * Wallets that were disconnected from a session. A rejection or an undecided hit of the session still applies to them.
- * An older program would ignore them.
- */
+/** Disconnected wallets, to which rejections and undecided hits still apply. An older program would ignore them. */
 const removedWallets: Migration = {
   number: 35,
   name: 'removed-wallets',
@@ -105,8 +92,8 @@ const removedWallets: Migration = {
 }
 
 /**
- * Decided hits whose entry is no longer found, and the activation of a list with which a comparison was made. An older
- * program would apply an old decision to a new listing, and end the open hits of a list that was enabled again.
+ * Decided hits whose entry is no longer found, and the activation of a compared list. An older program would apply an
+ * old decision to a new listing, and end the open hits of a list that was enabled again.
  */
 const endedHits: Migration = {
   number: 36,
@@ -138,10 +125,7 @@ const endedHits: Migration = {
   ],
 }
 
-/**
- * Persons whom a session rejected; `sessions.person_id` is the person whom the session identified. An older program would
- * not record rejected persons.
- */
+/** Persons rejected by a session, in addition to `sessions.person_id`. An older program would not record them. */
 const rejectedPersons: Migration = {
   number: 37,
   name: 'rejected-persons',
@@ -159,10 +143,7 @@ const rejectedPersons: Migration = {
   ],
 }
 
-/**
- * Rejections by subject: an address or the id of a person. An older program would neither record rejections nor find
- * them.
- */
+/** Rejections by address or person. An older program would neither record nor find them. */
 const sessionRejections: Migration = {
   number: 38,
   name: 'session-rejections',
@@ -196,7 +177,7 @@ const sessionRejections: Migration = {
 }
 
 /**
- * Rejections by screening count as rejections by an operator. Persons of shared sessions are added to earlier
+ * Counts rejections by screening as rejections by an operator, and adds persons of shared sessions to earlier
  * rejections of their wallets. An older program would complete sessions of these persons automatically.
  */
 const linkedRejections: Migration = {
@@ -222,9 +203,8 @@ const linkedRejections: Migration = {
 }
 
 /**
- * Links to an account: recipients, and the administrators whose earlier links don't count. Any earlier maker of an
- * account may have received a link to it. An older program would let two accounts of one person approve each other's
- * changes, and would accept an offer of a removed administrator.
+ * Recipients of links to an account, and the administrators whose earlier links don't count. An older program would let
+ * two accounts of one person approve each other's changes, and accept an offer of a removed administrator.
  */
 const linkHolders: Migration = {
   number: 40,
@@ -290,7 +270,7 @@ const velocityEnvironments: Migration = {
   ],
 }
 
-/** Paused endpoints. A program older than `worksWith` would send to them. */
+/** Paused endpoints. An older program would send to them. */
 const pausedWebhooks: Migration = {
   number: 42,
   name: 'paused-webhooks',
