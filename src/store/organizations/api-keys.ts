@@ -1,4 +1,4 @@
-// API keys as stored: id and SHA-256, never the key. Source: decisions §1, "Keys".
+// API keys: only ids and SHA-256 hashes are stored. Source: decisions §1, "Keys".
 import {
   type ApiKeyCredential,
   type ApiKeyRateLimit,
@@ -78,7 +78,6 @@ export const createApiKeyTable = (scope: TableScope) => ({
   find: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     KEYS.find(scope, { organizationId, keyId }),
 
-  /** Like `find`, but locks the key until the end of the transaction. */
   lock: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     KEYS.lock(scope, { organizationId, keyId }, 'name'),
 
@@ -95,11 +94,11 @@ export const createApiKeyTable = (scope: TableScope) => ({
     return KEYS.page(scope, which, ['createdAtSeconds', 'keyId'], page, lacks)
   },
 
-  /** Finds a key by its id alone. The caller must compare the hash and check `apiKeyStatus`. */
+  /** Searches all organizations. The caller must compare the hash and check `apiKeyStatus`. */
   findForAuthentication: (keyId: string): Promise<ApiKeyCredential | null> =>
     CREDENTIALS.everywhere.find(scope, { keyId }),
 
-  /** The recipient of the key's text, as named in the audit log, if any. Reads all entries of the organization. */
+  /** Recipient of the key's text, as named in the audit log. Reads all entries of the organization. */
   findRecipient: async (keyId: string): Promise<string | null> => {
     const [row] = await scope.statements.query<{ actor: string }>(
       `SELECT audit_log.actor FROM api_keys
@@ -113,10 +112,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
     return row?.actor ?? null
   },
 
-  /**
-   * Creates a key with the old key's kind, name, limit and lifetime. The old key works for another `overlapSeconds`, at
-   * most until its own expiration; 0 ends it immediately.
-   */
+  /** The old key stays valid for `overlapSeconds`, but not beyond its own expiration; 0 ends it immediately. */
   regenerate: (organizationId: string, keyId: string, overlapSeconds: number): Promise<RegenerateResult> =>
     scope.write(async (own) => {
       const nowSeconds = scope.nowSeconds()
@@ -140,7 +136,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
       return { status: 'regenerated', ...issued, previous: previous ?? old }
     }),
 
-  /** Returns the revoked key, or null if there is no such key. Revoking it again keeps the original time. */
+  /** Null if there is no such key. Revoking a key again keeps the original time. */
   revoke: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     scope.write(async (own) => {
       const key = await KEYS.lock(own, { organizationId, keyId }, 'name')

@@ -5,7 +5,7 @@ import type { TableScope } from '../copy/table-scope.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 export type AttesterKind = 'secp256k1' | 'ed25519'
-/** `active` signs. `retiring` is loaded but no longer selected. `retired` is permanently not loaded. */
+/** `retiring`: loaded, but no longer selected. `retired`: never loaded again. */
 export type AttesterStatus = 'active' | 'retiring' | 'retired'
 
 const ATTESTERS = defineTable('attesters', {

@@ -1,5 +1,5 @@
-// Maps contracts and programs to projects, by chain and canonical address. Each organization sees only its own binding
-// of an address. Source: decisions §4, "Project".
+// Maps contracts and programs to an organization's projects, by chain and canonical address. Source: decisions §4,
+// "Project".
 import { newIdentifier } from '../../domain/identifier.ts'
 import { integer, nullable, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -15,7 +15,7 @@ const BINDINGS = defineTable('bindings', {
   organizationId: text,
   projectId: text,
   chainName: text,
-  /** Canonical (domain/address.ts), parsed by the caller. */
+  /** Canonical (domain/address.ts). */
   address: text,
   label: nullable(text),
   createdAtSeconds: integer,
@@ -25,8 +25,7 @@ export interface Binding extends ItemOf<typeof BINDINGS> {}
 
 export const createBindingTable = (scope: TableScope) => ({
   /**
-   * @throws ConstraintViolatedError if the organization has already bound the address on that chain (remove that
-   * binding first), or if the project belongs to another organization; OrganizationLimitError
+   * @throws ConstraintViolatedError if the address is already bound, or for another's project; OrganizationLimitError
    */
   create: (input: Omit<Binding, 'id' | 'label' | 'createdAtSeconds'> & Partial<Pick<Binding, 'label'>>) =>
     scope.write(async (own) => {
@@ -39,13 +38,13 @@ export const createBindingTable = (scope: TableScope) => ({
   findByAddress: (organizationId: string, chainName: string, address: string) =>
     BINDINGS.find(scope, { organizationId, chainName, address }),
 
-  /** Bindings of one project or all projects, oldest first. */
+  /** Oldest first. */
   page: (
     filter: { readonly organizationId: string; readonly projectId?: string; readonly chainName?: string },
     page: PageRequest,
   ) => BINDINGS.page(scope, filter, ['createdAtSeconds', 'id'], page),
 
-  /** No decision depends on the label, so no change is announced. Returns false if there is no such binding. */
+  /** Announces no change, because no decision depends on the label. Returns false if there is no such binding. */
   setLabel: async (organizationId: string, id: string, label: string | null) =>
     (await BINDINGS.updateAll(scope, { organizationId, id }, { label })) === 1,
 

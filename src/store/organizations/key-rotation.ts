@@ -1,5 +1,5 @@
-// Replaces organizations' keys and the secrets wrapped with them. Each statement compares the old bytes, so that rows
-// changed by others stay unchanged.
+// Replaces organizations' keys and the secrets wrapped with them. Statements compare the old bytes, so that concurrent
+// changes are kept.
 
 import { bytes, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -55,8 +55,7 @@ const exchangeSecret = async (
 
 export const createKeyRotation = (scope: TableScope) => ({
   /**
-   * Organizations whose key is wrapped with another deployment key, or that have two keys. For the administration of
-   * the deployment.
+   * Organizations with two keys, or with a key wrapped by another deployment key. For the deployment's administration.
    */
   organizationsToRotate: async (wrappedBy: string): Promise<readonly string[]> =>
     (

@@ -1,4 +1,3 @@
-// An organization's branding and texts on the verification page.
 import { createHash } from 'node:crypto'
 import type { LogoType } from '../../lib/logo-type.ts'
 import { recordChange } from '../changes.ts'
@@ -14,16 +13,16 @@ export interface Logo {
 export interface Brand {
   /** `#rrggbb`, lowercase. */
   readonly color: string | null
-  /** First 16 hexadecimal digits of the logo's SHA-256, which changes with the logo. */
+  /** First 16 hexadecimal digits of the logo's SHA-256. */
   readonly logoVersion: string | null
   readonly privacyUrl: string | null
   readonly supportEmail: string | null
-  /** Text of the organization, in each language of the page. */
+  /** The organization's text in each language of the page. */
   readonly wordsEn: string | null
   readonly wordsDe: string | null
 }
 
-/** Omitted fields stay unchanged; null removes a value. */
+/** Undefined fields do not change; null removes a value. */
 interface BrandChange extends Partial<Omit<Brand, 'logoVersion'>> {
   readonly logo?: Logo | null
 }

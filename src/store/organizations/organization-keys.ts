@@ -1,4 +1,4 @@
-// Each organization's key, wrapped with the deployment's key, which is not stored here.
+// Organizations' keys, wrapped with the deployment's key, which is not stored here.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import { bytes, hidden, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -6,7 +6,7 @@ import type { Transaction } from '../database.ts'
 import { DEPLOYMENT } from '../deployment.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
-/** Name of the deployment's value with the fingerprint of the key that wraps new organizations' keys. */
+/** Name of the deployment's value with the fingerprint of the wrapping key for new organizations. */
 export const EVIDENCE_KEY_CLAIM = 'evidence_key_fingerprint'
 
 export const ORGANIZATION_KEYS = defineTable('organization_keys', {
@@ -21,8 +21,8 @@ export const ORGANIZATION_KEYS = defineTable('organization_keys', {
 export interface WrappedOrganizationKey extends ItemOf<typeof ORGANIZATION_KEYS> {}
 
 /**
- * Call in the transaction that stores data sealed with the organization's key: with a replaced key, the data could
- * never be opened. @throws OrganizationKeyExchangedError
+ * Call in the transaction that stores data sealed with this key: after a replacement, the data could never be opened.
+ * @throws OrganizationKeyExchangedError
  */
 export const requireKeyInUse = async (
   transaction: Transaction,
@@ -42,7 +42,7 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
   requireInUse: (organizationId: string, sealedUnder: Uint8Array): Promise<void> =>
     scope.write((transaction) => requireKeyInUse(transaction, organizationId, sealedUnder)),
 
-  /** Returns the stored key, or null if new keys must be wrapped with another key of the deployment. */
+  /** Returns the stored key; null if new keys must be wrapped with another deployment key. */
   add: (organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null> =>
     scope.write(async (own) => {
       const claim = await DEPLOYMENT.lock(own, { name: EVIDENCE_KEY_CLAIM }, 'value')
@@ -53,7 +53,7 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
       return ORGANIZATION_KEYS.find(own, { organizationId })
     }),
 
-  /** Fingerprints of all keys in use: a service must start with one of them. Empty before the first organization. */
+  /** Fingerprints of all wrapping keys; a service must start with one of them. Empty before the first organization. */
   wrappers: async (): Promise<readonly string[]> =>
     (
       await scope.statements.query<{ wrapped_by: string }>(

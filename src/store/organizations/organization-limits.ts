@@ -1,4 +1,4 @@
-// Limits the number of objects per organization, because they cost other organizations memory, disk space or time.
+// Limits an organization's objects, because they cost other organizations memory, disk space or time.
 import { CountersignError } from '../../domain/errors.ts'
 import { LISTS_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
 import { type Expression, sql } from '../columns.ts'
@@ -8,12 +8,12 @@ import { lockDeployment } from '../row-locks.ts'
 interface OrganizationLimit {
   readonly maximum: number
   readonly remedy: string
-  /** Counted rows, as they follow FROM. Ended rows do not count. */
+  /** Counted rows, as an SQL fragment after FROM. Ended rows do not count. */
   readonly rows: (organizationId: string, nowSeconds: number) => Expression
 }
 
 const LIMITS = {
-  /** Each change of a session writes a message for each endpoint in the transaction of the change. */
+  /** Each change of a session writes a message per endpoint. */
   'webhook endpoints': {
     maximum: 20,
     remedy: 'remove an endpoint first',
@@ -26,7 +26,7 @@ const LIMITS = {
     rows: (id, nowSeconds) => sql`api_keys WHERE organization_id = ${id} AND revoked_at_seconds IS NULL
       AND replaced_by_key_id IS NULL AND (expires_at_seconds IS NULL OR expires_at_seconds > ${nowSeconds})`,
   },
-  /** The allow and deny lists can always be created. Each process keeps all lists in memory. */
+  /** The allow and deny lists are always permitted. Each process keeps all lists in memory. */
   lists: {
     maximum: LISTS_PER_ORGANIZATION_MAX,
     remedy: 'remove a list first',
@@ -37,7 +37,7 @@ const LIMITS = {
     remedy: 'save a revision of an existing policy instead',
     rows: (id) => sql`policies WHERE organization_id = ${id}`,
   },
-  /** Over all policies. A revision can be a megabyte. */
+  /** Over all policies. A revision can have a megabyte. */
   'policy revisions': {
     maximum: 20_000,
     remedy: 'activate an existing revision instead',

@@ -7,7 +7,7 @@ interface OrganizationSettings {
   readonly secondPerson: boolean
 }
 
-/** Names of the deployment's settings in `deployment`: second person for attester keys, second factor for everybody. */
+/** Names of the deployment's settings: second person for attester keys, second factor for all accounts. */
 const DEPLOYMENT_SECOND_PERSON = 'second_person_attesters'
 const DEPLOYMENT_SECOND_FACTOR = 'require_second_factor'
 
@@ -51,7 +51,9 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
     return { deployment: ids.includes(''), organizationIds: ids.filter((id) => id !== '') }
   },
 
-  /** Returns the previous value. @param organizationId null for the deployment, which applies to everybody */
+  /**
+   * Returns the previous value. @param organizationId null for the deployment, whose setting applies to all accounts
+   */
   requireSecondFactor: (organizationId: string | null, required: boolean): Promise<boolean> =>
     scope.write(async (own) => {
       if (organizationId === null) {

@@ -1,4 +1,4 @@
-// Organizations are the tenants. Every row belongs to one, except rows of the deployment itself (invariant 6).
+// Organizations are the tenants. Every row belongs to one, except rows of the deployment (invariant 6).
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { LEVEL_DEFAULT, type Level } from '../../domain/level.ts'
@@ -28,7 +28,7 @@ export interface Organization extends ItemOf<typeof ORGANIZATIONS> {}
 const ORDER = ['createdAtSeconds', 'id'] as const
 const NEXT = sql`version + 1`
 
-/** Never has the form of an id, so that both can identify an organization. */
+/** Never has the form of an id, so that either identifies an organization. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_RULE = 'must be 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen'
 
@@ -56,13 +56,12 @@ export const createOrganizationTable = (scope: TableScope) => ({
   rename: (id: string, name: string): Promise<Organization | null> =>
     ORGANIZATIONS.update(scope, { id }, { name, version: NEXT }),
 
-  /** Oldest first. `ids` limits the result to visible organizations. */
+  /** Oldest first. @param ids visible organizations; null for all */
   page: (ids: readonly string[] | null, page: PageRequest): Promise<Page<Organization>> =>
     ORGANIZATIONS.page(scope, { id: ids === null ? undefined : among(ids) }, ORDER, page),
 
   find: (idOrSlug: string): Promise<Organization | null> =>
     ORGANIZATIONS.find(scope, {}, sql`(id = ${idOrSlug} OR slug = ${idOrSlug})`),
 
-  /** Oldest first. */
   list: (): Promise<readonly Organization[]> => ORGANIZATIONS.list(scope, {}, ORDER),
 })

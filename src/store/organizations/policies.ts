@@ -1,5 +1,4 @@
-// Policies and their revisions, which never change, because stored decisions refer to them. Source: decisions §4,
-// "Policy".
+// Policies and their immutable revisions, to which stored decisions refer. Source: decisions §4, "Policy".
 import { createHash } from 'node:crypto'
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { PolicyRevision } from '../../domain/target.ts'
@@ -15,11 +14,11 @@ const POLICIES = defineTable('policies', {
   organizationId: text,
   /** `policy_name` in responses. */
   name: text,
-  /** Never changes, so all revisions have the same subject. */
+  /** Never changes, so that all revisions have the same subject. */
   decides: typed<PolicySubject>(),
-  /** Null until a revision is activated. Projects with the policy can then be attested. */
+  /** Null until a revision is activated. Until then, projects with the policy cannot be attested. */
   activeRevisionId: nullable(text),
-  /** Revision whose verdicts are recorded in addition to the active revision's. */
+  /** Its verdicts are recorded in addition to the active revision's verdicts. */
   shadowRevisionId: nullable(text),
   revisionCount: integer,
   /** Increments when the name, the active or the shadow revision changes. */
@@ -31,7 +30,7 @@ export interface Policy extends ItemOf<typeof POLICIES> {}
 
 export interface StoredRevision extends PolicyRevision {
   readonly organizationId: string
-  /** Number of attester keys that sign a v1 attestation, copied from the document. */
+  /** Number of attester keys that sign a v1 attestation. */
   readonly quorum: number
   readonly createdAtSeconds: number
 }
@@ -50,7 +49,7 @@ const has = (revisionId: string) =>
   sql`EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ${revisionId} AND policy_id = policies.id)`
 
 export const createPolicyTable = (scope: TableScope) => ({
-  /** Creates a policy without revisions. @throws OrganizationLimitError */
+  /** @throws OrganizationLimitError */
   create: (input: {
     readonly organizationId: string
     readonly name: string
@@ -70,20 +69,19 @@ export const createPolicyTable = (scope: TableScope) => ({
 
   find: (organizationId: string, id: string): Promise<Policy | null> => POLICIES.find(scope, { organizationId, id }),
 
-  /** Oldest first. */
   page: (organizationId: string, page: PageRequest): Promise<Page<Policy>> =>
     POLICIES.page(scope, { organizationId }, ['createdAtSeconds', 'id'], page),
 
   rename: (organizationId: string, id: string, name: string): Promise<Policy | null> =>
     POLICIES.update(scope, { organizationId, id }, { name, version: NEXT }),
 
-  /** Stores a compiled document as the policy's next revision, without activating it. @throws OrganizationLimitError */
+  /** Does not activate the revision. @throws OrganizationLimitError */
   saveRevision: (
     input: Pick<StoredRevision, 'organizationId' | 'policyId' | 'source' | 'quorum'>,
   ): Promise<StoredRevision | null> =>
     scope.write(async (own) => {
       const { organizationId, policyId, source, quorum } = input
-      // Counting in the policy's row serializes concurrent saves.
+      // Incrementing a counter in the policy's row serializes concurrent calls.
       const counted = { revisionCount: sql`revision_count + 1` }
       const policy = await POLICIES.quietly.update(own, { organizationId, id: policyId }, counted)
       if (policy === null) return null
@@ -100,7 +98,7 @@ export const createPolicyTable = (scope: TableScope) => ({
       })
     }),
 
-  /** If the revision was the shadow, the shadow ends. Null if there is no such policy or revision. */
+  /** Ends the shadow if it is the same revision. Null if there is no such policy or revision. */
   activateRevision: (organizationId: string, id: string, revisionId: string): Promise<Policy | null> => {
     const shadowRevisionId = sql`CASE WHEN shadow_revision_id = ${revisionId} THEN NULL ELSE shadow_revision_id END`
     const values = { activeRevisionId: revisionId, version: NEXT, shadowRevisionId }
@@ -117,7 +115,6 @@ export const createPolicyTable = (scope: TableScope) => ({
   findRevision: (organizationId: string, id: string): Promise<StoredRevision | null> =>
     REVISIONS.find(scope, { organizationId, id }),
 
-  /** Newest first. */
   pageRevisions: (organizationId: string, policyId: string, page: PageRequest): Promise<Page<RevisionHead>> =>
     REVISION_HEADS.page(scope, { organizationId, policyId }, { by: ['number'], descending: true }, page),
 })

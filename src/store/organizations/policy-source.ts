@@ -1,4 +1,4 @@
-// Loads targets and revisions for the policy catalog. Each lookup names the organization.
+// Loads targets and revisions for the policy catalog, per organization.
 import type { PolicyRevision } from '../../domain/target.ts'
 import type { PolicySource, TargetRecord } from '../../policy/types/source.ts'
 import type { Statements } from '../database.ts'
@@ -10,7 +10,7 @@ type TargetRow = RowOf<Omit<TargetRecord, 'id'>> & {
   readonly policy_version: number
 }
 
-/** The joins compare the organization again, so that another organization's row cannot be included. */
+/** The joins compare the organization again, so that another organization's row is never included. */
 const TARGET_COLUMNS = `
   projects.organization_id, projects.id AS project_id, projects.version AS project_version,
   projects.verification_hash, projects.lifetime_seconds, policies.id AS policy_id, policies.name AS policy_name,
@@ -38,7 +38,7 @@ const toTarget = ({
   ...fieldsOf(row),
 })
 
-/** A project without an active revision counts as missing, because nothing can decide. */
+/** Projects without an active revision count as missing. */
 export const createPolicySource = (statements: Statements): PolicySource => {
   const findTarget = async (sql: string, parameters: readonly string[]): Promise<TargetRecord | null> => {
     const [row] = await statements.query<TargetRow>(sql, parameters)

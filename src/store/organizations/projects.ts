@@ -1,4 +1,4 @@
-// Projects, whose verification hash is signed. Source: decisions §4.
+// Projects and their signed verification hashes. Source: decisions §4.
 import { newIdentifier, newVerificationHash } from '../../domain/identifier.ts'
 import { computed, flag, integer, sql, text, type Values } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -32,16 +32,13 @@ export interface Project extends ItemOf<typeof PROJECTS> {}
 const ORDER = ['createdAtSeconds', 'id'] as const
 
 export const createProjectTable = (scope: TableScope) => ({
-  /**
-   * @throws ConstraintViolatedError if the policy belongs to another organization, or the hash is in use;
-   * OrganizationLimitError
-   */
+  /** @throws ConstraintViolatedError for another organization's policy or a hash in use; OrganizationLimitError */
   create: (input: {
     readonly organizationId: string
     readonly name: string
     readonly policyId: string
     readonly lifetimeSeconds?: number
-    /** Defaults to a new hash. Set only to keep a hash that existing contracts contain. */
+    /** Defaults to a new hash. Set it only to keep the hash in existing contracts. */
     readonly verificationHash?: string
   }): Promise<Project> =>
     scope.write(async (own) => {
@@ -63,7 +60,7 @@ export const createProjectTable = (scope: TableScope) => ({
   page: (filter: { readonly organizationId: string; readonly policyId?: string }, page: PageRequest) =>
     PROJECTS.page(scope, filter, ORDER, page),
 
-  /** Undefined fields stay unchanged. Null if there is no such project. @throws the errors of `create` */
+  /** Undefined fields do not change. Null if there is no such project. @throws the errors of `create` */
   update: (
     organizationId: string,
     id: string,

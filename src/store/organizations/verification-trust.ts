@@ -1,5 +1,4 @@
-// Organizations whose verifications an organization trusts. The statement that reads standings applies them
-// (wallet-standings.ts).
+// Organizations whose verifications an organization trusts, enforced by wallet-standings.ts.
 import { recordChange } from '../changes.ts'
 import { integer, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -9,7 +8,7 @@ import type { Organization } from './organizations.ts'
 
 export type TrustedOrganization = Pick<Organization, 'id' | 'slug' | 'name'>
 
-/** Sorted by slug. Null means all organizations; empty means only the organization itself. */
+/** Sorted by slug. Null: all organizations. Empty: only the organization itself. */
 export type TrustedOrganizations = readonly TrustedOrganization[] | null
 
 export const TRUSTED_MAX = 100
@@ -31,11 +30,7 @@ export const createVerificationTrustTable = (scope: TableScope) => {
   return {
     read: (organizationId: string): Promise<TrustedOrganizations> => read(organizationId, scope.statements),
 
-    /**
-     * Takes effect with the commit.
-     * @param trusted ids, at most TRUSTED_MAX; null for all @throws ConstraintViolatedError for an id of no
-     * organization
-     */
+    /** @param trusted ids, at most TRUSTED_MAX; null for all @throws ConstraintViolatedError for an unknown id */
     set: (organizationId: string, trusted: readonly string[] | null): Promise<TrustedOrganizations> =>
       scope.write(async (transaction) => {
         const values = { trusts: trusted === null ? 'all' : 'listed', version: sql`version + 1` } as const
