@@ -1,5 +1,5 @@
-// One connection to PostgreSQL with limits on both sides. It is a Bun.SQL pool of size one. A connection that Bun
-// reopened is never used, because it could split a transaction. Source: https://bun.com/docs/api/sql.
+// One connection to PostgreSQL, with limits on both sides: a Bun.SQL pool of size one. A connection reopened by Bun is
+// never used, because it could split a transaction. https://bun.com/docs/api/sql
 import { SQL } from 'bun'
 import { errorCodeOf } from '../../lib/named-error.ts'
 import type { SqlParameter } from '../database.ts'
@@ -30,13 +30,13 @@ export interface PostgresConnection {
   drop(): void
 }
 
-/** The server's limit is this much shorter than the client's, so that the connection usually survives. */
+/** The server times out earlier than the client, so that the connection usually survives. */
 const SERVER_AHEAD_MS = 300
 
-/** These modes verify explicitly; otherwise, NODE_TLS_REJECT_UNAUTHORIZED=0 would disable the verification. */
+/** Verify explicitly: otherwise, NODE_TLS_REJECT_UNAUTHORIZED=0 would disable the verification. */
 const VERIFYING: ReadonlySet<TlsMode> = new Set(['verify-ca', 'verify-full'])
 
-/** Any TLS option makes the driver require TLS, so none is set if the mode alone is sufficient. */
+/** Any TLS option makes the driver require TLS, so none is set if the mode is enough. */
 const tlsOptions = ({ tls, authorityFile }: PostgresTarget): Pick<Bun.SQL.PostgresOrMySQLOptions, 'tls'> => {
   const authority = authorityFile === null ? null : Bun.file(authorityFile)
   if (VERIFYING.has(tls)) return { tls: { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) } }
@@ -59,13 +59,13 @@ export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQ
   connectionTimeout: Math.max(1, Math.ceil(connectMs / 1000)),
 })
 
-/** Converts errors of a failed connection that a retry cannot fix. */
+/** Converts connection errors that a retry cannot fix. */
 const whyNotConnected = (error: unknown): unknown => {
   if (errorCodeOf(error) === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') {
     return new TlsMissingError('the server does not support TLS', { cause: error })
   }
   if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
-  // Errors that are not from the driver come from reading the authority file or from the TLS library.
+  // Other errors come from reading the authority file or from the TLS library.
   return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(errorCodeOf(error)))
     ? new AuthorityUnreadableError('the authority file cannot be read', { cause: error })
     : new CertificateRefusedError('could not verify the server’s certificate', { cause: error })
@@ -78,12 +78,11 @@ const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>
     `SET idle_in_transaction_session_timeout = ${limits.idleInTransactionMs}`,
     "SET default_transaction_isolation = 'read committed'",
     `SET default_transaction_read_only = ${readOnly ? 'on' : 'off'}`,
-    // An acknowledged write must survive the crash of any server process (see survives in database.ts). A stricter
-    // server setting is kept.
+    // An acknowledged write must survive a crash of any server process (`survives` in database.ts).
     `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   ].join('; ')
 
-/** Connects and configures the session. @throws ConnectionLostError after a timeout, or if the server is a standby */
+/** @throws ConnectionLostError after a timeout, or if the server is a standby */
 export const openPostgresConnection = async (
   target: PostgresTarget,
   limits: ConnectionLimits,
@@ -103,7 +102,6 @@ export const openPostgresConnection = async (
     client.close({ timeout: 0 }).catch(() => undefined)
   }
 
-  /** Drops the connection at the timeout. */
   const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

@@ -1,5 +1,5 @@
 // Maps PostgreSQL's error codes to store errors. Server messages may contain values, so they stay in the cause.
-// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
 import { SQL } from 'bun'
 import { NamedError } from '../../lib/named-error.ts'
 import {
@@ -16,7 +16,7 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
   '23502': 'not-null',
 }
 
-/** Error classes of a server that is stopping, starting, full or out of time. */
+/** Error classes of a server that is starting, stopping, full or out of time. */
 const UNAVAILABLE_CLASSES: ReadonlySet<string> = new Set(['08', '53', '57', '58', 'F0', 'XX'])
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '0A000', // a prepared statement's columns have changed: another node has migrated
@@ -29,7 +29,7 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '55P03', // lock_not_available
 ])
 
-/** Codes after which only a new connection helps. After 25P03 and 25P04, the server has closed the connection. */
+/** The connection is no longer usable: 25P03 and 25P04 mean that the server has closed it. */
 const ENDING_CODES: ReadonlySet<string> = new Set(['0A000', '25006', '25P03', '25P04', '26000'])
 
 export class ConnectionLostError extends NamedError {}
@@ -38,14 +38,14 @@ export class CertificateRefusedError extends ConnectionLostError {}
 
 export class AuthorityUnreadableError extends ConnectionLostError {}
 
-/** The address requires TLS, but the server, or an attacker in between, reports that TLS is unavailable. */
+/** TLS is required, but the server, or an attacker in between, reports that it is unavailable. */
 export class TlsMissingError extends ConnectionLostError {}
 
 /** Undefined if the error is not from the server. */
 export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : undefined
 
-/** A transaction that conflicted with another can succeed if repeated. */
+/** True if the transaction conflicted with another and can be repeated. */
 export const isConflict = (error: unknown): boolean => {
   const state = sqlStateOf(error)
   return state === '40001' || state === '40P01'
@@ -64,13 +64,13 @@ export const toStoreError = (error: unknown): unknown => {
   if (state === undefined) return new StoreUnavailableError(error)
   const group = state.slice(0, 2)
   if (group === '23') return new ConstraintViolatedError(CONSTRAINTS[state] ?? 'check', error)
-  // Data exceptions: text in place of an integer, or a value that the column cannot store.
+  // Data exceptions: for example, text in place of an integer.
   if (group === '22') return new ConstraintViolatedError('type', error)
   const unavailable = UNAVAILABLE_CLASSES.has(group) || UNAVAILABLE_CODES.has(state)
   return unavailable ? new StoreUnavailableError(error) : new StoreStatementError(error)
 }
 
-/** Errors that a retry cannot fix: wrong password, missing database, missing rights, certificates. */
+/** Converts errors that a retry cannot fix: wrong password, missing database, missing rights, certificates. */
 export const toUnusableError = (store: string, error: unknown): StoreUnusableError | null => {
   const state = sqlStateOf(error)
   if (state?.startsWith('28') === true) {

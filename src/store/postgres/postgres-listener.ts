@@ -1,5 +1,5 @@
-// Receives commits of other processes with LISTEN, only to wake the reader of changes: the next poll compensates for
-// lost notifications. Source: https://www.postgresql.org/docs/current/sql-listen.html.
+// Listens for commits of other processes to wake the change feed. The next poll makes up for lost notifications.
+// https://www.postgresql.org/docs/current/sql-listen.html
 import { SQL } from 'bun'
 import type { ChangeWatch } from '../database.ts'
 import type { PostgresTarget } from '../store-address.ts'
@@ -8,7 +8,7 @@ import { CHANGES_CHANNEL } from './postgres-words.ts'
 
 const RETRY_MS = 500
 
-/** The driver resubscribes by itself after a loss. Only the first subscription must be retried. */
+/** The driver restores a lost subscription itself; only the first needs retries. */
 export const watchPostgresChanges = (target: PostgresTarget, connectMs: number, wake: () => void): ChangeWatch => {
   let listening = false
   let stopped = false
@@ -24,11 +24,11 @@ export const watchPostgresChanges = (target: PostgresTarget, connectMs: number, 
     client
       .listen(CHANGES_CHANNEL, wake, () => {
         listening = true
-        // Changes may have been committed before the subscription started.
+        // Changes may have been committed before the subscription.
         wake()
       })
       .catch(() => {
-        // Without a subscription, the feed polls faster and reports read failures.
+        // Meanwhile, the feed polls faster and reports read failures.
         if (stopped) return
         retry = setTimeout(listen, RETRY_MS)
         retry.unref()

@@ -1,5 +1,4 @@
-// A limited number of connections, opened on demand. Further callers wait in a queue that is limited in length and
-// time.
+// A limited number of connections, opened on demand, and a queue limited in length and time.
 import type { Clock } from '../../lib/time.ts'
 import { StoreUnavailableError } from '../errors.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
@@ -17,12 +16,11 @@ export interface PoolOptions {
 
 export interface PostgresPool {
   /**
-   * Lends a connection. Retries connecting until the deadline (on the monotonic clock). @throws StoreUnavailableError
-   * if no connection becomes available in time, the queue is full or the pool is closed; the last error of `connect` if
-   * no connection could be opened
+   * Retries connecting until the deadline (monotonic clock). @throws StoreUnavailableError if none is available in
+   * time, the queue is full or the pool is closed; the last error of `connect` if none could be opened
    */
   acquire(deadlineMs: number): Promise<PostgresConnection>
-  /** Accepts unusable connections, too. */
+  /** Accepts unusable connections too. */
   release(connection: PostgresConnection): void
   /** Closes idle connections immediately, and lent connections when they are returned. */
   close(): void
@@ -32,7 +30,7 @@ const FIRST_RETRY_MS = 20
 const LONGEST_RETRY_MS = 250
 
 interface Waiter {
-  /** Gives the waiting caller one of the pool's slots. */
+  /** Gives the waiting caller a slot of the pool. */
   take(): void
 }
 
@@ -58,7 +56,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
       taken--
       return
     }
-    // The slot passes to the next waiter without becoming free.
+    // The slot passes directly to the next waiter.
     waiters.delete(next)
     next.take()
   }
@@ -90,7 +88,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
   }
 
   const takeIdle = (): PostgresConnection | undefined => {
-    // Take the most recently used connection, so that surplus connections become idle and are closed.
+    // Prefer the most recently used connection, so that surplus connections become idle and are closed.
     for (let last = idle.pop(); last !== undefined; last = idle.pop()) {
       if (last.connection.usable()) return last.connection
     }

@@ -1,5 +1,5 @@
-// Runs transactions over PostgreSQL (READ COMMITTED) with a time limit, and repeats them after conflicts or lost
-// connections. Source: https://www.postgresql.org/docs/current/transaction-iso.html.
+// Runs transactions (READ COMMITTED) with a time limit, and repeats them after conflicts or lost connections.
+// https://www.postgresql.org/docs/current/transaction-iso.html
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/time.ts'
 import type { DeferredStatement, SqlParameter, Transaction } from '../database.ts'
@@ -22,14 +22,14 @@ export interface PostgresTransactionsDependencies {
   ) => Promise<{ readonly connection: PostgresConnection; readonly result: Result }>
 }
 
-/** Maximum attempts of a transaction after conflicts, or after connection losses before the commit. */
+/** Maximum attempts after conflicts, or after connection losses before the commit. */
 const ATTEMPTS = 5
 const PAUSE_MS = 10
 
 export const createPostgresTransactions = (dependencies: PostgresTransactionsDependencies) => {
   const { clock, lockLimitMs, transactionLimitMs, wait, inside, onFreshConnection } = dependencies
 
-  /** @param committing called before the commit is sent, after which the writes may be kept */
+  /** @param committing called before the commit is sent; the writes may then be kept */
   const runWork = async <Result>(
     connection: PostgresConnection,
     work: (transaction: Transaction) => Promise<Result>,
@@ -40,7 +40,7 @@ export const createPostgresTransactions = (dependencies: PostgresTransactionsDep
     const atCommit: DeferredStatement[] = []
     const run = async <Row>(sql: string, parameters?: readonly SqlParameter[]) => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // After the first failure, the server rejects all further statements without repeating the reason.
+      // After the first failure, the server rejects further statements without a reason.
       if (failure !== undefined) throw toStoreError(failure)
       try {
         return await connection.run<Row>(sql, parameters)
@@ -59,7 +59,7 @@ export const createPostgresTransactions = (dependencies: PostgresTransactionsDep
     let late = false
     const timer = setTimeout(() => {
       late = true
-      // Drop the connection in any state: the server then rolls back the transaction.
+      // The server then rolls back the transaction.
       connection.drop()
       limit.reject(new StoreUnavailableError(new Error('the transaction timed out')))
     }, transactionLimitMs)
@@ -68,7 +68,7 @@ export const createPostgresTransactions = (dependencies: PostgresTransactionsDep
       if (failure !== undefined) throw failure
       state.open = false
       committing()
-      // Send everything in one round trip. If a statement fails, the following statements and the commit also fail.
+      // One round trip. If a statement fails, the following statements and the commit fail too.
       await Promise.all([
         ...atCommit.map(({ sql, parameters }) => connection.run(sql, parameters)),
         connection.command(atCommit.length > 0 ? `NOTIFY ${CHANGES_CHANNEL}; COMMIT` : 'COMMIT'),
@@ -95,7 +95,7 @@ export const createPostgresTransactions = (dependencies: PostgresTransactionsDep
           nothingKept = false
         })
       } catch (error) {
-        // Either the server reported that nothing was kept, or the connection was lost before the commit was sent.
+        // Nothing was kept: reported by the server, or the connection was lost before the commit was sent.
         const lost = nothingKept && endsConnection(error) && clock.monotonicMs() < againUntilMs
         if (attempt === ATTEMPTS || !(lost || isConflict(error))) throw toStoreError(error)
       } finally {

@@ -1,5 +1,5 @@
-// Converts placeholders and values for PostgreSQL: `?` becomes $1, $2 …; integers are bound and read as 64 bits, never
-// rounded; bytes are plain Uint8Arrays.
+// Converts placeholders and values: `?` becomes $1, $2 …; integers are bound and read as 64 bits, never rounded; bytes
+// are plain Uint8Arrays.
 
 import { LRUCache } from 'lru-cache'
 import { isInt64 } from '../../lib/int64.ts'
@@ -11,7 +11,7 @@ export interface NumberedStatement {
   readonly parameterCount: number
 }
 
-/** More than the number of statements in the code; protects against texts created at run time. */
+/** Exceeds the number of statements in the code; bounds texts built at run time. */
 const STATEMENT_CACHE_SIZE = 512
 const numbered = new LRUCache<string, NumberedStatement>({ max: STATEMENT_CACHE_SIZE })
 
@@ -30,7 +30,7 @@ export const numberPlaceholders = (sql: string): NumberedStatement => {
 export const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   if (typeof parameter === 'number') {
     requireSafeInteger(parameter, index)
-    // Always the same type, so that a statement is prepared once.
+    // Always one type, so that a statement is prepared once.
     return BigInt(parameter)
   }
   if (typeof parameter === 'bigint' && !isInt64(parameter)) {

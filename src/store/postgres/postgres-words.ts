@@ -1,5 +1,5 @@
-// Table definitions of PostgreSQL. Source: https://www.postgresql.org/docs/current/sql-createtrigger.html,
-// .../collation.html, .../explicit-locking.html.
+// PostgreSQL's table definitions: https://www.postgresql.org/docs/current/sql-createtrigger.html, .../collation.html,
+// .../explicit-locking.html
 import type { SchemaWords } from '../database.ts'
 
 /** NOTIFY channel that wakes the change feeds of all processes. */
@@ -12,8 +12,7 @@ export const POSTGRES_WORDS: SchemaWords = {
   integer: 'BIGINT',
   bytes: 'BYTEA',
   tableEnd: '',
-  // Compares text by bytes, as in SQLite. The collation differs between machines, and an update of the operating system
-  // can change it and invalidate an index.
+  // Compare text by bytes, as in SQLite: an update of the operating system can change a collation and break an index.
   adapt: (statement) => statement.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"'),
   appendOnly: (table) => [
     `CREATE OR REPLACE FUNCTION refuse_row_change() RETURNS trigger LANGUAGE plpgsql AS

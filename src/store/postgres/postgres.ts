@@ -1,6 +1,5 @@
-// The database over PostgreSQL: pools of read-only connections, and a pool for concurrent transactions (READ
-// COMMITTED). Every call has a time limit. The first call after an outage reconnects. Source:
-// https://www.postgresql.org/docs/current/transaction-iso.html.
+// The database over PostgreSQL: pools of read-only connections, and a pool for transactions (READ COMMITTED). Every
+// call has a time limit, and the first call after an outage reconnects.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { currentCaller } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -30,20 +29,16 @@ export interface PostgresOptions {
 
 const IDLE_CONNECTION_MS = 60_000
 const READ_SHARE = 0.4
-/** Connections for long reads, in addition to the pool. Each organization uses one of them. */
+/** Connections for long reads, in addition to the pool. Each organization uses at most one. */
 const LONG_READERS = 2
 /** Connections for reads and writes that must not wait for requests, in addition to the pool. */
 const RESERVED = 1
-/** Limits of lookups for callers without a key, per SQL text. The caller's network takes the place of an owner. */
+/** Limits of lookups without an API key, per SQL text and network of the caller. */
 export const UNIDENTIFIED = { running: 64, ownRunning: 4, ownWaiting: 60 } as const
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
-/**
- * Connects first, so that a wrong address is reported immediately.
- * @throws StoreUnusableError if the address, the password or the user's rights are wrong; StoreUnavailableError if no
- * server answers
- */
+/** Connects first, to report a wrong address immediately. @throws StoreUnusableError, StoreUnavailableError */
 export const openPostgresDatabase = async (options: PostgresOptions): Promise<Database> => {
   const {
     target,
@@ -101,10 +96,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     }
   }
 
-  /**
-   * Runs the first statement on a lent connection. If the server had closed it, another connection is used. Interrupted
-   * reads are also repeated.
-   */
+  /** Retries on another connection if the server had closed the first. Repeats interrupted reads. */
   const onFreshConnection = async <Result>(
     pool: PostgresPool,
     deadlineMs: number,

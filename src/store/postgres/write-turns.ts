@@ -22,10 +22,10 @@ export interface WriteTurns {
 const CLAIM_SHARE = 1 / 3
 /** About two seconds of work. */
 const OWN_WAITING_MAX = 1_000
-/** The second half is for requests that hold a claim. */
+/** Twice as many, because these requests already hold a claim. */
 const OWN_CLAIMS_WAITING_MAX = 2_000
 
-/** A write that waits when its request ends is withdrawn. Later writes of the request are its cleanup. */
+/** A waiting write is withdrawn when its request ends. Later writes of the request are its cleanup. */
 const writingCaller = (): Caller => {
   const { owner, signal } = currentCaller()
   return { owner, signal: signal?.aborted ? null : signal }
@@ -46,7 +46,7 @@ export const createWriteTurns = ({ writers, maximumQueued, waitMs, clock }: Writ
       if (queue !== 'claim') return ordinary.run(write, writingCaller())
       backlogs.add(owner)
       try {
-        // Not withdrawn with the request: a claim without its outcome would refuse the client's retry.
+        // Not withdrawn with the request: without the outcome, a retry would fail.
         return await claims.run(write, { owner, signal: null })
       } finally {
         backlogs.remove(owner)
