@@ -1,12 +1,11 @@
-// The checkpoint thread: moves committed pages from the write-ahead log to the database file, so that the main thread
-// never waits for the disk. Source: https://sqlite.org/wal.html#ckpt,
-// https://sqlite.org/pragma.html#pragma_wal_checkpoint.
+// The checkpoint thread moves committed pages from the write-ahead log to the database file, so that the main thread
+// never waits for the disk. https://sqlite.org/wal.html#ckpt, https://sqlite.org/pragma.html#pragma_wal_checkpoint
 import { Database, SQLiteError } from 'bun:sqlite'
 import type { CheckpointOrder } from './checkpoints.ts'
 import { LOG_KEPT_BYTES, RESTART_PAGES } from './write-ahead-log.ts'
 
 const LOOK_INTERVAL_MS = 100
-/** Number of commits after which a checkpoint runs; with fewer commits, it runs after the time below. */
+/** Number of commits that trigger a checkpoint. With fewer, the time below triggers it. */
 const COMMITS_MAX = 200
 const LONGEST_WAIT_MS = 5_000
 /** Maximum time for which a WAL reset blocks writers of other threads and processes. */
@@ -28,7 +27,7 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   database.run('PRAGMA synchronous = NORMAL')
   // The first commit after a WAL reset truncates the file.
   database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
-  // Commits made before this thread started must also be checkpointed.
+  // Commits from before the start of this thread count too.
   let seen = 0
   let lastMs = performance.now()
 
@@ -37,10 +36,10 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     return { pages: row?.log ?? 0, areAllMoved: row !== null && row.checkpointed === row.log }
   }
 
-  /** Makes the first commit after a WAL reset in this thread, because that commit waits for fsync. */
+  /** Makes the first commit after a WAL reset, which waits for fsync, in this thread. */
   const beginLog = database.transaction(() => {
     const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0
-    // A commit must write something. Writing this value changes nothing.
+    // A commit must write something; this value stays the same.
     database.run(`PRAGMA user_version = ${version}`)
   })
 
@@ -51,8 +50,7 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     lastMs = performance.now()
     try {
       const { pages, areAllMoved } = checkpoint('PASSIVE')
-      // While writers continue, the log always contains a little more than was checkpointed. If it is long, checkpoint
-      // the short rest while writers wait.
+      // While writers continue, the log never becomes empty. If it is long, block writers to checkpoint the short rest.
       const isLogDone =
         pages >= RESTART_PAGES ? checkpoint('RESTART').areAllMoved : areAllMoved && Atomics.load(commits, 0) === now
       if (isLogDone) beginLog.immediate()

@@ -13,14 +13,13 @@ export type CheckpointOrder =
 
 export interface Checkpoints {
   committed(): void
-  /** Resolves when the thread has closed its connection and ended. */
   stop(): Promise<void>
 }
 
-/** @param onLost called if the thread ended unexpectedly: the caller must then run checkpoints in another way */
+/** @param onLost called if the thread ends unexpectedly; the caller must then run checkpoints itself */
 export const startCheckpoints = (path: string, onLost: () => void): Checkpoints => {
   const commits = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  // The explicit type is needed because this file is also compiled with browser types.
+  // This file is also compiled with browser types.
   const worker = new Worker(threadEntry('src/store/sqlite/checkpoint.worker.ts'), { smol: true }) as Bun.Worker
   const ended = Promise.withResolvers<void>()
   let stopping = false
@@ -28,7 +27,7 @@ export const startCheckpoints = (path: string, onLost: () => void): Checkpoints 
     if (!stopping) onLost()
     ended.resolve()
   })
-  // A `close` event follows and is handled. The message of this event would reveal source code.
+  // The `close` event is handled instead: this event's message would reveal source code.
   worker.addEventListener('error', (event) => event.preventDefault())
   const send = (order: CheckpointOrder): void => worker.postMessage(order)
   send({ type: 'start', path, commits })

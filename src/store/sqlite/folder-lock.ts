@@ -1,5 +1,5 @@
-// Allows only one service per data folder: two would sign without each other's records. Uses the operating system's
-// lock on an open database, which ends with the process.
+// Allows one service per data folder: two would sign without each other's records. The lock is an open transaction,
+// which ends with the process.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { fileProblem } from '../../lib/file-problem.ts'
@@ -15,7 +15,7 @@ const openLock = (path: string): SqliteFile => {
   const file = new SqliteFile(path, { create: true })
   try {
     file.run('PRAGMA busy_timeout = 0')
-    // Nothing is stored here. With a journal on disk, the lock would fail if the disk is full.
+    // With a journal on disk, the lock would fail if the disk is full.
     file.run('PRAGMA journal_mode = MEMORY')
     file.run('BEGIN EXCLUSIVE')
   } catch (error) {

@@ -18,9 +18,8 @@ export interface LongReadReply {
 }
 
 export interface LongReads {
-  /** @returns null if the read failed or the thread ended: the caller then reads on its own connection */
+  /** Null if the read failed or the thread ended: the caller must then read on its own connection. */
   read(sql: string, parameters: readonly SqlParameter[]): Promise<readonly unknown[] | null>
-  /** Resolves when the thread has answered, closed its connection and ended. */
   stop(): Promise<void>
 }
 
@@ -40,7 +39,7 @@ export const createLongReads = (path: string): LongReads => {
   }
 
   const start = (): ReadThread => {
-    // The explicit type is needed because this file is also compiled with browser types.
+    // This file is also compiled with browser types.
     const worker = new Worker(threadEntry('src/store/sqlite/long-reads.worker.ts'), { smol: true }) as Bun.Worker
     const ended = Promise.withResolvers<void>()
     worker.addEventListener('message', (event) =>
@@ -51,7 +50,7 @@ export const createLongReads = (path: string): LongReads => {
       for (const id of [...waiting.keys()]) resolveRead({ id, rows: null })
       ended.resolve()
     })
-    // A `close` event follows and is handled. The message of this event would reveal source code.
+    // The `close` event is handled instead: this event's message would reveal source code.
     worker.addEventListener('error', (event) => event.preventDefault())
     const send = (order: LongReadOrder): void => worker.postMessage(order)
     send({ type: 'start', path })

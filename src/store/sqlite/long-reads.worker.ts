@@ -1,4 +1,4 @@
-// The thread for long reads: executes reads sequentially on its own connection. Ends only on request, never by force.
+// Executes long reads sequentially on its own connection. Ends only on request, never by force.
 import type { LongReadOrder, LongReadReply } from './long-reads.ts'
 import { openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
 
@@ -10,7 +10,7 @@ const read = (sql: string, parameters: Parameters<SqliteConnection['all']>[1]): 
   try {
     return connection?.all(sql, parameters) ?? null
   } catch {
-    // The caller repeats the read on its own connection, and reports that connection's error.
+    // The caller repeats the read on its own connection and reports that error.
     return null
   }
 }

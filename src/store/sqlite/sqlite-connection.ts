@@ -1,5 +1,4 @@
-// One SQLite connection, used only by sqlite.ts. Source: https://sqlite.org/pragma.html,
-// https://sqlite.org/rescode.html.
+// One SQLite connection, used only by sqlite.ts. https://sqlite.org/pragma.html, https://sqlite.org/rescode.html
 import { Database as BunDatabase, SQLiteError, type Statement } from 'bun:sqlite'
 import { LRUCache } from 'lru-cache'
 import { withPath } from '../../lib/named-error.ts'
@@ -10,7 +9,7 @@ import { LOG_KEPT_BYTES } from './write-ahead-log.ts'
 
 /** Short, because SQLite blocks the thread while it waits; sqlite.ts retries without blocking. */
 const BUSY_TIMEOUT_MS = 1
-/** More than the number of statements in the code; limits statements built at run time. */
+/** Exceeds the number of statements in the code; bounds statements built at run time. */
 const STATEMENT_CACHE_SIZE = 256
 
 /** Eight times SQLite's default: a small transaction in a large file touches dozens of scattered pages. */
@@ -33,11 +32,11 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
 
 const primaryCode = (error: SQLiteError): number => error.errno & 0xff
 
-/** Another connection holds the lock, so a retry can help. */
+/** True if another connection holds the lock, so that a retry can help. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (primaryCode(error) === BUSY || primaryCode(error) === LOCKED)
 
-/** Converts SQLite's errors; returns other errors unchanged. */
+/** Returns errors of other origin unchanged. */
 export const toStoreError = (error: unknown): unknown => {
   if (!(error instanceof SQLiteError)) return error
   const code = primaryCode(error)
@@ -56,7 +55,7 @@ export interface SqliteConnection {
 const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   if (typeof parameter !== 'number') return parameter
   requireSafeInteger(parameter, index)
-  // A bigint is bound as an integer of any size; a number beyond 32 bits would be bound as a float.
+  // A number beyond 32 bits would be bound as a float.
   return parameter === (parameter | 0) ? parameter : BigInt(parameter)
 }
 
@@ -71,10 +70,7 @@ const narrowIntegers = <Row>(rows: Row[]): Row[] => {
   return rows
 }
 
-/**
- * `readOnly` rejects writes. The connection itself can write, because recovering the write-ahead log after a crash
- * requires it. @throws SQLiteError
- */
+/** Even with `readOnly`, the connection can write, to recover the log after a crash. @throws SQLiteError */
 export const openSqliteConnection = (path: string, readOnly: boolean): SqliteConnection => {
   const database = new BunDatabase(path, { readwrite: true, create: false, strict: true, safeIntegers: true })
   const statements = new LRUCache<string, Statement>({
@@ -90,21 +86,21 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
   }
   try {
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    // Readers never wait for the writer, and the writer never waits for readers.
+    // Readers and the writer never wait for each other.
     database.run('PRAGMA journal_mode = WAL')
     // Off by default. The schema relies on foreign keys to separate tenants.
     database.run('PRAGMA foreign_keys = ON')
     // Prevents a manipulated file from calling functions with side effects in a view or trigger.
     database.run('PRAGMA trusted_schema = OFF')
-    // Intermediate results are never written outside the data folder.
+    // Intermediate results never leave the data folder.
     database.run('PRAGMA temp_store = MEMORY')
-    // Zeroes deleted or overwritten data, for example an erased key, in its page if this costs no additional write.
+    // Zeroes deleted data, for example an erased key, if this costs no additional write.
     database.run('PRAGMA secure_delete = FAST')
     database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
-    // On macOS, a plain fsync does not reach the disk. Elsewhere, this does nothing.
+    // On macOS, a plain fsync does not reach the disk. Elsewhere, this has no effect.
     database.run('PRAGMA fullfsync = ON')
-    // The file is not mapped into memory: mapped pages are released at the first read after each commit, which can
-    // block the thread for up to a second.
+    // No memory mapping: reading after a commit can block the thread for up to a second while mapped pages are
+    // released.
     if (readOnly) database.run('PRAGMA query_only = ON')
     else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)
   } catch (error) {

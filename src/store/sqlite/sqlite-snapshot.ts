@@ -1,5 +1,4 @@
-// Copies a SQLite database in use to another file, as of one moment. Source:
-// https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause.
+// Copies a SQLite database in use. https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { MOVED_TO, movedError } from '../copy/moved.ts'
@@ -7,13 +6,10 @@ import { StoreUnavailableError, StoreUnusableError } from '../errors.ts'
 
 const BUSY_TIMEOUT_MS = 10_000
 
-/**
- * Blocks the thread, so call only from commands.
- * @param to must not exist @throws StoreUnusableError, StoreUnavailableError
- */
+/** Blocks the thread: for commands only. @param to must not exist @throws StoreUnusableError, StoreUnavailableError */
 export const snapshotSqlite = (path: string, to: string): void => {
   if (!existsSync(path)) throw new StoreUnusableError(`the database ${path} does not exist`)
-  // SQLite accepts an empty file as the target. Creating it first sets its mode before any content is written.
+  // Creating the file first sets its mode before any content is written. SQLite accepts an empty target.
   closeSync(openSync(to, 'wx', 0o600))
   const file = new SqliteFile(path, { readwrite: true, create: false })
   try {

@@ -1,6 +1,5 @@
 // Runs several transactions in one commit, because writing the log is half the cost of a small transaction. Each is a
-// savepoint. Invariant: callers get results, and errors that may depend on the group's other writes, only after the
-// commit.
+// savepoint. Invariant: callers get results, and errors that may depend on others' writes, only after the commit.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/time.ts'
 import type { DeferredStatement, SqlParameter, Transaction, TransactionOptions } from '../database.ts'
@@ -31,7 +30,7 @@ export interface TransactionRunner {
   isInside(): boolean
 }
 
-/** No transaction joins the commit after this time, because the first ones are waiting for it. */
+/** No transaction joins later, because the first ones are waiting for the commit. */
 const LONGEST_GROUP_MS = 5
 
 type Outcome =
@@ -50,20 +49,20 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
   let writerSurvives: TransactionOptions['survives']
 
   const begin = (survives: WaitingTransaction['survives']): void => {
-    // If an earlier rollback failed, this transaction must not become part of the old one.
+    // If an earlier rollback failed, this transaction must not join the old one.
     if (writer.inTransaction) writer.run('ROLLBACK')
     if (writerSurvives !== survives) {
       writer.run(survives === 'power-loss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
       writerSurvives = survives
     }
-    // IMMEDIATE takes the write lock now. A deferred transaction could fail halfway through its work.
+    // IMMEDIATE takes the write lock now. A deferred transaction could fail halfway.
     writer.run('BEGIN IMMEDIATE')
   }
 
-  /** Rolls back and returns the error to report: the original error, or a worse one if the rollback failed. */
+  /** Rolls back and returns the error to report: the original, or the rollback's. */
   const undo = (reason: unknown, statements: readonly string[]): unknown => {
     try {
-      // After some failures, for example of the disk, SQLite has already rolled back.
+      // After some failures, SQLite has already rolled back.
       if (writer.inTransaction) for (const statement of statements) writer.run(statement)
       return reason
     } catch (error) {
@@ -77,8 +76,8 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     let failure: unknown
     const run = <Value>(statement: () => Value): Value => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // After a failed statement, nothing of the transaction is kept, even if the work caught the error. Further
-      // statements are rejected: SQLite may have rolled back already, and would commit them immediately.
+      // After a failed statement, SQLite may have rolled back and would commit further statements immediately. Nothing
+      // is kept, even if the work caught the error.
       if (failure !== undefined) throw failure
       try {
         return statement()
@@ -134,7 +133,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     }
   }
 
-  /** Nothing was kept: completed work must be repeated, and other failures may be consequences. */
+  /** Nothing was kept: repeat completed work. Other failures may be consequences. */
   const failAll = (outcomes: readonly Outcome[], error: unknown): void => {
     for (const { member } of outcomes) member.reject(error)
   }

@@ -1,5 +1,5 @@
-// The database over one SQLite file: one connection writes, and another reads. An acknowledged write survives kill -9,
-// and a power loss unless the caller chose `process-crash`. Source: https://sqlite.org/wal.html.
+// The database over one SQLite file, with a writing and a reading connection. An acknowledged write survives kill -9,
+// and a power loss unless the caller chose `process-crash`. https://sqlite.org/wal.html
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { fileProblem } from '../../lib/file-problem.ts'
 import { createSerialQueue } from '../../lib/serial-queue.ts'
@@ -19,12 +19,9 @@ export interface SqliteOptions {
   readonly lockLimitMs?: number
   readonly transactionLimitMs?: number
   readonly maximumQueued?: number
-  /**
-   * `by-commits` (default): checkpoints run within a commit, which then waits for the disk. `separate-thread`: for
-   * servers.
-   */
+  /** `by-commits` (default): some commits wait for a checkpoint. `separate-thread`: for servers. */
   readonly checkpoints?: 'by-commits' | 'separate-thread'
-  /** Thread of reads of many rows. `inline` (default): the calling thread. `separate-thread`: for servers. */
+  /** `inline` (default): the calling thread. `separate-thread`: for servers. */
   readonly longReads?: 'inline' | 'separate-thread'
   readonly wait?: (milliseconds: number) => Promise<void>
 }
@@ -32,8 +29,7 @@ export interface SqliteOptions {
 const FIRST_RETRY_MS = 2
 const LONGEST_RETRY_MS = 50
 /**
- * Number of pages in the write-ahead log after which a commit runs a checkpoint. The second is reached only if the
- * checkpoint thread falls behind.
+ * Pages in the log after which a commit runs a checkpoint; the second applies if the checkpoint thread falls behind.
  */
 const CHECKPOINT_PAGES = 1_000
 const CHECKPOINT_PAGES_BESIDE_THREAD = 131_072
@@ -50,10 +46,7 @@ const protectFile = (path: string): void => {
   }
 }
 
-/**
- * Creates a missing file with mode 0600.
- * @throws StoreUnusableError if the file is not a database or cannot be opened
- */
+/** Creates a missing file with mode 0600. @throws StoreUnusableError */
 export const openSqliteDatabase = async (options: SqliteOptions): Promise<Database> => {
   const {
     path,
@@ -74,7 +67,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       } catch (error) {
         if (!isBusy(error) || clock.monotonicMs() + delayMs > deadlineMs) throw toStoreError(error)
       }
-      // Random, so that two processes that wait for each other do not collide repeatedly.
+      // Random, so that two waiting processes do not collide repeatedly.
       await wait(delayMs * (0.5 + Math.random() / 2))
     }
   }
@@ -121,7 +114,6 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     if (runner.isInside()) throw new TransactionMisuseError('inside a transaction only its handle may be used')
   }
 
-  /** An immediate refusal also rejects the promise. */
   const enqueue = (work: WaitingTransaction['work'], { survives = 'power-loss' }: TransactionOptions = {}) =>
     new Promise<unknown>((resolve, reject) => {
       requireUsable()
@@ -174,7 +166,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       enqueue(work, settings) as Promise<Result>,
     execute: (sql, parameters = [], settings) => enqueue({ sql, parameters }, settings) as Promise<number>,
     backlogMs: backlog.waitMs,
-    // SQLite changes this number for the reading connection when another connection of any process has committed.
+    // Changes when another connection commits.
     commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
     close: async () => {
       if (closed) return
