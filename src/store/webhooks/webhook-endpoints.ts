@@ -1,5 +1,5 @@
-// Endpoints of an organization for messages and decision requests. A removed endpoint keeps its row, because messages
-// refer to it, but loses its secrets.
+// An organization's endpoints for messages and decision requests. A removed endpoint loses its secrets, but its row
+// stays for messages.
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
@@ -48,25 +48,24 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
       return ENDPOINTS.insert(own, { ...endpoint, createdAtSeconds: scope.nowSeconds() })
     }),
 
-  /** Oldest first. */
   list: (organizationId: string) => ENDPOINTS.list(scope, { organizationId, ...THERE }, ['createdAtSeconds', 'id']),
 
   find: (organizationId: string, id: string) => ENDPOINTS.find(scope, { organizationId, id, ...THERE }),
 
-  /** Looks up only the id, because the owner of an incoming result is unknown. */
+  /** Searches all organizations, because the owner of an incoming result is unknown. */
   findDecider: (id: string) => ENDPOINTS.everywhere.find(unidentifiedReads(scope), { id, ...DECIDES }),
 
   /** For the cache of registrations. */
   organizationsWithDecider: async (): Promise<readonly string[]> =>
     (await ENDPOINTS.everywhere.list(scope, DECIDES, ['organizationId'])).map(({ organizationId }) => organizationId),
 
-  /** The current secret continues to sign until `previousUntilSeconds`. Returns false if there is no such endpoint. */
+  /** The current secret also signs until `previousUntilSeconds`. Returns false if there is no such endpoint. */
   rotateSecret: async ({ organizationId, id, sealedSecret, previousUntilSeconds }: NewSecret): Promise<boolean> => {
     const values = { previousSealedSecret: sql`sealed_secret`, previousUntilSeconds, sealedSecret }
     return (await ENDPOINTS.updateAll(scope, { organizationId, id, ...THERE }, values)) > 0
   },
 
-  /** Returns false if there is no such endpoint. Pausing again keeps the time of the first pause. */
+  /** Pausing again keeps the time of the first pause. Returns false if there is no such endpoint. */
   setPaused: async (organizationId: string, id: string, paused: boolean): Promise<boolean> => {
     const since = sql`COALESCE(paused_at_seconds, CAST(${scope.nowSeconds()} AS BIGINT))`
     const values = { pausedAtSeconds: paused ? since : null }
@@ -74,8 +73,8 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   },
 
   /**
-   * Sets the verification service whose webhooks decide, and its signing secret. If the service stays the same, its
-   * previous secret is valid until `previousUntilSeconds`. Returns false if there is no such endpoint for decisions.
+   * Sets the verification service whose webhooks decide, and its secret. For the same service, the previous secret
+   * stays valid until `previousUntilSeconds`. Returns false if there is no such endpoint.
    */
   setService: async (input: NewSecret & { readonly service: string }): Promise<boolean> => {
     const { organizationId, id, service, sealedSecret, previousUntilSeconds } = input
@@ -89,8 +88,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   },
 
   /**
-   * Also marks a batch of the endpoint's waiting messages as dead; the sweep marks the others, and none is sent.
-   * Returns false if there is no such endpoint.
+   * Marks a batch of its waiting messages as dead, and the sweep marks the rest. Returns false if it does not exist.
    */
   remove: (organizationId: string, id: string): Promise<boolean> =>
     scope.write(async (own) => {

@@ -1,6 +1,5 @@
-// The queue of webhook messages. A sender takes a message under a claim that expires, so that a crashed sender loses
-// nothing. A message ends as delivered or, after the last attempt, as dead: it can then be inspected and sent again
-// manually.
+// The queue of webhook messages. A sender holds a message under an expiring claim, so that a crash loses nothing. After
+// the last attempt, a message is dead: it can be inspected and sent again manually.
 import type { WebhookMessageType, WebhookOutcome, WebhookSnapshot } from '../../domain/webhook-message.ts'
 import { shuffled } from '../../lib/shuffled.ts'
 import { hidden, integer, json, nullable, sql, text, typed } from '../columns.ts'
@@ -25,7 +24,7 @@ const COLUMNS = {
   nextAttemptAtSeconds: integer,
   /** HTTP status of the last response, if any. */
   lastStatus: nullable(integer),
-  /** Reason why the last attempt failed, in this program's words. */
+  /** Predefined text. */
   lastFailure: nullable(text),
   createdAtSeconds: integer,
   settledAtSeconds: nullable(integer),
@@ -39,13 +38,12 @@ export const SENT_MESSAGES = defineTable('webhook_messages', { ...COLUMNS, snaps
 export interface WebhookMessage extends ItemOf<typeof MESSAGES> {}
 type ClaimedMessage = ItemOf<typeof SENT_MESSAGES>
 
-/** Maximum concurrent messages to one endpoint, so that an unresponsive endpoint does not block the others. */
+/** Maximum concurrent messages per endpoint, so that an unresponsive endpoint does not block the others. */
 const PER_ENDPOINT_MAX = 8
-/** Per organization; fewer than a process sends at once. */
+/** Maximum concurrent messages per organization; fewer than a process sends at once. */
 const PER_ORGANIZATION_MAX = 24
 /** Maximum messages that one transaction changes: about 20 milliseconds of work. */
 export const MESSAGES_AT_ONCE = 2_000
-/** Retention of delivered and dead messages. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
 /** If a claim or an outcome is lost, the message is sent again with the same id. */
@@ -53,7 +51,7 @@ const DURABILITY = { survives: 'process-crash' } as const
 
 const PAUSED = 'SELECT id FROM webhook_endpoints WHERE paused_at_seconds IS NOT NULL AND removed_at_seconds IS NULL'
 
-/** Endpoints with due messages, read from an index, regardless of the number of waiting messages. */
+/** Uses an index, so that the number of waiting messages does not matter. */
 const ENDPOINTS_WITH_DUE = `SELECT id, organization_id FROM webhook_endpoints
   WHERE removed_at_seconds IS NULL AND paused_at_seconds IS NULL AND EXISTS (
     SELECT 1 FROM webhook_messages WHERE endpoint_id = webhook_endpoints.id AND state = 'waiting'
@@ -65,8 +63,7 @@ const DUE = `SELECT id FROM webhook_messages WHERE endpoint_id = ? AND state = '
 const REMOVED = 'SELECT id FROM webhook_endpoints WHERE removed_at_seconds IS NOT NULL'
 
 /**
- * Marks a batch of the waiting messages of removed endpoints as dead. Returns their number.
- * @param endpoints statement that selects the ids of the endpoints
+ * Marks a batch of waiting messages as dead. Returns their number. @param endpoints statement that selects their ids
  */
 export const endMessages = (
   scope: Pick<TableScope, 'execute' | 'nowSeconds'>,
@@ -82,10 +79,9 @@ export const endMessages = (
 
 export const createWebhookMessageTable = (scope: TableScope) => ({
   /**
-   * Claims due messages that no other process is sending, for all organizations. Organizations with the fewest messages
-   * in progress come first.
-   * @param underWay returns the number of messages that the caller is sending, by the id of an endpoint or organization
-   * @param allowed called in the transaction that claims, so that a process that may no longer send claims nothing
+   * Claims due messages of all organizations; those with the fewest messages in progress come first.
+   * @param underWay number of messages that the caller is sending, by id of an endpoint or organization
+   * @param allowed called in the transaction, so that a process that may no longer send claims nothing
    */
   claim: async (
     limit: number,
@@ -118,7 +114,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         if (places <= 0) continue
         const due = await transaction.query<{ id: string }>(DUE, [endpointId, nowSeconds, nowSeconds, places])
         for (const { id } of due) {
-          // Another process may have claimed the message since it was read.
+          // Another process may have claimed the message in the meantime.
           const message = await SENT_MESSAGES.everywhere.update(
             transaction,
             { id, state: 'waiting', claimedUntilSeconds: sql`<= ${nowSeconds}` },
@@ -132,9 +128,8 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /**
-   * Records the result of an attempt. Returns false if the message was settled in the meantime, for example because its
-   * endpoint was removed. Also if the claim expired and another attempt has begun, unless this attempt delivered the
-   * message.
+   * Records the result of an attempt. Returns false if the message was settled in the meantime, or if another attempt
+   * has begun, unless this attempt delivered it.
    */
   settle: async (
     { organizationId, id, attempts }: Pick<WebhookMessage, 'organizationId' | 'id' | 'attempts'>,
@@ -158,10 +153,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     return settled > 0
   },
 
-  /**
-   * Returns the number of waiting messages over all organizations, and the due time of the first, if any. Messages of
-   * paused endpoints don't count.
-   */
+  /** Waiting messages of all organizations, and the due time of the first; excludes paused endpoints. */
   queueState: async (): Promise<{ readonly waiting: number; readonly nextAttemptAtSeconds: number | null }> => {
     const { query, queryLong = query } = scope.statements
     const [row] = await queryLong<{ waiting: number; next: number | null }>(
@@ -171,7 +163,6 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     return { waiting: row?.waiting ?? 0, nextAttemptAtSeconds: row?.next ?? null }
   },
 
-  /** Newest first. */
   page: (
     organizationId: string,
     { state, endpointId }: { readonly state?: WebhookMessageState; readonly endpointId?: string },
@@ -181,13 +172,12 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     return MESSAGES.page(scope, { organizationId, state, endpointId }, newestFirst, page)
   },
 
-  /** With its content. */
   find: (organizationId: string, id: string): Promise<ClaimedMessage | null> =>
     SENT_MESSAGES.find(scope, { organizationId, id }),
 
   /**
-   * Sends one delivered or dead message again, or the oldest MESSAGES_AT_ONCE dead messages of an organization. Their
-   * endpoints must still exist. They start immediately, from the first attempt. Returns their number.
+   * Resends one ended message, or the oldest MESSAGES_AT_ONCE dead messages, from the first attempt. Returns their
+   * number.
    */
   resend: (organizationId: string, messageId: string | null): Promise<number> => {
     const inUse = sql`endpoint_id IN (
@@ -208,10 +198,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     )
   },
 
-  /**
-   * Deletes a batch of old messages, and marks a batch of removed endpoints' messages as dead.
-   * @returns the number of changed messages; repeat until it is 0
-   */
+  /** Deletes old messages and ends messages of removed endpoints, in a batch. Call again until it returns 0. */
   sweep: async (): Promise<number> => {
     const nowSeconds = scope.nowSeconds()
     const before = sql`CASE state WHEN 'dead' THEN ${nowSeconds - DEAD_KEEP_SECONDS}

@@ -1,4 +1,4 @@
-// Queues a session's events for each endpoint that receives them, in the transaction of the change (invariant 7).
+// Queues a session's events for each receiving endpoint, in the transaction of the change (invariant 7).
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { newOrderedId } from '../../domain/identifier.ts'
 import type { SessionEvent, SessionEventKind } from '../../domain/session.ts'
@@ -85,7 +85,7 @@ export const queueMessages = async (
   const { sequence, publicComment, createdAtSeconds, actor } = event
   const snapshot: WebhookSnapshot = {
     state,
-    // Comments that only operators may see are not sent.
+    // Private comments are not sent.
     event: { sequence, publicComment, createdAtSeconds, actor },
     checks: event.kind === 'status' ? await readChecks(transaction, organizationId, id) : [],
   }
@@ -94,7 +94,7 @@ export const queueMessages = async (
   }
 }
 
-/** Queues messages about something that did not change the session: all its checks were made, or it has a new hit. */
+/** For messages without a change of the session: all its checks were made, or it has a new hit. */
 export const queueCheckMessages = async (
   transaction: Transaction,
   { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },
