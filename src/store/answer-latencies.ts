@@ -1,4 +1,4 @@
-// Response times of verdicts by organization, as one histogram per quarter-hour. Several processes add to the same row.
+// Response times of verdicts: one histogram per organization and quarter-hour, shared by all processes.
 import type { BucketCounts } from '../lib/histogram.ts'
 import { integer, sql, text } from './columns.ts'
 import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
@@ -44,7 +44,7 @@ export const createAnswerLatencyTable = (scope: TableScope) => ({
       ])
     }, DURABILITY),
 
-  /** Returns non-empty quarter-hours, oldest first. */
+  /** Omits empty quarter-hours. Oldest first. */
   between: (organizationId: string, fromSeconds: number, untilSeconds: number) => {
     const until = sql`at_seconds < ${untilSeconds}`
     return LATENCIES.list(scope, { organizationId, atSeconds: sql`>= ${fromSeconds}` }, ['atSeconds'], until)

@@ -1,6 +1,5 @@
-// The audit log, written in the transaction of the change. Each entry contains the SHA-256 hash of the previous entry
-// across all organizations. The database refuses to change or delete entries; the hash chain reveals changes that
-// bypass the database.
+// The audit log, written in the transaction of the change. The database refuses to change or delete entries. Each entry
+// contains the SHA-256 hash of its predecessor, which reveals changes that bypass the database.
 import { createHash } from 'node:crypto'
 import { nextTurn } from '../lib/time.ts'
 import { among, integer, json, nullable, sql, text } from './columns.ts'
@@ -10,10 +9,10 @@ import { lockDeployment } from './row-locks.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
 const COLUMNS = {
-  /** Increments by one with each of the deployment's entries. */
+  /** Increments by one across the deployment. */
   sequence: integer,
   atSeconds: integer,
-  /** Null if the entry concerns the deployment. */
+  /** Null for the deployment. */
   organizationId: nullable(text),
   /** `user:<id>`, `key:<key id>`, `command-line` or `service`. */
   actor: text,
@@ -21,7 +20,7 @@ const COLUMNS = {
   action: text,
   subject: text,
   requestId: text,
-  /** Source address of the request. Empty without a network request. */
+  /** Source IP address; empty without a network request. */
   address: text,
   previousHash: text,
   hash: text,
@@ -29,15 +28,15 @@ const COLUMNS = {
 
 const ENTRIES = defineTable('audit_log', {
   ...COLUMNS,
-  /** The values, or the values before and after. */
+  /** Either values, or values before and after. */
   detail: json<Readonly<Record<string, unknown>>>(),
 })
-/** `detail` is the stored text, which is input of the hash. */
+/** `detail` is the stored text, because the text is hashed. */
 const HASHED = defineTable('audit_log', { ...COLUMNS, detail: text })
 
 export interface AuditEntry extends ItemOf<typeof ENTRIES> {}
 
-/** Contains no secrets, not even in `detail`. */
+/** Must not contain secrets, not even in `detail`. */
 export type AuditRecord = Omit<AuditEntry, 'sequence' | 'atSeconds' | 'address' | 'previousHash' | 'hash'> &
   Partial<Pick<AuditEntry, 'address'>>
 
@@ -46,13 +45,9 @@ export interface AuditHead {
   readonly hash: string
 }
 
-/** Previous hash of the first entry. */
 export const AUDIT_ROOT = '0'.repeat(64)
 
-/**
- * SHA-256 of a JSON array of all columns except the hash, in this order. The address is last and omitted if empty, so
- * that older entries keep their hashes.
- */
+/** Hashes a JSON array of these columns. An empty address is omitted, so that older entries keep their hashes. */
 const hashOf = (row: Omit<ItemOf<typeof HASHED>, 'hash'>): string =>
   createHash('sha256')
     .update(
@@ -78,9 +73,9 @@ export const auditHashOf = (entry: Omit<AuditEntry, 'hash'>): string =>
 export interface AuditFilter {
   readonly organizationId?: string
   readonly action?: string
-  /** Prefix of the action, for example `key.` */
+  /** For example `key.` */
   readonly actionPrefix?: string
-  /** Id or name at that time (case-insensitive). */
+  /** Id, or name at that time (case-insensitive). */
   readonly actor?: string
   readonly subject?: string
   readonly sequence?: number
@@ -93,19 +88,19 @@ export interface AuditFilter {
 interface AuditVerification {
   readonly ok: boolean
   readonly entries: number
-  /** First entry that does not match the chain, if any. */
+  /** First entry that does not match the chain; null if all match. */
   readonly brokenAt: number | null
-  /** Hash of the newest entry. A copy stored elsewhere later proves that no entry up to it was changed. */
+  /** Hash of the newest entry. A copy kept elsewhere can prove later that no entry up to it was changed. */
   readonly headHash: string
 }
 
 const VERIFY_BATCH = 500
 
-/** Maximum number of entries that `newest` searches: pages poll it every few seconds. */
+/** Maximum entries searched by `newest`, because pages poll it every few seconds. */
 const NEWEST_LOOKED_AT = 2_000
 
 export const createAuditTable = (scope: TableScope) => ({
-  /** Searches the newest entries of the deployment. Oldest first. */
+  /** Searches all organizations. Oldest first. */
   newest: (actions: readonly string[], sinceSeconds: number): Promise<readonly AuditEntry[]> =>
     ENTRIES.everywhere.list(
       scope,
@@ -116,9 +111,9 @@ export const createAuditTable = (scope: TableScope) => ({
 
   append: (record: AuditRecord): Promise<AuditEntry> =>
     scope.write(async (transaction) => {
-      // Every transaction takes this lock before the counter's lock, which prevents deadlocks.
+      // Take this lock before the counter's, like every transaction, to prevent deadlocks.
       await lockDeployment(transaction)
-      // The counter's row stays locked until the commit, so each entry can read its predecessor.
+      // Locks the counter until the commit, so that the predecessor is visible.
       const [counter] = await transaction.query<{ value: number }>(
         "UPDATE counters SET value = value + 1 WHERE name = 'audit' RETURNING value",
       )
@@ -141,7 +136,6 @@ export const createAuditTable = (scope: TableScope) => ({
       return ENTRIES.insert(transaction, { ...entry, hash: auditHashOf(entry) })
     }),
 
-  /** Newest first. */
   page: (filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> => {
     const { actionPrefix, actor, sinceSeconds, untilSeconds, overridden, ...which } = filter
     const length = [...(actionPrefix ?? '')].length
@@ -154,16 +148,16 @@ export const createAuditTable = (scope: TableScope) => ({
       actor === undefined ? undefined : sql`(actor = ${actor} OR LOWER(actor_name) = ${actor.toLowerCase()})`,
       sinceSeconds === undefined ? undefined : sql`at_seconds >= ${sinceSeconds}`,
       untilSeconds === undefined ? undefined : sql`at_seconds < ${untilSeconds}`,
-      // Quotes within a JSON string are escaped, so only a member with this name matches.
+      // Quotes in JSON strings are escaped, so this matches only a member.
       overridden === true ? sql`detail LIKE '%"override":true%'` : undefined,
     )
   },
 
-  /** Entries of the whole deployment, oldest first. */
+  /** All organizations, oldest first. */
   listAfter: (sequence: number, limit: number): Promise<readonly AuditEntry[]> =>
     ENTRIES.everywhere.list(scope, { sequence: sql`> ${sequence}` }, { by: ['sequence'], limit }),
 
-  /** Yields to other work between batches. */
+  /** Yields to the event loop between batches. */
   verify: async (): Promise<AuditVerification> => {
     let sequence = 0
     let headHash = AUDIT_ROOT
@@ -180,7 +174,7 @@ export const createAuditTable = (scope: TableScope) => ({
       if (rows.length < VERIFY_BATCH) break
       await nextTurn()
     }
-    // If the last entries were removed, the counter is ahead of the newest entry.
+    // If the last entries were removed, the counter exceeds the last sequence number.
     const [counter] = await scope.statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'audit'")
     if ((counter?.value ?? 0) > sequence) return broken(sequence + 1)
     return { ok: true, entries: sequence, brokenAt: null, headHash }
@@ -189,7 +183,7 @@ export const createAuditTable = (scope: TableScope) => ({
 
 export type AuditTable = ReturnType<typeof createAuditTable>
 
-/** Checks that the audit log still contains the last entry of a copy or a stored head. Returns null or the problem. */
+/** Compares the audit log with a stored head. Returns null or the problem. */
 export const auditProblem = async (audit: Pick<AuditTable, 'listAfter'>, head: AuditHead): Promise<string | null> => {
   if (head.sequence === 0) return null
   const [entry] = await audit.listAfter(head.sequence - 1, 1)

@@ -1,18 +1,18 @@
-// Estimates a new transaction's wait from the recent rate, so that a request can be rejected early.
+// Estimates how long a new transaction will wait, so that a request can be rejected early.
 
 export interface Backlog {
   add(): void
-  /** Call when transactions have completed together, with any result. `count` defaults to 1. */
+  /** Call when `count` transactions (default 1) have completed together, with any result. */
   remove(count?: number): void
-  /** Number of requested transactions that have not completed. */
+  /** Transactions that have not completed. */
   readonly size: number
-  /** Expected wait of a new transaction. Null if the queue accepts only necessary transactions. */
+  /** Expected wait of a new transaction; null if the queue accepts only necessary transactions. */
   waitMs(): number | null
 }
 
-/** Weight of the newest transaction: the mean follows the store's speed within about 30 transactions. */
+/** Weight of the newest transaction: the mean adapts within about 30 transactions. */
 const WEIGHT = 0.03
-/** Part of the queue for new work. The rest is reserved for work that completes started operations. */
+/** Share of the queue for new work. The rest is reserved for completing started operations. */
 const CROWDED_PART = 0.5
 
 export const createBacklog = (maximum: number, monotonicMs: () => number): Backlog => {

@@ -1,5 +1,5 @@
-// Reports every change by any process, thread or machine to this process. Polls, so that no change is lost between two
-// reads. If the database announces commits, an announcement triggers a poll, and the interval is longer.
+// Reports every change by any process or machine. Polls, so that no change is lost; commit announcements trigger polls
+// earlier.
 import type { Clock } from '../lib/time.ts'
 import { type Change, type ChangePosition, readChanges, readNewest } from './changes.ts'
 import { reservedReads } from './copy/table-scope.ts'
@@ -8,23 +8,23 @@ import type { ChangeWatch, Database } from './database.ts'
 export interface ChangeFeedOptions {
   readonly clock: Clock
   onChange(change: Change): void
-  /** Called when changes were missed: all caches must be cleared. */
+  /** Called when changes were missed: clear all caches. */
   onResync(): void
-  /** Called after each successful read. Until `healthyUntilMs` (monotonic), caches are recent enough. */
+  /** Called after each successful read. Caches are recent enough until `healthyUntilMs` (monotonic). */
   onRead?(healthyUntilMs: number): void
   onError?(error: unknown): void
   readonly intervalMs?: number
-  /** Polling interval if the database announces commits; bounds the delay after a lost announcement. */
+  /** Polling interval if the database announces commits. Bounds the delay after a lost announcement. */
   readonly watchedIntervalMs?: number
-  /** Time without a successful read after which the feed is unhealthy: revocations take effect within 1 s. */
+  /** Time without a successful read until the feed is unhealthy. Revocations must take effect within 1 s. */
   readonly unhealthyAfterMs?: number
 }
 
 export interface ChangeFeed {
-  /** Starts at the newest change; call before filling caches. Rejects if the store cannot be read. */
+  /** Starts at the newest change: call before filling caches. Rejects if the store cannot be read. */
   start(): Promise<void>
   poll(): Promise<void>
-  /** Resolves when every change committed before the call was reported. Rejects if the store cannot be read. */
+  /** Resolves after reporting all changes committed before the call. Rejects if the store cannot be read. */
   catchUp(): Promise<void>
   /** False if caches may be outdated, and before the start. */
   healthy(): boolean
@@ -46,7 +46,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   let running = false
   let polling: Promise<void> | undefined
   let watch: ChangeWatch | undefined
-  /** `wake` was called during a read, which may have missed the commit. */
+  /** True after a `wake` during a read, which may have missed the commit. */
   let wokenAgain = false
 
   const resync = (newest: ChangePosition): void => {
@@ -73,7 +73,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
 
   const readOnce = async (): Promise<void> => {
     const startedMs = clock.monotonicMs()
-    // Reads the mark before the rows, so that a commit in between appears as a new mark next time.
+    // Read the mark before the rows, so that a commit in between changes the next mark.
     const mark = await database.commitMark()
     if (mark === null || mark !== seenMark) {
       await readUnread()
@@ -91,7 +91,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   }
 
   const catchUp = async (): Promise<void> => {
-    // A poll in progress may have read its rows before the commit that the caller is waiting for.
+    // A poll in progress may have read its rows before the caller's commit.
     const underWay = polling
     if (underWay !== undefined) await underWay.catch(() => undefined)
     await poll()
@@ -148,7 +148,6 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       clearTimeout(timer)
       await watch?.stop()
       watch = undefined
-      // The poll in progress reports its own error.
       await polling?.catch(() => undefined)
     },
   }

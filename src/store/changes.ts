@@ -19,9 +19,9 @@ export interface Change {
   /** In commit order. */
   readonly sequence: number
   readonly topic: ChangeTopic
-  /** For a binding: `<chain name>/<address>`, its lookup key. For a session: the encoding of session-changes.ts. */
+  /** For a binding: its lookup key, `<chain name>/<address>`. For a session: see session-changes.ts. */
   readonly subjectId: string
-  /** Null if the change concerns the deployment. */
+  /** Null for the deployment. */
   readonly organizationId: string | null
 }
 
@@ -39,7 +39,7 @@ export const recordChange = async (
   change: Omit<Change, 'sequence'>,
   nowSeconds: number,
 ): Promise<void> => {
-  // The counter's row stays locked until the commit, so sequence numbers become visible in order.
+  // Locks the counter until the commit, so that sequence numbers become visible in order.
   const statements: readonly DeferredStatement[] = [
     { sql: "UPDATE counters SET value = value + 1 WHERE name = 'changes'", parameters: [] },
     {
@@ -51,7 +51,7 @@ export const recordChange = async (
   await runAtCommit(transaction, statements)
 }
 
-/** Runs statements that lock the counter's row, as late in the transaction as the database permits. */
+/** Runs statements that lock the counter, as late in the transaction as the database permits. */
 export const runAtCommit = async (
   transaction: Transaction,
   statements: readonly DeferredStatement[],
@@ -85,7 +85,7 @@ export const readChanges = async (
   return first.mark === after.mark ? others : null
 }
 
-/** Only a suspended reader misses rows; it detects this and resynchronizes. */
+/** Only a suspended reader misses deleted rows; it detects this and resynchronizes. */
 const KEEP_SECONDS = 3_600
 
 export const trimChanges = (scope: TableScope): Promise<number> =>

@@ -1,19 +1,19 @@
-// Columns of a table, the encoding of their values, and SQL fragments for conditions.
+// Columns of tables, the encoding of their values, and SQL fragments for conditions.
 import type { SqlParameter, SqlValue } from './database.ts'
 
-/** `stored`: part of a row. `hidden`: can be filtered and written, but is not read. `computed`: read-only. */
+/** `hidden`: can be filtered and written, but is not read. `computed`: read-only. */
 export type Use = 'stored' | 'hidden' | 'computed'
 
 export interface Column<Value, ItsUse extends Use = 'stored'> {
   readonly use: ItsUse
-  /** Column name, if it isn't the field's name in snake case. */
+  /** Column name, if it is not the field's name in snake case. */
   readonly named?: string
   readonly text?: string
   encode?(value: Value): SqlParameter
   decode?(stored: SqlValue): Value
 }
 
-/** By field name: `createdAtSeconds` is the column `created_at_seconds`. */
+/** By field name: the column of `createdAtSeconds` is `created_at_seconds`. */
 export type Shape = Readonly<Record<string, Column<unknown, Use>>>
 
 type ValueOf<Any> = Any extends Column<infer Value, Use> ? Value : never
@@ -28,11 +28,11 @@ type NullableField<Columns extends Shape> = {
 export type Row<Columns extends Shape> = {
   readonly [Field in FieldsOfUse<Columns, 'stored' | 'computed'>]: ValueOf<Columns[Field]>
 }
-/** Nullable fields may be omitted. */
+/** Nullable fields are optional. */
 export type NewRow<Columns extends Shape> = {
   readonly [Field in Exclude<StoredField<Columns>, NullableField<Columns>>]: ValueOf<Columns[Field]>
 } & { readonly [Field in NullableField<Columns>]?: ValueOf<Columns[Field]> | undefined }
-/** Values, or SQL after the column's name: `= ?` in a SET, a comparison in a WHERE. */
+/** Values, or SQL that follows the column's name: `= ?` in a SET, a comparison in a WHERE. */
 export type Values<Columns extends Shape> = {
   readonly [Field in StoredField<Columns>]?: ValueOf<Columns[Field]> | Expression | undefined
 }
@@ -42,7 +42,7 @@ const STORED = { use: 'stored' } as const
 export const text: Column<string> = STORED
 export const integer: Column<number> = STORED
 export const bytes: Column<Uint8Array> = STORED
-/** Text or an integer of a narrower type. */
+/** Text or integers of a narrower type. */
 export const typed = <Value extends SqlParameter>(): Column<Value> => STORED
 export const flag: Column<boolean> = { ...STORED, encode: Number, decode: (stored) => Number(stored) === 1 }
 export const json = <Value>(): Column<Value> => ({
@@ -70,7 +70,7 @@ export const nullable = <Value>({ encode, decode }: Column<Value>): Column<Value
 })
 export const hidden = <Value>(column: Column<Value>): Column<Value, 'hidden'> => ({ ...column, use: 'hidden' })
 export const named = <Value>(name: string, column: Column<Value>): Column<Value> => ({ ...column, named: name })
-/** @param select qualifies its columns with the table's name */
+/** @param select SQL expression that qualifies its columns with the table's name */
 export const computed = <Value>(column: Column<Value>, select: string): Column<Value, 'computed'> => ({
   ...column,
   use: 'computed',
@@ -79,7 +79,7 @@ export const computed = <Value>(column: Column<Value>, select: string): Column<V
 
 type WordsOf<List extends string> = List extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : List
 
-/** Columns of a type declared elsewhere, stored unchanged. @param lists all its fields, separated by spaces */
+/** Columns of an existing type, stored unchanged. @param lists all its fields, separated by spaces */
 export const columnsOf =
   <Type>() =>
   <const List extends string>(
@@ -89,7 +89,7 @@ export const columnsOf =
     return Object.fromEntries(fields.map((field) => [field, STORED])) as never
   }
 
-/** Created only by `sql` and `among`, so its text never contains external input. */
+/** Created only by `sql` and `among`: its text never contains external input. */
 export class Expression {
   readonly text: string
   readonly parameters: readonly SqlParameter[]
@@ -116,6 +116,6 @@ export const sql = (literals: TemplateStringsArray, ...values: readonly (SqlPara
   return new Expression(written, parameters)
 }
 
-/** For conditions of lists and pages. Each number of values creates a separate statement. */
+/** Each number of values creates a separate statement. */
 export const among = (values: readonly SqlParameter[]): Expression =>
   new Expression(values.length === 0 ? 'IN (NULL)' : `IN (${values.map(() => '?').join(', ')})`, values)

@@ -1,4 +1,4 @@
-// Values of the deployment itself: its id, its time of creation, and the completion of the first start.
+// Values of the deployment itself, for example its id and its creation time.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
 import { sql, text } from './columns.ts'
@@ -6,7 +6,7 @@ import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import type { Statements, TransactionOptions } from './database.ts'
 import { defineTable } from './table.ts'
 
-/** Name of the key of the pairwise user ids: 32 bytes in hexadecimal. */
+/** Key of the pairwise user ids: 32 bytes in hexadecimal. */
 export const USER_KEY_NAME = 'pairwise_user_key'
 
 export const DEPLOYMENT = defineTable('deployment', { name: text, value: text })
@@ -34,7 +34,7 @@ export const createDeploymentTable = (scope: TableScope) => {
     read,
     setOnce,
 
-    /** Used only by commands: other values are set once and then kept. */
+    /** For commands only: the service never changes a value once it is set. */
     replace: (name: string, value: string): Promise<void> => DEPLOYMENT.put(scope, { name }, { value }),
 
     /** Locks the deployment's administration until the end of the transaction. */
@@ -43,7 +43,6 @@ export const createDeploymentTable = (scope: TableScope) => {
     /** Replaces the value only if it equals `from`. @param from null if there is no value */
     exchange,
 
-    /** 32 random bytes, created on the first call. */
     ensureSecret: async (name: string): Promise<Uint8Array> => {
       const known = await read(name)
       if (known !== null) return Uint8Array.fromHex(known)
@@ -52,7 +51,6 @@ export const createDeploymentTable = (scope: TableScope) => {
       return Uint8Array.fromHex(kept)
     },
 
-    /** Creates id and time of creation on the first start. Returns the id. */
     ensureIdentity: async (): Promise<string> => {
       const known = await read('deployment_id')
       if (known !== null) return known

@@ -1,7 +1,7 @@
 import { CountersignError } from '../domain/errors.ts'
 import { DetailedError, NamedError } from '../lib/named-error.ts'
 
-/** The store was locked for too long or is closed, or its disk is full or failing. Status 503; nothing was written. */
+/** The store is closed or was locked for too long, or its disk failed or is full. Status 503; nothing was written. */
 export class StoreUnavailableError extends CountersignError {
   constructor(cause?: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'the store is unavailable; retry with exponential backoff', {
@@ -11,7 +11,7 @@ export class StoreUnavailableError extends CountersignError {
   }
 }
 
-/** PostgreSQL is unreachable at startup. `reason` contains the host and the cause, for the operator only. */
+/** PostgreSQL is unreachable at startup. `reason` contains the host and the cause; show it only to the operator. */
 export class StoreUnreachableError extends StoreUnavailableError {
   readonly reason: string
   constructor(reason: string, cause: unknown) {
@@ -31,7 +31,6 @@ export class ConstraintViolatedError extends NamedError {
   }
 }
 
-/** A statement that cannot run as written. */
 export class StoreStatementError extends NamedError {
   readonly detail = 'internal error'
   constructor(cause: unknown) {
@@ -39,10 +38,10 @@ export class StoreStatementError extends NamedError {
   }
 }
 
-/** A use of a transaction that would deadlock or split it. */
+/** Use of a transaction that would deadlock or split it. */
 export class TransactionMisuseError extends NamedError {
   readonly detail = 'internal error'
 }
 
-/** The store cannot be opened in its present state, and the start fails. `detail` is one line for the operator. */
+/** The store cannot be opened in its present state. `detail` is one line for the operator. */
 export class StoreUnusableError extends DetailedError {}

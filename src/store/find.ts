@@ -1,4 +1,4 @@
-// Finds objects of an organization by part of their name or by id: a few per kind.
+// Finds an organization's objects by id or part of their name: a few per kind.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { OrganizationRole } from './accounts/role.ts'
 import type { TableScope } from './copy/table-scope.ts'
@@ -10,7 +10,7 @@ interface Found {
   readonly kind: FoundKind
   readonly id: string
   readonly name: string
-  /** Distinguishes objects with the same name. Empty if unnecessary. */
+  /** Distinguishes objects with the same name; empty if unnecessary. */
   readonly detail: string
 }
 
@@ -24,7 +24,7 @@ interface FindInput {
 const FOUND_MAX = 5
 
 interface Place {
-  /** Selects the columns `id`, `name` and `detail`, up to WHERE. The tables must have a column `organization_id`. */
+  /** Selects `id`, `name` and `detail`, without a WHERE. The tables must have a column `organization_id`. */
   readonly select: string
   readonly parts: readonly string[]
   readonly whole: readonly string[]
@@ -32,7 +32,7 @@ interface Place {
   readonly shownAs?: (name: string) => string
 }
 
-/** Omits query parameters, because their values may be keys. */
+/** Omits query parameters, because they may contain keys. */
 const hostAndPath = (url: string): string => {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`
@@ -77,7 +77,7 @@ const PLACES: Readonly<Record<FoundKind, Place>> = {
 const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)
 
 export const createFindTable = (scope: TableScope) => ({
-  /** In the order of the kinds, then by name. */
+  /** Sorted by kind, then by name. */
   find: async ({ organizationId, text, may, withoutScope }: FindInput): Promise<readonly Found[]> => {
     const { query, queryLong = query } = scope.statements
     const like = `%${escaped(text.toLowerCase())}%`

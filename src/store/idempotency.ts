@@ -1,5 +1,5 @@
-// Ensures that a client's retry never yields two attestations. A request with an idempotency key claims a uuid before
-// dispatch; a retry gets the stored answer, a refusal, or the same uuid (invariant 3).
+// Ensures that a retry never yields a second attestation. A request with an idempotency key claims a uuid before
+// dispatch; a retry gets the stored answer, an error, or the same uuid (invariant 3).
 
 import type { TableScope } from './copy/table-scope.ts'
 import type { TransactionOptions } from './database.ts'
@@ -13,7 +13,7 @@ export interface IdempotencyClaim {
   readonly idempotencyKey: string
   /** The only uuid that the holder may sign. */
   readonly uuid: string
-  /** Later than the request's deadline, so that the first holder can no longer sign when the claim is taken over. */
+  /** After the request's deadline, so that an earlier holder can no longer sign when the claim is taken over. */
   readonly claimExpiresAtSeconds: number
 }
 
@@ -23,24 +23,21 @@ export interface StoredResponse {
 }
 
 interface ClaimPlace {
-  /** Name of the node's decision log. Empty if every node can determine the outcome of a uuid. */
+  /** Node name of the decision log. Empty if every node can determine the outcome of a uuid. */
   readonly node: string
-  /** Maximum time after the claim's expiration in which a signature made under it remains usable. */
+  /** Maximum time after the claim's expiration during which a signature made under it is usable. */
   readonly usableSeconds: number
-  /** Time for which an unanswered claim is kept after its expiration, unless its dispatch requires longer. */
+  /** Minimum time for which an unanswered claim is kept after its expiration. */
   readonly keepSeconds: number
 }
 
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
-  /**
-   * An earlier holder on this node let its claim expire without an answer. Its uuid may have been signed, at
-   * `uuidSinceSeconds` (Unix) at the earliest.
-   */
+  /** An earlier claim expired unanswered on this node. Its uuid may be signed, since `uuidSinceSeconds` (Unix). */
   | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
   /**
    * Another request holds the claim, or another node may have signed under it, until `expiresAtSeconds` (Unix).
-   * `earlier`: uuid that this node may have signed.
+   * `earlier`: a uuid that this node may have signed.
    */
   | {
       readonly outcome: 'in-flight'
@@ -50,18 +47,17 @@ export type ClaimResult =
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredResponse }
 
-/** An expired claim whose outcome only this node can determine, because it may have signed. */
+/** An expired claim that may be signed. Only this node can determine the outcome. */
 export interface UnansweredClaim {
   readonly claim: IdempotencyClaim
-  /** Unix seconds before which nothing was signed under the uuid. */
+  /** Unix seconds; nothing was signed under the uuid earlier. */
   readonly uuidSinceSeconds: number
 }
 
-/** A claim as stored, without its answer. */
 export interface KeptClaim extends IdempotencyClaim {
   readonly bodyHash: Uint8Array
   readonly keepUntilSeconds: number
-  /** Unix seconds before which nothing was signed under the uuid. 0 if unknown. */
+  /** Unix seconds; nothing was signed under the uuid earlier. 0 if unknown. */
   readonly uuidSinceSeconds: number
   readonly node: string
 }
@@ -82,7 +78,7 @@ interface ClaimRow {
 
 /** Time within which a running node reports the outcome of its expired claims. */
 const REPORT_SECONDS = 5
-/** For callers with results that are known on every node. */
+/** For results known on every node. */
 export const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0, keepSeconds: 86_400 }
 /** A power loss may lose the latest claims, like the latest lines of the decision log. */
 const claimOf = (owner: string): TransactionOptions => ({ survives: 'process-crash', queue: 'claim', owner })
@@ -93,10 +89,7 @@ const KEY = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempot
   claim.keyId,
   claim.idempotencyKey,
 ]
-/**
- * After a takeover, the claim has a different expiration; after a release, a different uuid. Neither matches the first
- * holder.
- */
+/** Never matches an earlier holder: a takeover changes the expiration, and a release changes the uuid. */
 const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND uuid = ? AND claim_expires_at_seconds = ?`
 const HELD = (claim: IdempotencyClaim) => [...KEY(claim), claim.uuid, claim.claimExpiresAtSeconds]
 
@@ -129,9 +122,9 @@ export const createIdempotencyTable = (
   table: 'idempotency' | 'admin_idempotency' = 'idempotency',
 ) => ({
   /**
-   * Claims a key, or returns the outcome of the earlier request. `bodyHash` covers everything that a retry must repeat.
-   * A claim dispatched by another node is in flight until that node completes it, or until its signature is unusable.
-   * After that, or if nothing was dispatched, the key is claimed as new with the given uuid.
+   * Claims a key, or returns the outcome of the earlier request. `bodyHash` covers all values that a retry must repeat.
+   * A claim dispatched by another node stays in flight until that node completes it or its signature is unusable; the
+   * key can then be claimed again.
    * @param nowSeconds time by which an earlier claim must have expired
    */
   claim: async (
@@ -147,7 +140,7 @@ export const createIdempotencyTable = (
     const uuidSinceSeconds = scope.nowSeconds()
     const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
     const keepUntilSeconds = claimExpiresAtSeconds + keepSeconds
-    // Without a node name, the dispatch is never marked.
+    // Without a node name, nothing marks the dispatch, so assume it.
     const dispatched = node === '' ? 1 : 0
     const { insert } = STATEMENTS[table]
     const kept = { ...claim, bodyHash, keepUntilSeconds, node, uuidSinceSeconds }
@@ -167,7 +160,7 @@ export const createIdempotencyTable = (
          FROM ${table} ${WHERE}`,
         KEY(claim),
       )
-      // Another node released the claim between the two statements. The next try will claim it.
+      // Another node released the claim between the two statements. A retry can claim it.
       if (row === undefined) return { outcome: 'in-flight', expiresAtSeconds: nowSeconds }
       if (!sameBytes(row.body_hash, bodyHash)) return { outcome: 'mismatch' }
       if (row.response_status !== null && row.response_body !== null) {
@@ -200,8 +193,7 @@ export const createIdempotencyTable = (
             node: row.node,
             dispatched: 1,
             uuidSinceSeconds: row.uuid_since_seconds,
-            // Takeovers do not extend the lifetime beyond the claim's expiration, so that a repeatedly used key also
-            // expires.
+            // Later takeovers do not extend this time, so that a repeatedly used key expires too.
             keepUntilSeconds: Math.max(row.keep_until_seconds, claimExpiresAtSeconds),
           }
       const taken = await transaction.execute(
@@ -219,17 +211,14 @@ export const createIdempotencyTable = (
           row.claim_expires_at_seconds,
         ],
       )
-      // Another request took over the claim at the same time, with the same duration.
+      // Another request took over the claim concurrently, with the same duration.
       if (taken === 0) return { outcome: 'in-flight', expiresAtSeconds: claimExpiresAtSeconds }
       if (isNew) return { outcome: 'claimed', claim }
       return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid }, uuidSinceSeconds: row.uuid_since_seconds }
     }, claimOf(organizationId))
   },
 
-  /**
-   * Stores the answer and returns the effective answer: the first to complete wins. Null if the claim was deleted, or
-   * taken over by a request that has not answered yet.
-   */
+  /** Returns the first stored answer. Null if the claim was deleted, or taken over and not answered yet. */
   complete: async (
     claim: IdempotencyClaim,
     response: StoredResponse,
@@ -246,10 +235,7 @@ export const createIdempotencyTable = (
       : { status: row.response_status, body: row.response_body }
   },
 
-  /**
-   * Like `complete`, but the holder may store another answer later. A retry gets the first answer if the holder ends
-   * early. Null if the claim is no longer held.
-   */
+  /** Like `complete`, but the holder may still replace the answer. Null if the claim is no longer held. */
   settle: async (
     claim: IdempotencyClaim,
     response: StoredResponse,
@@ -264,7 +250,7 @@ export const createIdempotencyTable = (
     return stored === 1 ? response : null
   },
 
-  /** Replaces the uuid of a claim after its attestation expired. Null if the claim is no longer held. */
+  /** For an attestation that has expired. Null if the claim is no longer held. */
   replaceUuid: async (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> => {
     const replaced = await scope.execute(
       `UPDATE ${table} SET uuid = ?, uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
@@ -275,18 +261,14 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Records that the claim's uuid may be signed on its node, and keeps the claim at least until `keepUntilSeconds`.
-   * False if the claim is no longer held: nothing may be dispatched.
+   * Call before dispatch, and do not dispatch if it returns false. Keeps the claim at least until `keepUntilSeconds`.
    */
   markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
     const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
     return (await scope.execute(STATEMENTS[table].markDispatched, values, claimOf(claim.organizationId))) === 1
   },
 
-  /**
-   * Returns unexpired claims of attestations (their uuids have version 4), except claims under which nothing was
-   * signed.
-   */
+  /** Unexpired claims of attestations (uuid version 4), except claims under which nothing was signed. */
   listKept: async (): Promise<readonly KeptClaim[]> => {
     const rows = await scope.statements.query<RowOf<KeptClaim>>(
       `SELECT organization_id, key_id, idempotency_key, uuid, body_hash, claim_expires_at_seconds, keep_until_seconds,
@@ -314,7 +296,7 @@ export const createIdempotencyTable = (
     await scope.execute(STATEMENTS[table].insert, insertedBy(claim, 1), claimOf(claim.organizationId))
   },
 
-  /** Returns dispatched, unanswered claims of this node that have expired by then, oldest first. */
+  /** Dispatched, unanswered claims of this node that have expired by then, oldest first. */
   listUnanswered: async (
     node: string,
     expiredBySeconds: number,
@@ -332,9 +314,7 @@ export const createIdempotencyTable = (
     }))
   },
 
-  /**
-   * Releases a claim without an answer. Call only if nothing can have been signed. Returns true if it was still held.
-   */
+  /** Call only if nothing can have been signed. Returns true if the claim was still held. */
   release: async (claim: IdempotencyClaim): Promise<boolean> =>
     (await scope.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim), claimOf(claim.organizationId))) === 1,
 

@@ -1,14 +1,14 @@
-// Records the time of each key's last use, in batches. A crash may lose the last seconds.
+// Records the last use of each key, in batches. A crash may lose the last seconds.
 
 import { nextTurn } from '../lib/time.ts'
 import type { Database } from './database.ts'
 
 export interface LastUsedWriter {
-  /** Writes key id → Unix seconds. Rejects if the store is unavailable; the next call writes the rest. */
+  /** Writes Unix seconds by key id. Rejects if the store is unavailable; the next call writes the rest. */
   write(uses: ReadonlyMap<string, number>): Promise<void>
 }
 
-/** Rows per transaction; the event loop runs between transactions. */
+/** Rows per transaction. The event loop runs between transactions. */
 const BATCH = 200
 
 export const createLastUsedWriter = (database: Database): LastUsedWriter => {
@@ -18,7 +18,7 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
     database.transaction(
       async (transaction) => {
         for (const [keyId, seconds] of batch) {
-          // Several processes record the same key: the latest use is kept.
+          // Several processes record the same key; keep the latest use.
           await transaction.execute(
             `UPDATE api_keys SET last_used_at_seconds = ?
              WHERE key_id = ? AND (last_used_at_seconds IS NULL OR last_used_at_seconds < ?)`,
@@ -39,7 +39,7 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
       for (let start = 0; start < noted.length; start += BATCH) {
         const batch = noted.slice(start, start + BATCH)
         await writeBatch(batch)
-        // A use added in the meantime is newer and stays.
+        // Keep uses added during the write.
         for (const [keyId, seconds] of batch) if (unwritten.get(keyId) === seconds) unwritten.delete(keyId)
         await nextTurn()
       }

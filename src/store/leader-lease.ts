@@ -1,6 +1,6 @@
-// Leases: each makes one process the leader of a role, and is a row with a beat that the holder increments. A process
-// takes a lease over if its beat stays the same for long enough by the process's own clock. Writes that a former leader
-// must not make check the term in their transaction.
+// Leases, each of which makes one process the leader of a role. The holder increments a beat; another process takes
+// over if the beat stays unchanged for too long by its own clock. Writes by leaders check the term in their
+// transaction.
 
 import type { LeaderRole } from '../domain/process-role.ts'
 import { hidden, integer, sql, text } from './columns.ts'
@@ -10,7 +10,6 @@ import { defineTable, type ItemOf } from './table.ts'
 
 const LEASES = defineTable('leader_leases', {
   name: hidden(text),
-  /** Empty if there is no holder. */
   holder: text,
   term: integer,
   beat: integer,
@@ -19,7 +18,8 @@ const LEASES = defineTable('leader_leases', {
 export interface LeaderLease extends ItemOf<typeof LEASES> {}
 
 /**
- * Versions without roles know only `duties`: their leader and this version's never both run the tasks of attestation.
+ * Versions without roles know only `duties`, so that their leader and this version's attestation leader exclude each
+ * other.
  */
 const NAMES: Readonly<Record<LeaderRole, string>> = { attestation: 'duties', identity: 'identity' }
 const NEXT_BEAT = sql`beat + 1`
@@ -38,7 +38,7 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
       return LEASES.update(scope, { name, holder: before, term, beat }, values)
     },
 
-    /** If this returns false, another process has taken the lease. */
+    /** Returns false if another process has taken the lease. */
     renew: async (holder: string, term: number): Promise<boolean> =>
       (await LEASES.updateAll(scope, { name, holder, term }, { beat: NEXT_BEAT })) === 1,
 
@@ -46,7 +46,7 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
       await LEASES.updateAll(scope, { name, holder, term }, { holder: '', beat: NEXT_BEAT })
     },
 
-    /** Locks the lease's row if it returns true: no other process can take it before the transaction ends. */
+    /** If true, no other process can take the lease before the transaction ends. */
     holds: async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
       (await LEASES.updateAll(transaction, { name, holder, term }, { term: sql`term` })) === 1,
   }

@@ -1,4 +1,4 @@
-// Live processes of the deployment. Each increments its own beat; readers never compare clocks.
+// Live processes of the deployment. Each increments its own beat, so that clocks are never compared.
 
 import { systemClock } from '../lib/time.ts'
 import { hidden, integer, text } from './columns.ts'
@@ -19,16 +19,16 @@ const PROCESSES = defineTable('live_processes', {
 interface LiveProcess extends ItemOf<typeof PROCESSES> {}
 
 export const createLiveProcessTable = (given: TableScope) => {
-  // A lost beat is replaced by the next.
+  // The next beat replaces a lost one.
   const scope = reservedWrites(given)
   return {
     beat: ({ id, name, beat, clockMs }: LiveProcess): Promise<void> =>
       PROCESSES.put(scope, { id }, { beat, clockMs }, { name, startedAtSeconds: scope.nowSeconds() }),
 
-    /** Includes dead processes that are not removed yet. */
+    /** Includes dead processes that were not removed yet. */
     list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(reservedReads(scope), {}, ['id']),
 
-    /** Removes a process that seemed dead at this beat. @param beat null if the process itself ends */
+    /** Removes a process if it still has this beat. @param beat null if the process itself ends */
     remove: async (id: string, beat: number | null): Promise<void> => {
       await PROCESSES.removeAll(scope, beat === null ? { id } : { id, beat })
     },
@@ -45,7 +45,7 @@ export interface InUseOptions {
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-/** Returns the names of the processes whose heartbeat advanced while this function watched. */
+/** Names of the processes whose beat advanced while this function watched. */
 export const findUsers = async (database: Database, { wait }: InUseOptions): Promise<readonly string[]> => {
   const table = createLiveProcessTable(databaseScope(database, systemClock))
   const first = new Map((await table.list()).map(({ id, beat }) => [id, beat]))

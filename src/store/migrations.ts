@@ -1,5 +1,5 @@
-// Migrates a database to the schema of this program. Migrations only go forward; each is one transaction and is
-// recorded with a hash of its text. A released migration is never edited.
+// Migrates a database forward to this program's schema. Each migration is one transaction, recorded with a hash of its
+// text: never edit a released migration.
 import { createHash } from 'node:crypto'
 import type { Database, SchemaWords, Statements, Transaction } from './database.ts'
 import { StoreStatementError, StoreUnusableError } from './errors.ts'
@@ -22,12 +22,11 @@ export interface Migration {
   /** Consecutive, starting at 1. */
   readonly number: number
   readonly name: string
-  /** SQL for SQLite and PostgreSQL, with `words` inserted. */
+  /** SQL for both databases, with `words` inserted. */
   statements(words: SchemaWords): readonly string[]
   /**
-   * Oldest schema whose programs may start on a database with this migration. Defaults to its own number. Set it only
-   * if an older program obeys every rule of the migration: a program that ignores a limit, a check or a claim could
-   * sign twice or complete a session that must wait.
+   * Oldest schema whose programs may start with this migration. Defaults to its own number. Set it only if those
+   * programs follow every rule of the migration: otherwise, they could sign twice or complete a session that must wait.
    */
   readonly worksWith?: number
 }
@@ -67,8 +66,7 @@ interface AppliedRow {
 interface History {
   readonly applied: readonly AppliedRow[]
   /**
-   * Oldest schema whose programs work with this database. Null if no migration is unknown, or if one does not specify
-   * it.
+   * Oldest schema whose programs work with this database; null if no migration is unknown or one does not specify it.
    */
   readonly worksWith: number | null
 }
@@ -95,7 +93,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
 const readApplied = (statements: Statements): Promise<readonly AppliedRow[]> =>
   statements.query<AppliedRow>('SELECT number, content_hash FROM schema_migrations')
 
-/** Oldest schema that works with all these migrations. Null if one of them does not specify it. */
+/** Oldest schema that works with all these migrations; null if one does not specify it. */
 const readWorksWith = async (statements: Statements, unknown: readonly number[]): Promise<number | null> => {
   const rows = await statements.query<{ number: number; works_with: number }>(
     'SELECT number, works_with FROM schema_readers',
@@ -108,7 +106,7 @@ const readWorksWith = async (statements: Statements, unknown: readonly number[])
 
 const readHistory = async (statements: Statements, migrations: readonly Migration[]): Promise<History> => {
   const applied = await readApplied(statements)
-  // Only a database newer than this program is guaranteed to have the table that `readWorksWith` reads.
+  // Only a database newer than this program certainly has the table that `readWorksWith` reads.
   const unknown = applied.map((row) => row.number).filter((number) => number > migrations.length)
   return { applied, worksWith: unknown.length === 0 ? null : await readWorksWith(statements, unknown) }
 }
@@ -132,23 +130,20 @@ export const isUpToDate = async (
     refuseForeignHistory(history, migrations)
     return history.applied.length >= migrations.length
   } catch (error) {
-    // The table is missing before the first start. For any other cause, creating the table fails and reports it.
+    // The table is missing before the first start. Any other cause is reported when creating the table fails.
     if (error instanceof StoreStatementError) return false
     throw error
   }
 }
 
-/**
- * Applies missing migrations; concurrent calls are safe. @throws StoreUnusableError if the database is newer than the
- * code or its history differs; nothing is then changed
- */
+/** Safe to call concurrently. @throws StoreUnusableError if the database is newer or its history differs */
 export const migrate = async (
   database: Database,
   nowSeconds: number,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> => {
   const { schemaWords } = database
-  // Usually nothing is missing or written, so the start does not wait for another process's lock.
+  // Usually nothing is missing, so the start does not wait for another process's lock.
   if (await isUpToDate(database, migrations)) return
   const { beginMigration = [], adapt = (statement: string) => statement } = schemaWords
   const inTurn = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>
@@ -174,7 +169,7 @@ export const migrate = async (
   })
   for (const migration of migrations) {
     await inTurn(async (transaction) => {
-      // Read again each time: another process may have applied it during the wait for the lock.
+      // Another process may have applied it in the meantime.
       const history = await readHistory(transaction, migrations)
       refuseForeignHistory(history, migrations)
       if (history.applied.some((row) => row.number === migration.number)) return

@@ -13,7 +13,7 @@ interface CommonOptions {
   readonly clock: Clock
   /** Maximum wait for a turn and for another transaction's lock. */
   readonly lockLimitMs?: number
-  /** Maximum duration of a transaction's work before it is rolled back. */
+  /** Maximum duration of a transaction's work before rollback. */
   readonly transactionLimitMs?: number
   /** PostgreSQL only. */
   readonly connectLimitMs?: number
@@ -26,18 +26,18 @@ interface CommonOptions {
   readonly longReads?: NonNullable<SqliteOptions['longReads']>
   readonly wait?: (milliseconds: number) => Promise<void>
   readonly limits?: StoreLimits | undefined
-  /** Rejects a PostgreSQL database that the service has never used. The caller checks for a missing file. */
+  /** Rejects a PostgreSQL database that the service has never used. For SQLite, the caller checks the file. */
   readonly onlyExisting?: boolean
   /** Rejects a database of an older version instead of migrating it. */
   readonly asItIs?: boolean
-  /** Also opens a moved store. */
+  /** Opens a moved store too. */
   readonly evenMoved?: boolean
 }
 
 /** `path`: a SQLite file. */
 export type StoreOptions = CommonOptions & ({ readonly target: StoreTarget } | { readonly path: string })
 
-/** Creating an index on a large table takes long, and so does waiting for a node that creates one. */
+/** Creating an index on a large table takes long; other nodes wait for it. */
 const MIGRATION_LIMIT_MS = 3_600_000
 
 const migratePatiently = async (options: PostgresOptions): Promise<void> => {
@@ -54,7 +54,7 @@ const migratePatiently = async (options: PostgresOptions): Promise<void> => {
   }
 }
 
-/** @throws StoreUnusableError, also if the store was moved; StoreUnavailableError */
+/** @throws StoreUnusableError (also for a moved store), StoreUnavailableError */
 export const openMigratedDatabase = async (options: StoreOptions): Promise<Database> => {
   const target: StoreTarget = 'target' in options ? options.target : { kind: 'sqlite', path: options.path }
   const database =

@@ -1,5 +1,5 @@
-// Reads a list in pages, each after the last row of the previous page. No row is returned twice, and no row that exists
-// throughout is skipped.
+// Reads a list in pages, each after the last row of the previous page: it never repeats a row, and never skips a row
+// that exists throughout.
 import type { SqlParameter, Statements } from './database.ts'
 
 /** Values of the ordering columns in the last row. */
@@ -12,11 +12,10 @@ export interface PageRequest {
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** Start of the next page, if any. */
   readonly next: PagePosition | null
 }
 
-/** A page ends before it exceeds this size, but has at least one row: pages are read and encoded on the main thread. */
+/** Maximum size of a page beyond its first row: pages are read and encoded on the main thread. */
 export const PAGE_BYTES_MAX = 1_048_576
 
 export interface PageQuery {
@@ -24,16 +23,16 @@ export interface PageQuery {
   /** Conditions that must all hold, with their parameters in order. */
   readonly where: readonly string[]
   readonly parameters: readonly SqlParameter[]
-  /** Result columns that together identify one row. */
+  /** Result columns that together identify a row. */
   readonly order: readonly string[]
-  /** Names in a result row. Defaults to the column's name without the table. */
+  /** Names in a result row. Defaults to the columns' names without the table. */
   readonly fields?: readonly string[]
   readonly descending?: boolean
   /** Table whose rows can be large, and their size in bytes. */
   readonly large?: { readonly table: string; readonly bytes: string }
 }
 
-/** Returns the number of rows that fit in a page, from their sizes. */
+/** Number of rows that fit in a page. */
 const rowsThatFit = (sizes: readonly { readonly bytes: number }[]): number => {
   let total = 0
   const over = sizes.findIndex(({ bytes }) => {
@@ -73,7 +72,7 @@ export const queryPage = async <Row, Item>(
     limit = Math.min(limit, rowsThatFit(sizes))
     hasMore = sizes.length > limit
   }
-  // The row after the page can be large: it is read only if its size is unknown.
+  // Avoids reading the row after the page, which can be large.
   const rows = await queryLong<Row>(select + rest, [...parameters, hasMore === null ? limit + 1 : limit])
   const shown = rows.slice(0, limit)
   const last =

@@ -1,5 +1,5 @@
-// Rate-limit tokens of each API key that no process holds. A process settles and leases tokens for many keys in one
-// transaction, never while a request waits. Tokens are refilled by the processes' shared time.
+// Each API key's rate-limit tokens that no process holds. A process settles and leases tokens for many keys at once,
+// never while a request waits. Tokens refill by the processes' shared time.
 
 import { integer, json, sql, text } from './columns.ts'
 import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
@@ -11,7 +11,7 @@ interface LeaseRequest {
   readonly keyId: string
   readonly requestsPerSecond: number
   readonly burst: number
-  /** Tokens already spent beyond the lease, which are always deducted. Negative for returned tokens. */
+  /** Tokens spent beyond the lease, always deducted. Negative for returned tokens. */
   readonly owed: number
   readonly wanted: number
 }
@@ -20,15 +20,15 @@ interface LeaseAnswer {
   readonly keyId: string
   /** Leased in addition to `owed`. */
   readonly leased: number
-  /** Left for all processes. Negative if tokens must be refilled first. */
+  /** Left for all processes. Negative until tokens are refilled. */
   readonly balance: number
-  /** Number of processes that recently settled this key, including this process. */
+  /** Processes that recently settled this key, including this one. */
   readonly holders: number
 }
 
 interface LeaseExchange {
   readonly answers: readonly LeaseAnswer[]
-  /** Latest time that any process wrote, in milliseconds. */
+  /** Latest time written by any process, in milliseconds. */
   readonly clockMs: number
 }
 
@@ -36,7 +36,7 @@ const BALANCES = defineTable('rate_balances', {
   keyId: text,
   millitokens: integer,
   atMs: integer,
-  /** Process id → time of its last settlement in milliseconds. */
+  /** Time of the last settlement in milliseconds, by process id. */
   holders: json<Readonly<Record<string, number>>>(),
 })
 type Balance = ItemOf<typeof BALANCES>
@@ -49,7 +49,7 @@ const DURABILITY = { survives: 'process-crash' } as const
 
 const places = (count: number): string => Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ')
 
-/** Locks the keys' rows in the given order, which all processes share, so that transactions never deadlock. */
+/** Locks rows in an order that all processes share, so that transactions never deadlock. */
 const lockBalances = async (
   transaction: Transaction,
   requests: readonly LeaseRequest[],
@@ -77,10 +77,7 @@ const settle = (processId: string, request: LeaseRequest, row: Balance, nowMs: n
 }
 
 export const createRateLeaseTable = (scope: TableScope) => ({
-  /**
-   * `requests` must contain each key at most once.
-   * @param nowMs the processes' shared time, as known to the caller
-   */
+  /** @param nowMs the processes' shared time, as known to the caller @param requests each key at most once */
   exchange: (processId: string, nowMs: number, requests: readonly LeaseRequest[]): Promise<LeaseExchange> =>
     scope.write(async (transaction) => {
       const answers: LeaseAnswer[] = []

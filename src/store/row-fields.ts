@@ -1,4 +1,4 @@
-// Converts between rows and items: the column `created_at_seconds` is the field `createdAtSeconds`.
+// Converts between columns (`created_at_seconds`) and fields (`createdAtSeconds`).
 
 type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
@@ -12,7 +12,7 @@ export type RowOf<Item> = { readonly [Field in keyof Item & string as ColumnOf<F
 
 type FieldsOf<Row> = { -readonly [Column in keyof Row & string as FieldOf<Column>]: Row[Column] }
 
-/** There are few names and many rows. */
+/** Cached: there are few names and many rows. */
 export const remembered = (spell: (name: string) => string): ((name: string) => string) => {
   const spelled = new Map<string, string>()
   return (name) => {

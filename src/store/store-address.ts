@@ -1,6 +1,5 @@
-// Parses the setting `store`: `sqlite:<file>` or `postgres://…`, whose password no message repeats. A connection to
-// another machine verifies the server's certificate unless the address sets a weaker mode, and never falls back to
-// clear text.
+// Parses the setting `store`: `sqlite:<file>` or `postgres://…`. Messages never repeat the password. A connection to
+// another machine verifies the server's certificate unless a weaker mode is set, and never falls back to clear text.
 import { isLoopbackHost } from '../lib/loopback.ts'
 
 export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
@@ -14,7 +13,7 @@ export interface PostgresTarget {
   readonly user: string
   readonly password: string
   readonly tls: TlsMode
-  /** File with the authorities for the server's certificate. Null for the system's authorities. */
+  /** Authorities for the server's certificate; null for the system's. */
   readonly authorityFile: string | null
   /** Maximum connections per process, without the listening connection. */
   readonly poolSize: number
@@ -33,10 +32,9 @@ const POOL_SIZE = 10
 const TLS_MODES: readonly TlsMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
 const OPTIONS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host', 'pool_max'])
 
-/** With these modes, the driver uses clear text if the server, or an attacker in its place, does not support TLS. */
+/** Modes in which the driver uses clear text if the server, or an attacker in its place, does not support TLS. */
 const FALLBACK_MODES: ReadonlySet<string> = new Set(['allow', 'prefer'])
 
-/** Data sent to this host stays on this machine. */
 const staysHere = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host)
 
 const parseTlsMode = (given: string | null, host: string): TlsMode => {
@@ -116,7 +114,7 @@ const WEAKNESSES: Readonly<Partial<Record<TlsMode, string>>> = {
   'verify-ca': 'over TLS with any server of the same authority, regardless of its name',
 }
 
-/** Describes the possible attack between this machine and the store, in one line. Null if the connection is safe. */
+/** Describes the possible attack between this machine and the store; null if the connection is safe. */
 export const describeWeakConnection = (target: StoreTarget): string | null => {
   if (target.kind === 'sqlite' || staysHere(target.host)) return null
   const weakness = WEAKNESSES[target.tls]

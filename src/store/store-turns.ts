@@ -1,5 +1,4 @@
-// Admits work of the store: organizations take turns, with a limited number of waiting items each. A waiting item ends
-// with its request.
+// Admits work of the store. Organizations take turns, each with a limited queue. Waiting work ends with its request.
 import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import { type Caller, currentCaller } from '../lib/caller.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
@@ -43,8 +42,8 @@ export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: St
   return {
     /**
      * @param caller defaults to the current request (src/lib/caller.ts)
-     * @throws QueueFullError if too many items of the caller are waiting; DeadlineExceededError if its request has
-     * ended; StoreUnavailableError after `waitMs`
+     * @throws QueueFullError; DeadlineExceededError if the caller's request has ended; StoreUnavailableError after
+     * `waitMs`
      */
     run: async <Result>(work: () => Promise<Result>, caller = currentCaller()): Promise<Result> => {
       const release = await acquire(caller)

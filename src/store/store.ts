@@ -1,4 +1,3 @@
-// The store's interface for the rest of the service.
 import type { Clock } from '../lib/time.ts'
 import type { PolicySource } from '../policy/types/source.ts'
 import { databaseScope, transactionScope } from './copy/table-scope.ts'
@@ -20,22 +19,21 @@ export interface Store extends Tables {
   /** Created at the first start and never changed. */
   readonly deploymentId: string
   readonly policySource: PolicySource
-  /** Queries for verified wallets, for the identity API and the identity facts of policies. */
+  /** For the identity API and the identity facts of policies. */
   readonly walletStandings: WalletStandings
   /**
-   * Runs table functions as one transaction. Use only the tables passed to `work`. @throws the errors of `work`, after
-   * rolling back
+   * Runs table functions in one transaction. Use only the tables passed to `work`. Rolls back and throws its errors.
    */
   transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   /** Resolves if a write reached the file within the last second. @throws StoreUnavailableError */
   checkWritable(): Promise<void>
-  /** Writes API key uses in batches and deletes expired rows. Commands do not need it. */
+  /** Commands don't need it. */
   readonly upkeep: Pick<Upkeep, 'start' | 'flush' | 'sweep'>
   /** Writes batched data, waits for queued transactions, and closes. Idempotent. */
   close(): Promise<void>
 }
 
-/** Returns the store inside an open transaction: its tables take part, and no nested transaction begins. */
+/** Returns the store inside an open transaction: its writes join that transaction. */
 export const storeWithin = (store: Store, tables: Tables): Store => ({
   ...store,
   ...createAll(tables),
@@ -66,10 +64,7 @@ const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void
   }
 }
 
-/**
- * Opens and migrates the store. A PostgreSQL database must exist. @throws StoreUnusableError, with one line for the
- * operator; StoreUnavailableError if tables are missing and the file stays locked
- */
+/** A PostgreSQL database must exist. @throws StoreUnusableError, StoreUnavailableError */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
   const { clock, limits } = options
   const database = await openMigratedDatabase(options)

@@ -3,10 +3,7 @@ import type { SqlParameter, Transaction } from './database.ts'
 
 export const SWEEP_BATCH = 500
 
-/**
- * @param condition of the rows to delete, with a placeholder per parameter
- * @returns the number of deleted rows; repeat until it is 0
- */
+/** @param condition with a placeholder per parameter @returns the number of deleted rows; call again until it is 0 */
 export const sweepRows = (
   transaction: Transaction,
   table: string,
@@ -15,17 +12,13 @@ export const sweepRows = (
   ...parameters: readonly SqlParameter[]
 ): Promise<number> =>
   transaction.execute(
-    // Repeats the condition, so that a row that another transaction renews stays.
+    // Repeats the condition, so that a concurrently renewed row is kept.
     `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ?)
      AND (${condition})`,
     [...parameters, SWEEP_BATCH, ...parameters],
   )
 
-/**
- * Deletes a session's rows except the `most` that expire last.
- * @param key column that identifies a row
- * @param ofLink restricts this to the rows of one link
- */
+/** Deletes a session's rows except the `most` that expire last. @param ofLink limits this to the rows of one link */
 export const keepNewest = (
   transaction: Transaction,
   table: string,

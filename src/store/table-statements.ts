@@ -1,4 +1,4 @@
-// The common statements of a declared table (table.ts), for both databases.
+// Common statements of declared tables (table.ts), for both databases.
 import {
   type Column,
   Expression,
@@ -15,7 +15,6 @@ import { type Page, type PageRequest, queryPage } from './paging.ts'
 import { chunkRows, columnNameOf, remembered } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
-/** Scope of a write: its own transaction, or an open one. */
 type Target = TableScope | Transaction
 /** In a list or a page, undefined matches any value. */
 export type Where<Columns extends Shape> = Values<Columns> &
@@ -163,7 +162,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const [row] = await queryLong<{ count: number }>(counting, parameters)
       return row?.count ?? 0
     },
-    /** @returns the row as `find` would */
+    /** Returns the row as `find` would. */
     insert: async (target: Target, row: NewRow<Columns>): Promise<Item> => {
       const { into, parameters } = insertion(row as Values<Columns>)
       const statement = inserting(into)
@@ -175,15 +174,12 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const values = row as Record<string, unknown>
       return toItem(Object.fromEntries(read.map(([field]) => [field, values[field] ?? null])) as Row<Columns>)
     },
-    /** @returns false if the row already exists */
+    /** Returns false if the row already exists. */
     insertNew: async (target: Target, row: NewRow<Columns>): Promise<boolean> => {
       const { into, parameters } = insertion(row as Values<Columns>)
       return (await target.execute(`${inserting(into)} ON CONFLICT DO NOTHING`, parameters)) === 1
     },
-    /**
-     * Sets values of the row with this key, or inserts it.
-     * @param fresh values for an inserted row only
-     */
+    /** Updates the row with this key, or inserts it. @param fresh values for a new row only */
     put: async (target: Target, key: Which, values: Values<Columns>, fresh?: Values<Columns>): Promise<void> => {
       const { into, parameters } = insertion({ ...fresh, ...values, ...key })
       const fields = Object.keys(values).filter((field) => values[field as keyof typeof values] !== undefined)
@@ -193,9 +189,8 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
     },
     /**
-     * Like `put` for many rows, with few statements. Keys must be distinct.
-     * @param key fields that identify a row
-     * @param rows must all set the same fields
+     * Like `put`, in few statements. @param key fields that identify a row @param rows with distinct keys and equal
+     * fields
      */
     putAll: async (target: Target, key: readonly StoredField<Columns>[], rows: readonly NewRow<Columns>[]) => {
       for (const chunk of chunkRows(rows)) {
@@ -212,7 +207,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
         )
       }
     },
-    /** Does not change undefined values. @returns the updated row, if any */
+    /** Does not change undefined values. Returns the updated row, if any. */
     update: async (
       target: Target,
       which: Which,
@@ -222,23 +217,22 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const { text, parameters } = change(which, values, and)
       return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))[0] ?? null
     },
-    /** @returns the updated rows */
     updateRows: async (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]) => {
       const { text, parameters } = change(which, values, and)
       return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))
     },
-    /** @returns the number of updated rows */
+    /** Returns the number of updated rows. */
     updateAll: (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = change(which, values, and)
       return target.execute(text, parameters)
     },
-    /** @returns the deleted row, if any */
+    /** Returns the deleted row, if any. */
     remove: async (target: Target, which: Which, ...and: Expression[]): Promise<Item | null> => {
       const { text, parameters } = match(which, and)
       const rows = await inTransaction(target, ({ query }) => query<object>(returning(removing(text)), parameters))
       return toItems(rows)[0] ?? null
     },
-    /** @returns the number of deleted rows */
+    /** Returns the number of deleted rows. */
     removeAll: (target: Target, which: Which, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = match(which, and)
       return target.execute(removing(text), parameters)

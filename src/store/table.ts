@@ -1,5 +1,5 @@
-// Tables declared once: the columns define the type of a row and the common statements. Rows with an `organizationId`
-// are accessible only with it, unless the caller uses `everywhere`.
+// Tables declared once: the columns define the type of a row and the common statements. Access to rows of an
+// organization requires its id, except through `everywhere`.
 import { type ChangeTopic, recordChange } from './changes.ts'
 import type { Row, Shape, Values } from './columns.ts'
 import type { TableScope, TransactionScope } from './copy/table-scope.ts'
@@ -15,12 +15,12 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   const table = {
     shape: columns,
     ...statementsOf<Columns, Item, Where<Columns>>(name, columns, toItem, owner),
-    /** Without an owner: for the deployment's own work, and if the owner is unknown. */
+    /** For the deployment's own work, and if the organization is unknown. */
     everywhere: statementsOf<Columns, Item, Values<Columns>>(name, columns, toItem, null),
   }
   return {
     ...table,
-    /** Returns the same table, which announces each changed row to the caches; `quietly` announces nothing. */
+    /** Returns a table that announces each changed row to the caches; `quietly` announces nothing. */
     announcing: (
       topic: ChangeTopic,
       subjectOf: (item: Item) => string,

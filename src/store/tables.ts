@@ -117,9 +117,9 @@ type Name = keyof typeof TABLES
 
 export type TableFactory<Table> = (scope: TableScope) => Table
 
-/** One object per table family. Each function is atomic. */
+/** Each function is atomic. */
 export type Tables = { readonly [Each in Name]: ReturnType<(typeof TABLES)[Each]> } & {
-  /** Returns tables without a name here, in the same scope. Created once per scope and factory. */
+  /** For tables without a name here. Created once per scope and factory. */
   readonly of: <Table>(create: TableFactory<Table>) => Table
 }
 

@@ -1,4 +1,4 @@
-// Tasks that run longer than a request. Their table and ids use the name "jobs", like the admin API.
+// Tasks that run longer than a request. The table and the admin API call them jobs.
 import { newIdentifier } from '../domain/identifier.ts'
 import { among, hidden, integer, json, nullable, sql, text, typed } from './columns.ts'
 import { survivingCrashes, type TableScope, type TransactionScope } from './copy/table-scope.ts'
@@ -15,12 +15,12 @@ const COLUMNS = {
   kind: text,
   state: typed<TaskState>(),
   input: json<Members>(),
-  /** The unit depends on the kind of task. `progressTotal` is 0 while unknown. */
+  /** In units of the kind of task. `progressTotal` is 0 while unknown. */
   progressDone: integer,
   progressTotal: integer,
   /** Null unless done. */
   result: nullable(json<Members>()),
-  /** Predefined text. Null unless failed. */
+  /** Predefined text; null unless failed. */
   failure: nullable(text),
   actor: text,
   createdAtSeconds: integer,
@@ -38,14 +38,13 @@ export interface Task extends ItemOf<typeof TASKS> {}
 /** Without the input, which is large. */
 export interface ListedTask extends ItemOf<typeof LISTED> {}
 
-/** Waiting or running. */
 const OPEN = sql`IN ('queued', 'running')`
 
-/** Days for which ended tasks are kept, and their maximum number per organization. */
+/** Retention of ended tasks in days, and their maximum number per organization. */
 const KEPT_DAYS = 90
 const KEPT_MAX = 1_000
 
-/** Removes ended tasks of the organization: old ones, and all but the newest. */
+/** Removes ended tasks: old ones, and all but the newest. */
 const removeOld = async (own: TransactionScope, organizationId: string | null): Promise<void> => {
   const endedBeforeSeconds = own.nowSeconds() - KEPT_DAYS * 86_400
   const owner = organizationId === null ? sql`organization_id IS NULL` : sql`organization_id = ${organizationId}`
@@ -62,7 +61,7 @@ type TaskEnd =
   | { readonly state: 'failed'; readonly failure: string }
 
 export const createTaskTable = (scope: TableScope) => ({
-  /** @param result of a task that is already done; without it, the task waits for a runner */
+  /** @param result of a task that is already done; omit it to queue the task */
   create: (
     { organizationId, kind, input, actor }: Pick<Task, 'organizationId' | 'kind' | 'input' | 'actor'>,
     result: Members | null = null,
@@ -88,11 +87,7 @@ export const createTaskTable = (scope: TableScope) => ({
     })
   },
 
-  /**
-   * The newest completed task of a kind whose input has these members.
-   * @param members ids and hashes
-   * @param withinSeconds maximum time since it ended
-   */
+  /** @param members ids and hashes in its input @param withinSeconds maximum time since its end */
   newestDone: async (
     organizationId: string,
     kind: string,
@@ -114,7 +109,6 @@ export const createTaskTable = (scope: TableScope) => ({
 
   countOpen: (organizationId: string | null): Promise<number> => TASKS.count(scope, { organizationId, state: OPEN }),
 
-  /** Newest first. */
   page: (organizationId: string | null, page: PageRequest): Promise<Page<ListedTask>> =>
     LISTED.page(
       scope,
@@ -123,10 +117,7 @@ export const createTaskTable = (scope: TableScope) => ({
       page,
     ),
 
-  /**
-   * Starts the oldest waiting task. Null if none is waiting, or another runner was faster.
-   * @param runner the process; null if no other process knows it
-   */
+  /** Starts the oldest queued task, if any. @param runner the process; null if no other process knows it */
   takeNext: (runner: string | null = null): Promise<Task | null> =>
     ANYONES.update(
       scope,
@@ -137,7 +128,7 @@ export const createTaskTable = (scope: TableScope) => ({
       { state: 'running', startedAtSeconds: scope.nowSeconds(), runner },
     ),
 
-  /** Returns a task that was not started to the queue. For the runner. */
+  /** Returns a task that was not started to the queue. */
   giveBack: async (id: string): Promise<void> => {
     const waiting = { state: 'queued', startedAtSeconds: null, runner: null } as const
     await ANYONES.updateAll(scope, { id, state: 'running' }, waiting)
@@ -148,7 +139,7 @@ export const createTaskTable = (scope: TableScope) => ({
     await ANYONES.updateAll(survivingCrashes(scope), { id, state: 'running' }, progress)
   },
 
-  /** For the runner. A task that was cancelled in the meantime stays cancelled. Removes the document from the input; canceled and interrupted tasks keep it until they are deleted. */
+  /** Canceled tasks stay canceled. Removes the document from the input, which other ended tasks keep until deletion. */
   finish: async ({ id, input: { source: _source, ...input } }: Pick<Task, 'id' | 'input'>, end: TaskEnd) => {
     const finished = { result: null, failure: null, ...end, input, finishedAtSeconds: scope.nowSeconds() }
     await ANYONES.updateAll(scope, { id, state: 'running' }, finished)

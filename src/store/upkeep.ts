@@ -1,4 +1,4 @@
-// Periodic work of the store in a running server: writes batched rows and deletes expired rows.
+// Periodic work of the store in a server: writes batched rows and deletes expired rows.
 
 import { nextTurn } from '../lib/time.ts'
 import type { AnswerLatencyTable } from './answer-latencies.ts'
@@ -7,11 +7,11 @@ import type { TableScope } from './copy/table-scope.ts'
 import type { LastUsedWriter } from './last-used.ts'
 
 export interface UpkeepOptions {
-  /** Returns key id → Unix seconds of the last use, for keys used since the last call. */
+  /** Last uses since the last call: Unix seconds by key id. */
   takeUses(): ReadonlyMap<string, number>
   /** Passes the response times since the last call to `write`. Data that could not be written is passed again. */
   readonly drainLatencies?: (write: AnswerLatencyTable['add']) => Promise<void>
-  /** Called for each failure. The work is retried at its next turn. */
+  /** The work is retried at its next turn. */
   onError(error: unknown): void
   /** Called before each batch. Returns false while another process deletes expired rows. */
   readonly sweeps?: () => boolean
@@ -23,15 +23,15 @@ export interface UpkeepDependencies {
   readonly scope: TableScope
   readonly lastUsed: LastUsedWriter
   readonly answerLatencies: Pick<AnswerLatencyTable, 'add'>
-  /** `sweep` deletes a batch of a table's expired rows and returns their number. */
+  /** `sweep` deletes a batch of expired rows and returns their number. */
   readonly tables: readonly { sweep(): Promise<number> }[]
 }
 
 export interface Upkeep {
   start(options: UpkeepOptions): void
-  /** Writes the batched rows. Rejects if writing fails. */
+  /** Writes the batched rows. */
   flush(): Promise<void>
-  /** Deletes expired rows. Rejects if writing fails. */
+  /** Deletes expired rows. */
   sweep(): Promise<void>
   /** Stops, with a last flush if it was started. */
   stop(): Promise<void>
@@ -55,7 +55,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
     const { sweeps = () => true } = settings ?? {}
     if (!sweeps()) return
     await trimChanges(scope)
-    // One transaction per batch, so that requests can run between batches.
+    // One transaction per batch, so that requests can run in between.
     for (const table of tables) {
       while (sweeps() && (await table.sweep()) > 0) await nextTurn()
     }
@@ -72,7 +72,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
   const every = (intervalMs: number, chore: () => Promise<void>): void => {
     let current: Promise<void> | undefined
     const timer = setInterval(() => {
-      // The next turn does not start while a slow one is running.
+      // Skip a turn while a slow one is running.
       if (current !== undefined) return
       const turn = perform(chore).finally(() => {
         current = undefined

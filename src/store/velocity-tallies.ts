@@ -1,5 +1,5 @@
-// Request counts of each wallet, by process (src/facts/velocity.ts). A process writes only its own rows, as totals, so
-// that reading a row twice is harmless. Each write has an increasing number. Rows outlive the process.
+// Request counts per wallet and process (src/facts/velocity.ts). A process writes totals to its own rows, so that
+// reading a row twice is harmless. Rows outlive the process.
 import type { VelocityTally } from '../domain/velocity.ts'
 import { columnsOf, hidden, integer, sql, text } from './columns.ts'
 import type { TableScope } from './copy/table-scope.ts'
@@ -29,12 +29,12 @@ const WRITERS = defineTable('velocity_writers', {
 })
 
 export const VELOCITY_WRITE_MAX = 500
-/** More than the rows of one write, so that each page reaches a new number. */
+/** Exceeds the rows of one write, so that each page reaches a new number. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createVelocityTallyTable = (scope: TableScope) => ({
-  /** Writes at most VELOCITY_WRITE_MAX tallies of this process, each at most once, under its next number. */
+  /** @param sequence the process's next number @param tallies at most VELOCITY_WRITE_MAX, each at most once */
   write: (processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void> =>
     scope.write(async (transaction) => {
       if (tallies.length > VELOCITY_WRITE_MAX) throw new RangeError(`at most ${VELOCITY_WRITE_MAX} tallies at a time`)
@@ -53,10 +53,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
   /** Processes with rows that may still count. */
   writers: (): Promise<readonly ItemOf<typeof WRITERS>[]> => WRITERS.list(scope.statements, {}, ['processId']),
 
-  /**
-   * Reads a page of a process's writes after `sequence`, for all organizations. Pass the returned `sequence` to the
-   * next call until null is returned. Some rows may be returned twice.
-   */
+  /** Reads a page for all organizations, possibly with repeated rows. Continue with its `sequence` until null. */
   readAfter: async (
     processId: string,
     sequence: number,
@@ -66,13 +63,13 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
     const last = rows.at(-1)
     if (last === undefined) return null
     return {
-      // There may be more rows with the last number of a full page, so it is read again.
+      // More rows may have the last number of a full page, so read it again.
       sequence: rows.length < PAGE ? last.sequence : last.sequence - 1,
       tallies: rows.map(({ sequence: _written, ...tally }) => tally),
     }
   },
 
-  /** Deletes a batch of tallies of past windows. @returns the number of deleted tallies; repeat until it is 0 */
+  /** Deletes a batch of tallies of past windows. Returns their number; call again until it is 0. */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
