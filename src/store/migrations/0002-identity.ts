@@ -43,7 +43,7 @@ export const identity: Migration = {
        CHECK ((person_id IS NULL) = (user_id IS NULL)),
        CHECK (status <> 'completed' OR person_id IS NOT NULL)
      )${tableEnd}`,
-    // Of two concurrent registrations of one wallet, the second finds the first's session.
+    // If a wallet is registered twice concurrently, the second registration finds the first session.
     `CREATE UNIQUE INDEX sessions_pending_by_lock ON sessions (organization_id, environment, check_type, locked_address)
        WHERE status = 'pending' AND locked_address IS NOT NULL`,
     'CREATE INDEX sessions_by_lock ON sessions (locked_address, environment) WHERE locked_address IS NOT NULL',

@@ -235,10 +235,7 @@ const linkHolders: Migration = {
   ],
 }
 
-/**
- * Requests with test keys are counted apart from requests with live keys. Earlier counts of both remain counts of live
- * keys until their windows end. An older program would add the counts of both.
- */
+/** Counts requests with test keys separately. An older program would add the counts of live and test keys. */
 const velocityEnvironments: Migration = {
   number: 41,
   name: 'velocity-environments',
