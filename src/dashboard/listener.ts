@@ -1,5 +1,4 @@
-// Listener of the dashboard: the admin API, the API reference and the pages. It is separate, so that it can be kept off
-// the networks of the other listeners.
+// Listener for the admin API, the API reference and the pages. It is separate so that it can bind to a private network.
 import type { AnyElysia } from 'elysia'
 import { ADMIN_PREFIX } from '../admin/admin-api.ts'
 import type { ExplainMissing } from '../admin/left-out.ts'
@@ -21,7 +20,7 @@ interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen' | 'pub
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** Must exceed the deadline of a request. */
+/** Must exceed the request deadline. */
 const IDLE_SECONDS = 150
 
 export const startDashboardListener = (options: DashboardListenerOptions): Listener => {

@@ -1,5 +1,4 @@
-// Root of the dashboard: the page of a one-time link, sign-in, or the shell with its pages. If a session ends during
-// work, it is renewed above the page, which stays unchanged.
+// Root of the dashboard. If a session ends during work, sign-in appears above the page, which stays unchanged.
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { MODULE_PAGES } from '../../module-pages.ts'
 import { call, onSignedOut } from './api/client.ts'
@@ -30,7 +29,7 @@ interface Known {
 type State =
   | { readonly kind: 'starting' | 'signed-out' }
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** The page contains no account data, but the server may not have ended the session yet. */
+  /** The page shows no account data, but the server may not have ended the session yet. */
   | { readonly kind: 'leaving'; readonly error: unknown }
   | ({ readonly kind: 'signed-in' } & Known)
 

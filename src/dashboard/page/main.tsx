@@ -1,8 +1,8 @@
-// Starts the dashboard. The theme is applied first to avoid a flash.
+// Applies the theme first, to avoid a flash.
 import { render } from 'preact'
 import { loadFonts } from '../../pages/load-fonts.ts'
 import { App } from './app.tsx'
-// Used by several files that are loaded later, each of which would otherwise be one more request.
+// Several files that are loaded later share these; each would otherwise be one more request.
 import './attest/curl.ts'
 import './data/use-action.ts'
 import './data/use-deployment.ts'

@@ -1,4 +1,3 @@
-// The user’s own account: name, password, second factors, invitations and sessions.
 import { call } from '../api/client.ts'
 import { knownQuery } from '../data/use-query.ts'
 import { PASSWORD_HINT, PASSWORD_PATTERN } from '../entry/password.ts'

@@ -1,5 +1,3 @@
-// Readable names of browsers from their user agent strings.
-
 const BROWSERS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -15,7 +13,7 @@ const SYSTEMS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Linux/, 'Linux'],
 ]
 
-/** Returns the names of browser and system; the whole text if the browser is unknown. */
+/** Returns the browser and system names; the whole user agent string if the browser is unknown. */
 export const browserName = (userAgent: string): string => {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]

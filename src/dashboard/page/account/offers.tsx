@@ -1,5 +1,4 @@
-// Invitations to organizations. Accepting one requires the link from the organization’s admin, whose code is in the
-// fragment of the URL, which isn't sent to servers.
+// Accepting an invitation requires the admin's link. Its code is in the URL fragment, which browsers don't send.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { OwnOffer } from '../api/types.ts'

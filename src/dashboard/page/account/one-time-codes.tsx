@@ -1,4 +1,4 @@
-// One-time codes of an authenticator app, enabled with a first code as proof that the app has the secret.
+// One-time codes from an authenticator app. A first code proves that the app has the secret.
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import { useSession } from '../shell/session.ts'

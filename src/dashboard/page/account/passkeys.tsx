@@ -1,4 +1,3 @@
-// Passkeys, stored on a device or in a password manager and bound to the dashboard’s address, which prevents phishing.
 import { call } from '../api/client.ts'
 import type { Passkey } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'

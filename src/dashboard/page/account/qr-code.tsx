@@ -1,4 +1,4 @@
-// QR code as a single path, dark on light in every theme, as scanners require.
+// QR code as a single path, dark on light in every theme because scanners require it.
 import { create } from 'qrcode/lib/core/qrcode.js'
 
 const QUIET = 4

@@ -1,4 +1,3 @@
-// The user’s sessions in all browsers.
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { UserSession } from '../api/types.ts'

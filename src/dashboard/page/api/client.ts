@@ -1,5 +1,4 @@
-// Client for all calls to the admin API, typed by method and path from its route declarations. If nobody is signed in,
-// a call notifies the shell, which requests sign-in and keeps the page.
+// Typed client for the admin API. If the session has ended, a call notifies the shell, which requests sign-in.
 import type { CallParts } from '../../../admin/client-types.ts'
 import { APPROVAL_REQUIRED, ApiError, NetworkError, WaitsForApproval } from './errors.ts'
 import type { Operations } from './types.ts'
@@ -54,24 +53,24 @@ const failureOf = async (response: Response): Promise<ApiError> => {
       field: typeof field === 'string' ? { name: field, rule: String(rule ?? '') } : null,
     })
   } catch {
-    // The response is not from this server, but for example from a proxy, so only the status is meaningful.
+    // The response is from a proxy or another server, so only the status is meaningful.
     return new ApiError(response.status, '', `the server returned ${response.status}`, requestId, { retryAfterSeconds })
   }
 }
 
-/** Called if a call finds that nobody is signed in. */
+/** Notified when a call finds that the session has ended. */
 const listeners = new Set<() => void>()
 export const onSignedOut = (listener: () => void): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Requests the password or passkey; resolves to false if the person cancels. */
+/** Prompts for the password or passkey; resolves to false if the user cancels. */
 type AskConfirmation = () => Promise<boolean>
-/** Requests a comment for the approver; resolves to null if the person cancels. */
+/** Prompts for a comment for the approver; resolves to null if the user cancels. */
 type AskComment = () => Promise<string | null>
 
-/** Prompts for calls that the server accepts only after input from the person; the calls are then repeated. */
+/** Prompts for input that the server requires before it accepts a call, which is then repeated. */
 interface Asked {
   confirmation: AskConfirmation | null
   comment: AskComment | null
@@ -86,22 +85,20 @@ const onNeeded =
       asked[kind] = null as Asked[Kind]
     }
   }
-/** The call requires a recent authentication. */
 export const onConfirmationNeeded = onNeeded('confirmation')
-/** The call requires a second person's approval. */
 export const onCommentNeeded = onNeeded('comment')
 
-/** Called with the dashboard path of the approvals after a change is stored for approval. */
+/** Called with the path of the approvals page after a change is stored for approval. */
 const waitListeners = new Set<(approvals: string) => void>()
 export const onChangeWaits = (listener: (approvals: string) => void): (() => void) => {
   waitListeners.add(listener)
   return () => waitListeners.delete(listener)
 }
 
-/** Returns whether a 401 is a regular response instead of the end of a session. */
+/** Returns whether a 401 means a failed sign-in rather than an ended session. */
 const isEntry = (key: string): boolean => /^POST \/(sign-in|welcome)/.test(key)
 
-/** Code of a wrong password or code in a confirmation, which is also a 401 but doesn't end the session. */
+/** A wrong password or code in a confirmation is also a 401, but doesn't end the session. */
 const WRONG_CREDENTIAL = 'CREDENTIAL_WRONG'
 const CONFIRMATION_REQUIRED = 'CONFIRMATION_REQUIRED'
 
@@ -125,7 +122,6 @@ const send = async (key: string, options: Loose, mayWait: boolean): Promise<Resp
       ...(method === 'GET' ? {} : { headers, body: raw ? body : JSON.stringify(body ?? {}) }),
     })
   } catch (error) {
-    // The caller no longer waits for the response.
     if (signal?.aborted === true) throw error
     throw new NetworkError('could not reach the server')
   }
@@ -137,10 +133,7 @@ const send = async (key: string, options: Loose, mayWait: boolean): Promise<Resp
   throw failure
 }
 
-/**
- * Prompts for each input once, and for authentication again after a comment, which may take long. A second refusal is
- * final.
- */
+/** Prompts for each input once, and for authentication again after a comment, which may take long to write. */
 const request = async (key: string, options: Loose): Promise<Response> => {
   let { confirmation, comment } = asked
   let sent = options
@@ -165,10 +158,7 @@ const request = async (key: string, options: Loose): Promise<Response> => {
   }
 }
 
-/**
- * @throws ApiError if the server refuses, NetworkError if it can't be reached, WaitsForApproval if the change waits for
- * approval
- */
+/** @throws ApiError, NetworkError, WaitsForApproval */
 export const call = async <Key extends OperationKey>(key: Key, ...[options]: CallRest<Key>): Promise<AnswerOf<Key>> => {
   const response = await request(key, (options ?? {}) as Loose)
   if (response.status === 204) return undefined as AnswerOf<Key>
@@ -179,7 +169,7 @@ export const call = async <Key extends OperationKey>(key: Key, ...[options]: Cal
   } catch {
     throw new NetworkError('the response was cut off')
   }
-  // Other responses with this status are tasks.
+  // Other 202 responses are tasks.
   if (response.status === 202 && typeof answer === 'object' && answer !== null && 'requested_by' in answer) {
     const { organization } = (options as Loose | undefined)?.params ?? {}
     for (const listener of waitListeners) {

@@ -1,4 +1,3 @@
-// Errors of calls to the admin API, and their texts for users.
 import { counted } from '../../../lib/counted.ts'
 
 /** Invalid field with the server's name and rule: `rate_limit.burst` must be a whole number. */
@@ -12,7 +11,7 @@ interface ApiErrorDetails {
   readonly field?: FieldFault | null
 }
 
-/** The server refused the request with a problem of RFC 9457. */
+/** The server refused the request with an RFC 9457 problem. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
@@ -22,7 +21,7 @@ export class ApiError extends Error {
   readonly requestId: string
   /** Null if the response doesn't state it. */
   readonly retryAfterSeconds: number | null
-  /** The invalid field; null if the error doesn't concern a single field. */
+  /** Null if the error doesn't concern a single field. */
   readonly field: FieldFault | null
   constructor(
     status: number,
@@ -41,12 +40,12 @@ export class ApiError extends Error {
   }
 }
 
-/** The server could not be reached, or its response was interrupted, so a change may have been made. */
+/** The server was unreachable or its response was interrupted; a change may still have been made. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
 }
 
-/** The change waits for a second person's approval; nothing has changed yet. */
+/** The change waits for a second person's approval and isn't made yet. */
 export class WaitsForApproval extends Error {
   override readonly name = 'WaitsForApproval'
 }
@@ -54,12 +53,11 @@ export class WaitsForApproval extends Error {
 /** The change requires approval, and the user canceled the request for it. */
 export const APPROVAL_REQUIRED = 'APPROVAL_REQUIRED'
 
-/** The user didn't present a passkey, or the browser has none; the browser doesn't distinguish the two. */
+/** The user presented no passkey, or the browser has none: browsers don't distinguish the two. */
 export class PasskeyRefusedError extends Error {
   override readonly name = 'PasskeyRefusedError'
 }
 
-/** Invalid field of a problem, with its requirement. */
 interface FieldProblem {
   readonly field: string
   readonly text: string
@@ -80,11 +78,10 @@ export const fieldProblemOf = (error: unknown): FieldProblem | null => {
 interface ProblemText {
   readonly title: string
   readonly text: string
-  /** Id for log readers; null if the server could not be reached. */
+  /** Null if the server could not be reached. */
   readonly requestId: string | null
 }
 
-/** Describes an error without speculation. */
 export const problemText = (error: unknown): ProblemText => {
   if (error instanceof NetworkError) {
     return {

@@ -1,9 +1,8 @@
-// Input and output types of the admin API, from its route declarations.
+// Types of the admin API, derived from its route declarations.
 import type { OperationsOf } from '../../../admin/client-types.ts'
 import type { CoreRoute } from '../../../admin/route-table.ts'
 import type { ModuleRoute } from '../../../module-routes.ts'
 
-/** By method and path. */
 export type Operations = OperationsOf<readonly (CoreRoute | ModuleRoute)[]>
 type Answer<Key extends keyof Operations> = Operations[Key]['answer']
 

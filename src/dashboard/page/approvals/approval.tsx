@@ -1,5 +1,4 @@
-// One change that waits or waited for approval, as shown to its requester: subject, values before and after, and
-// reason.
+// One change that needs or needed approval: subject, values before and after, and reason.
 import type { ComponentChildren } from 'preact'
 import type { Approval } from '../api/types.ts'
 import { Differences } from '../policies/differences.tsx'

@@ -1,4 +1,3 @@
-// A comment for the approver of a change.
 import { ActionDialog, action } from '../ui/actions.tsx'
 
 export const CommentDialog = ({ onDone }: { readonly onDone: (comment: string | null) => void }) => (

@@ -1,4 +1,3 @@
-// Labels of changes that may wait for approval.
 import type { Approval } from '../api/types.ts'
 
 export const ACTIONS: Readonly<Record<Approval['action'], string>> = {

@@ -1,4 +1,4 @@
-// Second-person rule. Turning it on or off requires a confirmation, because the rule is hard to revoke.
+// Switching the second-person rule requires a confirmation, because the rule is hard to revoke.
 import type { Query } from '../data/use-query.ts'
 import { SwitchCard } from '../ui/settings-card.tsx'
 
@@ -8,7 +8,7 @@ interface Setting {
 
 interface SecondPersonCardProps {
   readonly label: string
-  /** Description of the changes that need an approval. */
+  /** Describes the changes that need approval. */
   readonly covers: string
   readonly query: Query<Setting>
   readonly mayChange?: boolean

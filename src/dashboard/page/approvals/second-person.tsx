@@ -1,5 +1,4 @@
-// Handles changes that need an approval: the author adds a comment, and the page links to the request. The call is
-// repeated with the comment, so that pages are independent of the rule.
+// Handles changes that need approval: repeats the call with the author's comment, and links to the request.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { onChangeWaits, onCommentNeeded } from '../api/client.ts'
 import { readWaitingAgain } from '../shell/waiting.ts'
@@ -9,7 +8,6 @@ import { Notice } from '../ui/problem.tsx'
 
 const CommentDialog = lazy(async () => (await import('./comment-dialog.tsx')).CommentDialog, { meanwhile: null })
 
-/** Prompts for the comment if a change needs approval. */
 export const ApprovalComment = () => {
   const [open, setOpen] = useState(false)
   const waiting = useRef<((comment: string | null) => void)[]>([])
@@ -32,7 +30,7 @@ export const ApprovalComment = () => {
   )
 }
 
-/** Notice above a page with a requested change, until the user leaves it. @param path path of the page */
+/** Notice above a page with a requested change, until the user leaves it. */
 export const ChangeWaits = ({ path }: { readonly path: string }) => {
   const [approvals, setApprovals] = useState<string | null>(null)
   const place = useRef<HTMLDivElement>(null)

@@ -1,4 +1,3 @@
-// Response of the attestation API to a call from this page, with an explanation.
 import type { ComponentChildren } from 'preact'
 import type { AnswerOf } from '../api/client.ts'
 import { CodeBlock } from '../ui/copy.tsx'

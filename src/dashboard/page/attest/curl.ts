@@ -1,18 +1,15 @@
-// Attestation API call as a command for a POSIX shell, with all fields that the policy requires.
+// Builds curl commands for the attestation API, quoted for a POSIX shell.
 import { ATTESTATION_PATHS } from '../../../attestation/paths.ts'
 
 /** Placeholder for an unknown key. */
 export const KEY_PLACE = '$ATTESTATION_API_KEY'
 
-/** Fields that a policy may require of all callers, with valid example values. */
+/** Fields that a policy may require of all callers, with example values. */
 const EXAMPLES = { data: '0x', msg_value: '0', user_ip: '203.0.113.7' } as const
 export type CallField = keyof typeof EXAMPLES
 export type CallFields = Readonly<Partial<Record<CallField, string>>>
 
-/**
- * @param requires fields that the policy requires of all callers; without one of them, the response is 400
- * @param typed empty and missing fields are replaced with examples
- */
+/** Replaces empty and missing fields with examples. @param requires fields without which the response is 400 */
 export const callFields = (requires: readonly string[], typed: CallFields): CallFields =>
   Object.fromEntries(
     (Object.keys(EXAMPLES) as CallField[])
@@ -29,7 +26,7 @@ interface CurlOptions {
   readonly fields?: CallFields
 }
 
-/** Returns the command. Typed values are encoded as JSON and then quoted for the shell. */
+/** Encodes typed values as JSON, then quotes them for the shell. */
 export const curlFor = ({ apiUrl, apiKey, verificationHash, chain, wallet, fields }: CurlOptions): string => {
   const call = { from: wallet, chain, verification_hash: verificationHash, ...fields }
   const body = JSON.stringify(call).replaceAll("'", "'\\''")

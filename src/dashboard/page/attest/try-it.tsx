@@ -1,5 +1,4 @@
-// First request to the attestation API, to copy as a command or to send from the page. It contains the project’s hash
-// and the fields that its policy requires.
+// A first attestation request, to copy as a command or to send from the page.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
@@ -42,9 +41,7 @@ const read = async ({ params }: Workplace, project: string, signal: AbortSignal)
 }
 
 interface TryItProps {
-  /** Id of the project. */
   readonly project: string
-  /** Called after a request was decided. */
   readonly onDecided?: () => void
 }
 

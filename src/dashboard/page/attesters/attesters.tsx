@@ -1,4 +1,3 @@
-// Attester keys, which sign attestations: created in a keystore or used from a hardware token, and retired.
 import { call } from '../api/client.ts'
 import type { Attester } from '../api/types.ts'
 import { SecondPersonCard } from '../approvals/second-person-card.tsx'

@@ -1,4 +1,4 @@
-// Checks of the attesters on their chains. They run on request, because chains may respond slowly.
+// Attester checks on each chain, run on request because chains may respond slowly.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { ChainFinding } from '../api/types.ts'

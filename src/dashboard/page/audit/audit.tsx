@@ -1,4 +1,3 @@
-// Audit log of an organization or the deployment: all changes, newest first, in a hash chain.
 import type { ComponentChildren } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
@@ -36,7 +35,7 @@ const LABELS: Readonly<Record<Name, string>> = {
   subject: 'Subject',
 }
 
-/** Returns the filters in the URL: actions match by prefix, other filters exactly. */
+/** Actions match by prefix, other filters exactly. */
 const useFilters = () => {
   const { path, search } = useContext(PlaceContext)
   const parameters = new URLSearchParams(search)

@@ -1,5 +1,3 @@
-// Converts days of date fields to times for the API.
-
 /** Returns the start of a local day, or of the day `daysLater` days later; empty if the text isn't a day. */
 export const startOf = (day: string, daysLater: number): string => {
   const start = new Date(`${day}T00:00:00`)

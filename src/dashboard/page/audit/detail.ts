@@ -1,4 +1,4 @@
-// Details of a change in one line: new values, and for changed values the old and new one.
+// Describes a change in one line: new values, with the old value if there was one.
 
 const SHOWN_MAX = 3
 const TEXT_MAX = 32
@@ -14,12 +14,12 @@ const textOf = (value: unknown): string => {
   return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text
 }
 
-/** Returns whether a value is a change in the audit log: a list of exactly the old and new value. */
+/** In the audit log, a change is a list of exactly the old and the new value. */
 const isChange = (value: unknown): value is readonly [unknown, unknown] => Array.isArray(value) && value.length === 2
 
-/** Describes the details, without unchanged values. */
+/** Omits unchanged values. */
 export const describeDetail = (detail: Readonly<Record<string, unknown>>): string => {
-  // Names come first and ids last; the rest keeps its order.
+  // Names first, ids last.
   const rank = ([name, value]: [string, unknown]): number => (NAMES.has(name) ? 0 : isId(value) ? 2 : 1)
   const entries = Object.entries(detail).sort((left, right) => rank(left) - rank(right))
   const parts = entries.flatMap(([name, value]) => {

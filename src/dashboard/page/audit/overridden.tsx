@@ -1,4 +1,4 @@
-// Shows that a change was made without the required second person, and the given reason.
+// Marks a change made without the required second person, with the reason given.
 import { Badge } from '../ui/parts.tsx'
 
 export const Overridden = ({ detail }: { readonly detail: Readonly<Record<string, unknown>> }) =>

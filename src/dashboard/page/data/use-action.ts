@@ -1,4 +1,3 @@
-// State of one action behind a button: whether it runs, and its last error.
 import { useRef, useState } from 'preact/hooks'
 
 export interface Action<Parameters extends readonly unknown[]> {

@@ -1,5 +1,4 @@
-// Properties of the deployment, such as chains and URLs. Read once per page load, because only a restart of the service
-// changes them.
+// Properties of the deployment, read once per page load because only a service restart changes them.
 import { type AnswerOf, call } from '../api/client.ts'
 import { type Query, useQuery } from './use-query.ts'
 

@@ -1,5 +1,4 @@
-// Form state: values, errors by field, and one submission at a time. Server errors that concern a field are shown at
-// the field, others above the buttons.
+// Form state with one submission at a time. Server errors appear at their field, others above the buttons.
 import { useCallback, useRef, useState } from 'preact/hooks'
 import { fieldProblemOf } from '../api/errors.ts'
 
@@ -10,7 +9,7 @@ export interface Form<Values extends object> {
   readonly set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void
   readonly reset: (values?: Values) => void
   readonly errors: FieldErrors
-  /** Thrown error that doesn't concern single fields; null if there is none. */
+  /** Error that doesn't concern a single field; null if there is none. */
   readonly failure: unknown
   readonly busy: boolean
   /** Attributes of the `form` element: `<form {...form.attributes}>`. */
@@ -30,7 +29,7 @@ interface FormOptions<Values extends object> {
   readonly initial: Values
   readonly check?: (values: Values) => FieldErrors
   readonly submit: (values: Values) => Promise<void>
-  /** Maps field names of the server to different names in the form. */
+  /** Form field names by server name, if they differ. */
   readonly fieldNames?: Readonly<Record<string, string>>
 }
 

@@ -1,8 +1,7 @@
-// Warns before edits are lost.
 import { useEffect } from 'preact/hooks'
 import { guardLeaving } from '../router.ts'
 
-/** @param scope `window` for edits that persist while the user visits other pages of the dashboard */
+/** Warns before edits are lost. @param scope `window` if the edits survive navigation within the dashboard */
 export const useLeaveWarning = (changed: boolean, scope: 'window' | 'everywhere'): void => {
   useEffect(() => {
     if (!changed) return

@@ -1,5 +1,4 @@
-// Paged list: the first page is read when shown, further pages on request. A changed filter starts again from the first
-// page.
+// Paged list. A changed filter starts again from the first page.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, type CallRest, call, type OperationKey } from '../api/client.ts'
@@ -18,7 +17,7 @@ export interface Pages<Item> {
   readonly loading: boolean
   readonly more: boolean
   readonly loadMore: () => void
-  /** Reads again from the first page; the current items stay visible until then. */
+  /** Reads the first page again; the current items stay visible until then. */
   readonly reload: () => void
 }
 
@@ -31,10 +30,7 @@ interface State<Item> {
 
 const EMPTY = { items: null, cursor: null, error: null, loading: true } as const
 
-/**
- * @param load reads the page at a cursor; undefined for the first
- * @param dependencies values that `load` uses, such as filters
- */
+/** Reads again if `dependencies` change. @param load reads the page at a cursor; undefined for the first page */
 export const usePages = <Item>(
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
   dependencies: readonly unknown[],
@@ -72,7 +68,7 @@ export const usePages = <Item>(
   }, [])
 
   const shown = useRef(key)
-  // The key represents the dependencies, and the turn requests a reload
+  // `key` represents the dependencies; `turn` requests a reload.
   useEffect(() => {
     if (shown.current !== key) {
       setState(({ items }) => {
@@ -93,7 +89,7 @@ export const usePages = <Item>(
 
 type ItemOf<Answer> = Answer extends { readonly data: readonly (infer Item)[] } ? Item : never
 
-/** Reads the list that an operation returns, again if its parameters change. */
+/** Reads an operation's list, again if its parameters change. */
 export const useList = <Key extends OperationKey>(
   key: Key,
   ...[options]: CallRest<Key>
@@ -107,7 +103,7 @@ export const useList = <Key extends OperationKey>(
     [key, options],
   )
 
-/** Reads all pages of a short list, such as choices in forms. Returns at most `limit` items. */
+/** Reads all pages of a short list, such as choices in forms: at most `limit` items. */
 export const readAll = async <Item>(
   load: (cursor: string | undefined) => Promise<Page<Item>>,
   limit = 1_000,

@@ -1,5 +1,4 @@
-// Reads a value when shown, and again on request or if its dependencies change. The previous value stays visible during
-// a reload; outdated responses are dropped.
+// The previous value stays visible during a reload; outdated responses are dropped.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, type CallRest, call, type OperationKey } from '../api/client.ts'
@@ -11,7 +10,7 @@ export interface Query<Value> {
   readonly error: unknown
   readonly loading: boolean
   readonly reload: () => void
-  /** Sets the value from the response to a change, without reading again. */
+  /** Sets the value from the response to a change. */
   readonly set: (value: Value) => void
 }
 
@@ -24,10 +23,9 @@ export const knownQuery = <Value>(value: Value, reload: () => void = () => undef
   set: reload,
 })
 
-/** Event that causes all queries to reload, for example after another sign-in. */
+/** Event that reloads all queries, for example after another sign-in. */
 export const READ_AGAIN = 'dashboard-read-again'
 
-/** Calls back when all data must be reloaded. */
 export const useReadAgain = (again: () => void): void => {
   useEffect(() => {
     window.addEventListener(READ_AGAIN, again)
@@ -48,7 +46,7 @@ export const useQuery = <Value>(
   latest.current = load
   const shown = useRef<readonly unknown[] | null>(null)
   const key = JSON.stringify(dependencies)
-  // The key represents the dependencies, and the turn requests a reload
+  // `key` represents the dependencies; `turn` requests a reload.
   useEffect(() => {
     const controller = new AbortController()
     const { signal } = controller
@@ -80,10 +78,7 @@ export const useQuery = <Value>(
   return { value, error, loading, reload, set }
 }
 
-/**
- * Reads an operation, again if its parameters change.
- * @param again additional dependency of the response, such as a revision
- */
+/** Reads an operation, again if its parameters or `again` change. */
 export const useRead = <Key extends OperationKey>(
   key: Key,
   ...rest: [...CallRest<Key>, again?: unknown]

@@ -1,10 +1,7 @@
-// Reads again some time after a provisional response. Reads never overlap, and the first response must have arrived.
+// Reads again some time after a provisional response; reads never overlap.
 import { useEffect } from 'preact/hooks'
 
-/**
- * @param wanted whether another response is expected
- * @param answer previous response, which differs for each read
- */
+/** @param answer the previous response; a new one restarts the timer */
 export const useReadLater = (wanted: boolean, answer: unknown, afterMs: number, read: () => void): void => {
   useEffect(() => {
     if (!wanted) return

@@ -1,4 +1,3 @@
-// Columns of tables with decisions.
 import type { AnswerOf } from '../api/client.ts'
 import type { Decision } from '../api/types.ts'
 import { shorten, shortId } from '../ui/copy.tsx'
@@ -34,7 +33,7 @@ export const columnsFor = (names: Names): Columns<Row> => ({
 
 type Answer = AnswerOf<'GET /organizations/{organization}/decisions'>
 
-/** Adds the label of its contract to each decision. */
+/** Adds its contract's label to each decision. */
 export const rowsOf = ({ data, labels, next_cursor }: Answer) => ({
   next_cursor,
   data: data.map((row): Row => ({ ...row, contract: labels[`${row.chain}/${row.to}`] ?? null })),

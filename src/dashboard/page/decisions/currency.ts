@@ -1,5 +1,4 @@
-// Display names of native currencies. Decisions and signatures never depend on them, and the exact amount in the
-// smallest unit is always shown too.
+// Display names of native currencies. Decisions and signatures never depend on them.
 
 export interface Currency {
   readonly symbol: string
@@ -11,7 +10,7 @@ export interface Currency {
 const ofEvm = (symbol: string): Currency => ({ symbol, unit: 'wei', decimals: 18 })
 const ETHER = ofEvm('ETH')
 
-/** By name in the chain table. */
+/** By chain name. */
 const CURRENCIES: Readonly<Record<string, Currency>> = {
   ethereum: ETHER,
   base: ETHER,
@@ -31,10 +30,7 @@ const CURRENCIES: Readonly<Record<string, Currency>> = {
 export const currencyOf = (chainName: string): Currency | null =>
   Object.hasOwn(CURRENCIES, chainName) ? (CURRENCIES[chainName] ?? null) : null
 
-/**
- * Returns the exact amount with thousands separators, `1.5 ETH`; null if it adds nothing to the smallest unit or isn't
- * a whole number.
- */
+/** Returns an amount such as `1.5 ETH`; null for zero or if it isn't a whole number. */
 export const amountText = (value: string, { symbol, decimals }: Currency): string | null => {
   if (!/^[0-9]+$/.test(value) || /^0+$/.test(value)) return null
   const digits = value.padStart(decimals + 1, '0')

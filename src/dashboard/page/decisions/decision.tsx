@@ -1,5 +1,3 @@
-// Details of one decision: verdict and rule, facts, signatures, and position in the log.
-
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
@@ -30,7 +28,6 @@ const LOOKS_MAX = 15
 
 const isoOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
-/** Shows the number if it is still known, and the id. */
 const Revision = ({ number, id }: { readonly number: number | null; readonly id: string }) => (
   <>
     {number !== null && <>Revision {number} </>}
@@ -40,7 +37,6 @@ const Revision = ({ number, id }: { readonly number: number | null; readonly id:
 
 const isDenied = ({ decision }: Answer): boolean => decision.verdict === 'denied'
 
-/** Verdict and reason, such as “Denied by the deny list”, with a link to the rule or list. */
 const Headline = ({ answer }: { readonly answer: Answer }) => {
   const { path } = useWorkplace()
   const { rule, policy_id: policy } = answer.decision
@@ -69,7 +65,6 @@ const Headline = ({ answer }: { readonly answer: Answer }) => {
   )
 }
 
-/** Message and code of the rule, and the time of the decision. */
 const Reason = ({ answer: { decision } }: { readonly answer: Answer }) => (
   <>
     {decision.message !== null && <strong>{decision.message} </strong>}
@@ -87,7 +82,7 @@ const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) =
     ['UUID', <Copyable key="uuid" text={decision.uuid} label="UUID" />],
     [
       'Policy',
-      // Name of the policy at the time of the decision.
+      // The policy's name at the time of the decision.
       <a key="policy" href={path(`/policies/${decision.policy_id}`)}>
         {decision.policy_name}
       </a>,
@@ -145,7 +140,6 @@ const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) =
   )
 }
 
-/** Shows the amount in the chain's currency if known, and always exactly. */
 const Amount = ({ value, chain }: { readonly value: string; readonly chain: string }) => {
   const currency = currencyOf(chain)
   const text = currency === null ? null : amountText(value, currency)
@@ -240,19 +234,18 @@ const Signatures = ({ answer: { decision } }: { readonly answer: Answer }) => (
 
 const isUnknown = (error: unknown): boolean => error instanceof ApiError && error.status === 404
 
-/** Reloads an unknown decision several times, because the index contains it only moments after it is made. */
+/** Reads an unknown decision again, because the search index contains it only moments after it is made. */
 const useLookAgain = ({ value, error, reload }: Query<Answer>, uuid: string): void => {
   const looked = useRef({ uuid, times: 0 })
   if (looked.current.uuid !== uuid) looked.current = { uuid, times: 0 }
   const wanted = value === null && isUuid(uuid) && isUnknown(error) && looked.current.times < LOOKS_MAX
-  // Each response is a different error.
+  // Each response is a different error object.
   useReadLater(wanted, error, LOOK_AGAIN_MS, () => {
     looked.current.times += 1
     reload()
   })
 }
 
-/** Text of the deciding rule in its revision. */
 const Rule = ({ answer: { decision } }: { readonly answer: Answer }) => {
   const { params } = useWorkplace()
   const { value } = useRead('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {

@@ -1,5 +1,4 @@
-// Search of decisions by wallet, project, verdict, rule and time. The page shows if the search index is behind the log,
-// or if a search stopped early to stay fast.
+// Decision search. The page reports if the index is behind the log, or if a search stopped early to stay fast.
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
@@ -22,7 +21,6 @@ import { queryOf, useSearch } from './search.ts'
 const PAGE_DECISIONS = 50
 const FOLLOW_MS = 2_000
 
-/** Shows the number of matches beyond the shown ones. */
 const Count = ({
   query,
   newest,
@@ -67,10 +65,10 @@ export const Decisions = () => {
   const { items, more, loading, loadMore } = pages
   const none = items !== null && items.length === 0
   const problem = fieldProblemOf(pages.error)
-  /** Whether the error is at the field of the search that it concerns. */
+  /** Whether a search field shows the error. */
   const isShown = problem?.field === 'wallet' || problem?.field === 'rule'
   const [follows, setFollows] = useState(false)
-  // Only while no further page is loaded, because a reload would remove it.
+  // Only before further pages are loaded, because a reload would remove them.
   useInterval(FOLLOW_MS, () => {
     if (follows && !loading && (items?.length ?? 0) <= PAGE_DECISIONS) pages.reload()
   })
@@ -163,7 +161,6 @@ export const Decisions = () => {
   )
 }
 
-/** If there are no decisions, shows a command that creates one. */
 const FirstDecision = ({ project, known }: { project: string | null; known: boolean }) => {
   const { path } = useWorkplace()
   return (

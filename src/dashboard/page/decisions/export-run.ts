@@ -1,5 +1,5 @@
-// Export of decisions as a file: one at a time, continuing while the user visits other pages. Received rows are
-// counted, and stored by the browser outside the page's memory until saved.
+// Export of decisions to a file: one at a time, continuing while the user visits other pages. The browser stores the
+// received rows outside the page's memory.
 import { useEffect, useState } from 'preact/hooks'
 import { call, type QueryOf } from '../api/client.ts'
 import { NetworkError } from '../api/errors.ts'
@@ -11,7 +11,7 @@ export interface ExportRun {
   readonly state: 'running' | 'done' | 'failed' | 'cancelled'
   readonly rows: number
   readonly bytes: number
-  /** Number of rows at the start; more decisions may have been made since. */
+  /** Rows at the start; more decisions may have been made since. */
   readonly total: number
   /** False if there are more than `total`. */
   readonly exact: boolean
@@ -29,7 +29,7 @@ export interface ExportRequest {
 
 /** Allows exports of ten million rows; the browser limits the time without data. */
 const TIMEOUT_MS = 6 * 3_600_000
-/** Number of bytes after which parts are moved to the browser's blob store. */
+/** Bytes after which parts move to the browser's blob store. */
 const GATHER_BYTES = 8 * 1024 * 1024
 
 let last = 0
@@ -87,7 +87,7 @@ const perform = async (id: number, request: ExportRequest, signal: AbortSignal):
   change(id, { state: 'done', url: URL.createObjectURL(file) })
 }
 
-/** Drops the export, and aborts it if it is still running. */
+/** Discards the export, aborting it if it is still running. */
 export const dropExport = (): void => {
   running?.abort()
   running = null
@@ -115,7 +115,7 @@ export const startExport = (request: ExportRequest): void => {
   })
   perform(id, request, controller.signal).catch((error: unknown) => {
     if (controller.signal.aborted) return
-    // An interrupted stream throws a plain TypeError. The file would lack rows, so it is dropped.
+    // An interrupted stream throws a plain TypeError; the incomplete file is discarded.
     change(id, {
       state: 'failed',
       error: error instanceof TypeError ? new NetworkError('the response was cut off') : error,

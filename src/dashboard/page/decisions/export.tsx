@@ -1,4 +1,3 @@
-// Progress of an export, and the file when it is complete.
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'

@@ -9,7 +9,7 @@ import type { Names } from './names.ts'
 import { isUuid, type SearchInAddress } from './search.ts'
 
 const VERDICT_CHOICES = { '': 'All', compliant: 'Compliant', denied: 'Denied' }
-/** Values in minutes. */
+/** In minutes. */
 const LAST_CHOICES: readonly Choice[] = [
   { value: '', label: 'Any time' },
   { value: '15', label: 'Last 15 minutes' },
@@ -24,7 +24,7 @@ export const Filters = ({ search, names, error }: { search: SearchInAddress; nam
   const { filters, change, clear, narrowed } = search
   const [text, setText] = useState(filters.wallet)
   const [rule, setRule] = useState(filters.rule)
-  // The URL may change elsewhere, by a link or by clearing all filters.
+  // Links and the reset of all filters also change the URL.
   useEffect(() => setText(filters.wallet), [filters.wallet])
   useEffect(() => setRule(filters.rule), [filters.rule])
   const between = filters.last === 'between' || filters.since !== '' || filters.until !== ''

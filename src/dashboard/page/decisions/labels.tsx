@@ -1,4 +1,3 @@
-// Common elements of both decision pages: verdict, time in milliseconds, deciding rule.
 import type { Decision } from '../api/types.ts'
 import { Badge } from '../ui/parts.tsx'
 
@@ -26,7 +25,7 @@ export const Verdict = ({ decision }: { readonly decision: Pick<Decision, 'verdi
 
 export const LIST_RULES: Readonly<Record<string, string>> = { 'list:allow': 'Allow list', 'list:deny': 'Deny list' }
 
-/** Returns the rule's ID, which the policy author chose; for lists and the default, their names. */
+/** Returns the rule's id, which the policy author chose, or the name of a list or the default. */
 export const ruleWord = (rule: string | null): string => (rule === null ? 'Policy default' : (LIST_RULES[rule] ?? rule))
 
 export const RuleOf = ({ rule }: { readonly rule: string | null }) =>

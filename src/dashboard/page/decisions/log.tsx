@@ -1,4 +1,3 @@
-// Decision log of the deployment: its verification and its search index.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'

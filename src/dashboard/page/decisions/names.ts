@@ -1,4 +1,3 @@
-// Names of projects and policies, for filters and results.
 import { call } from '../api/client.ts'
 import { readAll } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'

@@ -1,5 +1,4 @@
-// Position of a decision in the log, a chain of lines in which each contains the SHA-256 of the previous line. The
-// service reports the links, the browser hashes the line again, and a command repeats this with the file.
+// Position of a decision in the hash chain of the log. The browser hashes the line again.
 import { useEffect, useState } from 'preact/hooks'
 import type { DecisionProof } from '../api/types.ts'
 import { useModuleParts } from '../module-pages.ts'
@@ -10,7 +9,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 
 type Check = 'right' | 'wrong' | 'impossible' | null
 
-/** Hashes the received line. Browsers support this only over https and on localhost. */
+/** Hashes the received line, which browsers support only over https and on localhost. */
 const useOwnCheck = ({ line, hash }: DecisionProof): Check => {
   const [check, setCheck] = useState<Check>(null)
   useEffect(() => {

@@ -1,4 +1,3 @@
-// Counts the rows of an export in its bytes.
 import type { QueryOf } from '../api/client.ts'
 
 export type ExportFormat = QueryOf<'GET /organizations/{organization}/decisions/export'>['format']
@@ -6,7 +5,7 @@ export type ExportFormat = QueryOf<'GET /organizations/{organization}/decisions/
 const NEWLINE = 10
 const QUOTE = 34
 
-/** Counts row ends; in CSV, line breaks within quotes don't count. */
+/** Counts the rows in an export's bytes; line breaks in quoted CSV values don't count. */
 export const createRowCounter = (format: ExportFormat) => {
   let quoted = false
   return (bytes: Uint8Array): number => {

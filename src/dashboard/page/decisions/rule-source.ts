@@ -1,6 +1,4 @@
-// Finds the text of a rule in the source of a policy document.
-
-/** Whether a line has the rule's id. Only the rule's own level counts, because multi-line text can also contain `id:`. */
+/** Only the rule's own level counts, because multi-line text can also contain `id:`. */
 const isIdAt = (indentation: number, line: string, rule: string): boolean => {
   const own = line.slice(indentation + 2)
   const begins = line.startsWith('- ', indentation) || line.slice(0, indentation + 2).trim() === ''
@@ -9,10 +7,7 @@ const isIdAt = (indentation: number, line: string, rule: string): boolean => {
   return [rule, `"${rule}"`, `'${rule}'`].some((text) => value === text || value.startsWith(`${text} #`))
 }
 
-/**
- * Returns the rule with its comments, without the common indentation; null if the document is not in block style, such
- * as JSON.
- */
+/** Returns the rule with its comments, unindented; null if the document isn't in block style, such as JSON. */
 export const ruleSource = (source: string, rule: string): string | null => {
   const lines = source.split('\n')
   const start = lines.findIndex((line) => /^rules:\s*(#.*)?$/.test(line)) + 1

@@ -1,4 +1,4 @@
-// Search filters of decisions: in the URL, so that a search can be shared, and as an API query.
+// Filters of the decision search, kept in the URL so that a search can be shared.
 import { useContext } from 'preact/hooks'
 import type { QueryOf } from '../api/client.ts'
 import { navigate, PlaceContext } from '../router.ts'

@@ -1,4 +1,3 @@
-// Verification of the whole log: starts and follows a task of the service, and shows its result.
 import { useEffect, useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
@@ -102,7 +101,7 @@ export const VerifyLog = () => {
     const controller = new AbortController()
     const { signal } = controller
     const timer = setTimeout(() => {
-      // A failed read is repeated in the next turn, which this state change triggers.
+      // This state change triggers the next read.
       call('GET /jobs/{job}', { params: { job: shown.id }, signal }).then(setTask, () => {
         if (!signal.aborted) setTask({ ...shown })
       })

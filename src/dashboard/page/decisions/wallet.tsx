@@ -1,4 +1,3 @@
-// Wallet: lists that contain it, its newest decisions, and its sessions.
 import { call } from '../api/client.ts'
 import { usePages } from '../data/use-pages.ts'
 import { useRead } from '../data/use-query.ts'

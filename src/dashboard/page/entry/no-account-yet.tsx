@@ -2,7 +2,7 @@ import { useRead } from '../data/use-query.ts'
 import { Notice } from '../ui/problem.tsx'
 
 export const NoAccountYet = () => {
-  // Sign-in works without this response too.
+  // Sign-in works without this response.
   const { value } = useRead('GET /sign-in')
   if (value === null || value.has_accounts) return null
   return (

@@ -1,12 +1,10 @@
-// Passkeys in the browser: options and credentials as JSON. Source: Web Authentication, level 3, section 5.1.
+// Passkeys in the browser. Source: Web Authentication Level 3, section 5.1.
 import { type AnswerOf, call } from '../api/client.ts'
 import { PasskeyRefusedError } from '../api/errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/**
- * Returns whether this browser supports passkeys at this address: they require a host name, and https or this machine.
- */
+/** Passkeys require a host name and a secure context: https or localhost. */
 export const passkeysPossible = (): boolean =>
   window.isSecureContext &&
   typeof PublicKeyCredential === 'function' &&
@@ -18,13 +16,13 @@ const asJson = (credential: Credential | null): Json => {
   return credential.toJSON() as unknown as Json
 }
 
-/** Browsers intentionally give no details, so that pages can't detect existing passkeys. */
+/** Browsers give no details, so that pages can't detect existing passkeys. */
 const refused = (error: unknown): unknown =>
   error instanceof DOMException ? new PasskeyRefusedError('no passkey was used') : error
 
 type Asked = AnswerOf<'POST /sign-in/passkey/options'>
 
-/** Returns the passkey's signed response. @throws PasskeyRefusedError */
+/** @throws PasskeyRefusedError */
 const usePasskey = async ({ challenge_id, options }: Asked) => {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
@@ -39,7 +37,7 @@ const usePasskey = async ({ challenge_id, options }: Asked) => {
 export const signInWithPasskey = async () =>
   call('POST /sign-in/passkey', { body: await usePasskey(await call('POST /sign-in/passkey/options')) })
 
-/** Authenticates the signed-in user again. @throws PasskeyRefusedError, ApiError, NetworkError */
+/** Re-authenticates the signed-in user. @throws PasskeyRefusedError, ApiError, NetworkError */
 export const confirmWithPasskey = async () =>
   call('POST /me/confirm/passkey', { body: await usePasskey(await call('POST /me/confirm/passkey/options')) })
 

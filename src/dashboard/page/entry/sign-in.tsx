@@ -1,5 +1,4 @@
-// Sign-in with a password and a second factor, or with a passkey, which counts as both. The same form appears above a
-// page whose session has ended.
+// Sign-in with a password and a second factor, or with a passkey, which counts as both.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { SignedIn } from '../api/types.ts'

@@ -1,5 +1,5 @@
-// Pages without a session: sign-in, and the page of a one-time link, which creates an account or sets a password. The
-// link's secret is in the fragment of the URL, which isn't sent to servers, and is removed from the address bar after use.
+// Sign-in, and one-time links that create an account or set a password. A link's secret is in the URL fragment, which
+// browsers don't send; it is removed from the address bar after use.
 import { useState } from 'preact/hooks'
 import type { AnswerOf } from '../api/client.ts'
 import { call } from '../api/client.ts'

@@ -1,4 +1,3 @@
-// Creation of an API key, on the keys page and for a first request.
 import { call } from '../api/client.ts'
 import type { ApiKey } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -15,7 +14,7 @@ export const KIND_LABELS: Readonly<Record<ApiKey['kind'], string>> = {
 interface CreateKeyOptions {
   readonly params: { readonly organization: string }
   readonly mayAddDeployment?: boolean
-  /** Only permitted type. */
+  /** The only type offered. */
   readonly only?: ApiKey['kind']
   readonly onCreated?: (key: string) => void
 }

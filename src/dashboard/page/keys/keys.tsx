@@ -1,4 +1,3 @@
-// API keys of an organization: create, regenerate, revoke. A key is shown only when it is created.
 import { call } from '../api/client.ts'
 import type { ApiKey } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'

@@ -1,4 +1,3 @@
-// Addresses of a list: browse, search by prefix, add and remove.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
@@ -22,7 +21,7 @@ interface SearchProps {
   readonly onSearch: (text: string) => void
 }
 
-/** Search text, stored as `search` in the URL so that it can be shared. */
+/** The search is in the URL so that it can be shared. */
 const Search = ({ search, error, onSearch }: SearchProps) => {
   const [typed, setTyped] = useState(search)
   const submit = (text: string): void => {

@@ -1,5 +1,4 @@
-// Shares pages between an organization's lists and the deployment's lists, because the API has the same operations for
-// both.
+// The API has the same list operations for organizations and the deployment, so both use the same pages.
 import type { OperationKey } from '../api/client.ts'
 
 type Rest<Method extends string> = {
@@ -9,10 +8,7 @@ type Rest<Method extends string> = {
 /** Null for the deployment. */
 export type ListOwner = string | null
 
-/**
- * Returns the operation for the list's owner, by its name for organizations. The deployment's operation has one
- * parameter less.
- */
+/** Returns the operation for the list's owner, from the operation's name for organizations. */
 export const listKey = <Method extends 'GET' | 'POST' | 'PUT' | 'DELETE', End extends Rest<Method>>(
   owner: ListOwner,
   method: Method,

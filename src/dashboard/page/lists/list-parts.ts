@@ -1,4 +1,3 @@
-// Common properties of all parts of a list's page.
 import type { AddressList } from '../api/types.ts'
 import type { ListOwner } from './list-key.ts'
 

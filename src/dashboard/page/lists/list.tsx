@@ -1,4 +1,3 @@
-// Address list: its entries, files, source and removal.
 import { counted } from '../../../lib/counted.ts'
 import { addressFor, call } from '../api/client.ts'
 import type { AddressList } from '../api/types.ts'

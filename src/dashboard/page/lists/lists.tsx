@@ -1,4 +1,4 @@
-// Address lists: the organization’s own, of which `allow` and `deny` precede every policy, and shared lists.
+// Address lists. An organization's `allow` and `deny` lists precede every policy.
 import { call } from '../api/client.ts'
 import type { AddressList } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'

@@ -1,4 +1,3 @@
-// URL from which a list is read regularly: setting and removing it, and the last result.
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import type { ListSource } from '../api/types.ts'

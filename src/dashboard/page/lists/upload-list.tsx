@@ -1,4 +1,4 @@
-// Upload of a file that replaces or extends a list. The whole file is applied or nothing, unless requested otherwise.
+// An uploaded file is applied as a whole or not at all, unless requested otherwise.
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { UploadedList } from '../api/types.ts'

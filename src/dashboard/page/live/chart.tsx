@@ -1,5 +1,4 @@
-// One chart: lines, and a legend with the values at the crosshair or at the newest point with a value. The arrow keys
-// move the crosshair, screen readers announce it, and a table contains the same data.
+// Line chart. The arrow keys move the crosshair, screen readers announce it, and a table contains the same data.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { LiveEvent, LivePoint } from '../api/types.ts'
 import { formatClock, formatNumber } from './format.ts'
@@ -24,7 +23,7 @@ interface ChartProps {
   readonly spec: ChartSpec
   readonly points: readonly LivePoint[]
   readonly window: LiveWindow
-  /** Whether the last point is of the current second. */
+  /** Whether the last point is the current second. */
   readonly isLive: boolean
   readonly events: readonly LiveEvent[]
   readonly children?: preact.ComponentChildren
@@ -83,7 +82,7 @@ export const Chart = ({ spec, points, window, isLive, events, children }: ChartP
   const last = points.length - 1
   // While the window moves, the crosshair may be at a position without a point.
   const shown = index === null || index > last ? null : index
-  // Values that aren't current show their time: a second without responses has no latency.
+  // Values that aren't current show their time, because a second without responses has no latency.
   const read = shown ?? newestWithValue(drawn, last)
   const at = points[read]?.at
   const when = shown === null && read === last && isLive ? 'now' : at === undefined ? '' : formatClock(at)
@@ -167,7 +166,7 @@ interface ChartTableProps {
   readonly lines: readonly Line[]
 }
 
-/** Returns indexes of evenly distributed points, newest first. */
+/** Returns evenly distributed indexes, newest first. */
 const chosen = (count: number): readonly number[] => {
   const rows = Math.min(TABLE_ROWS, count)
   return Array.from({ length: rows }, (_row, row) => count - 1 - Math.floor((row * count) / rows))

@@ -1,4 +1,3 @@
-// Events shown with the figures, and the callers with the most decisions, both polled while the page is open.
 import { call } from '../api/client.ts'
 import type { LiveEvent } from '../api/types.ts'
 import { useQuery, useRead } from '../data/use-query.ts'
@@ -12,7 +11,7 @@ import { formatClock, formatMinute } from './format.ts'
 import type { LiveWindow } from './windows.ts'
 
 const EVENTS_AGAIN_MS = 5_000
-/** Maximum number of events in the list; the rest is counted. */
+/** Further events are only counted. */
 const EVENTS_SHOWN = 12
 const SOURCES_AGAIN_MS = 15_000
 const SOURCES_SINCE_MS = 900_000
@@ -23,7 +22,7 @@ const KINDS = {
   policy: <Badge tone="info">Policy</Badge>,
 } as const
 
-/** Returns the events in the window, oldest first; empty until they are loaded. */
+/** Oldest first; empty until loaded. */
 export const useEvents = ({ read, seconds }: LiveWindow): readonly LiveEvent[] => {
   const { value, reload } = useRead('GET /live/events', { query: { window: read } })
   useInterval(EVENTS_AGAIN_MS, reload)

@@ -1,13 +1,9 @@
-// Formats numbers for the live page, with few digits and a constant width per magnitude, so that adjacent content
-// doesn't move.
+// Few digits, and a constant width per magnitude so that adjacent content doesn't move.
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 
-/**
- * Formats about three digits and the whole integer part: `0.04`, `2.31`, `41.2`, `30,120`; whole numbers have no
- * fraction.
- */
+/** Formats about three digits, and all digits of the integer part: `0.04`, `2.31`, `41.2`, `30,120`. */
 export const formatNumber = (value: number): string => {
   if (Number.isInteger(value)) return whole.format(value)
   if (Math.abs(value) < 1) return value.toPrecision(2)
@@ -15,7 +11,7 @@ export const formatNumber = (value: number): string => {
   return Math.abs(value) < 100 ? value.toFixed(1) : whole.format(value)
 }
 
-/** Formats ticks of a value axis: `0`, `0.5`, `30K`. */
+/** Formats axis ticks: `0`, `0.5`, `30K`. */
 export const formatTick = (value: number): string => compact.format(value)
 
 const MEGABYTE = 1_000_000

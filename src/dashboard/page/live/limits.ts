@@ -1,6 +1,4 @@
-// Critical values of a chart.
-
-/** In the unit of the chart. */
+/** Warning and critical thresholds, in the unit of the chart. */
 export interface Limits {
   readonly warn: number
   readonly bad: number

@@ -1,5 +1,4 @@
-// Live page: current and recent activity of the service, and controls for processes and workers. Its load on the
-// service doesn't depend on the number of decisions.
+// Live page. Its load on the service doesn't depend on the number of decisions.
 import { useEffect, useState } from 'preact/hooks'
 import { useSearchParam } from '../router.ts'
 import { lazy } from '../ui/lazy.tsx'
@@ -42,7 +41,7 @@ export const LivePage = () => {
   const [split, setSplit] = useState<'verdict' | 'chain'>('verdict')
   const { points } = live
   const events = useEvents(window)
-  // A window of minutes ends with the last whole minute.
+  // Windows longer than 15 minutes end with the last whole minute.
   const isLive = live.state === 'open' && window.read === '15m'
   const quiet = points?.every(({ decisions }) => decisions.compliant + decisions.denied === 0) ?? false
   // Stays visible until hidden, so that nothing moves when the first decisions arrive.

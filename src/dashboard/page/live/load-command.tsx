@@ -13,7 +13,7 @@ const REQUESTS = 5_000
 const AT_A_TIME = 50
 const WALLET = '0x1111111111111111111111111111111111111111'
 
-/** curl sends one request for each number of a range; the part after `#` isn't sent. */
+/** curl sends one request per number in the range, which is in the URL fragment and therefore isn't sent. */
 const loadCommand = (apiUrl: string, verificationHash: string, chain: string): string =>
   curlFor({ apiUrl, apiKey: null, verificationHash, chain, wallet: WALLET })
     .replace('curl -s ', `curl -s -Z --parallel-max ${AT_A_TIME} `)
@@ -23,7 +23,6 @@ const loadCommand = (apiUrl: string, verificationHash: string, chain: string): s
     )
 
 interface LoadCommandProps {
-  /** Whether there are no decisions yet. */
   readonly quiet: boolean
   readonly onHide: () => void
 }

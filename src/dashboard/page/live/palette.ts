@@ -1,12 +1,11 @@
-// Colors of chart lines for the canvas, which can't use style sheets. They are read from the page again after each
-// theme change.
+// Colors for the canvas, which can't use style sheets. They are read again after each theme change.
 import type { Colour } from './series.ts'
 
 export interface Palette {
   readonly lines: Readonly<Record<Colour, string>>
   readonly grid: string
   readonly text: string
-  /** Colors of warning thresholds, and of events. */
+  /** Thresholds and events. */
   readonly warn: string
   readonly bad: string
   readonly mark: string
@@ -33,7 +32,7 @@ export const readPalette = (): Palette => ({
   mark: resolve('--accent-text'),
 })
 
-/** Calls back after theme changes. Returns a function that stops this. */
+/** Calls back after theme changes, until the returned function is called. */
 export const followTheme = (changed: () => void): (() => void) => {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const chosen = new MutationObserver(changed)

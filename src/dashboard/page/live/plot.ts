@@ -1,5 +1,4 @@
-// uPlot configuration of the live page: lines over a moving time window, and one crosshair for all charts. The library
-// only draws; legend, table and keyboard control are implemented by the page.
+// uPlot configuration of the live page. The library only draws; the page implements legend, table and keyboard control.
 import UPlot from 'uplot'
 import { formatClock, formatMinute, formatTick } from './format.ts'
 import type { Limits } from './limits.ts'
@@ -20,13 +19,13 @@ const NOWHERE = { left: -10, top: -10 } as const
 interface PlotOptions {
   readonly element: HTMLElement
   readonly lines: readonly Line[]
-  /** Read for each drawing. */
+  /** Called on each redraw. */
   readonly palette: () => Palette
   /** Start and end of the window in Unix seconds. */
   readonly range: () => readonly [from: number, to: number]
-  /** Read for each drawing: values of horizontal lines, shown if they are within the scale. */
+  /** Values of horizontal lines, read on each redraw and shown if they are within the scale. */
   readonly limits: Limits | undefined
-  /** Read for each drawing: Unix seconds of events. */
+  /** Times of events in Unix seconds, read on each redraw. */
   readonly marks: () => readonly number[]
   /** Called with the point under the crosshair; null if there is none. */
   readonly onCursor: (index: number | null) => void
@@ -41,7 +40,7 @@ export interface Plot {
   destroy(): void
 }
 
-/** Returns points with a value but without adjacent values. */
+/** Returns isolated points: their neighbors have no value. */
 const lonely = ({ data }: UPlot, series: number): number[] => {
   const values = data[series] ?? []
   const is = (index: number): boolean => typeof values[index] === 'number'
@@ -60,7 +59,7 @@ export const createPlot = (options: PlotOptions): Plot => {
     ticks: { show: false },
     font: FONT,
   })
-  /** Returns null in a gap, where the nearest point isn't under the crosshair. */
+  /** Returns null in a gap, if the nearest point isn't under the crosshair. */
   const pointAt = ({ cursor, data, posToVal }: UPlot): number | null => {
     const time = data[0][cursor.idx ?? -1]
     if (time === undefined || cursor.left === undefined || cursor.left < 0) return null
@@ -128,7 +127,7 @@ export const createPlot = (options: PlotOptions): Plot => {
             stroke: () => palette().lines[colour],
             width: 1.6,
             spanGaps: false,
-            // A value between two gaps has no line, so it is drawn as a dot.
+            // A point between two gaps has no line, so it is drawn as a dot.
             points: { show: false, size: 3, fill: () => palette().lines[colour], filter: lonely },
           }),
         ),
@@ -138,7 +137,7 @@ export const createPlot = (options: PlotOptions): Plot => {
     [[], ...lines.map(() => [])],
     element,
   )
-  // Screen readers can't read a canvas; the surrounding slider and the table replace it.
+  // Screen readers can't read a canvas; the slider and the table replace it.
   plot.root.setAttribute('aria-hidden', 'true')
   const sizes = new ResizeObserver(() =>
     plot.setSize({ width: Math.max(element.clientWidth, 100), height: PLOT_HEIGHT }),

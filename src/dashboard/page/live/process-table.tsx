@@ -1,4 +1,3 @@
-// Table with one row per process, which shows busy, delayed and missing processes.
 import type { Process } from '../api/types.ts'
 import { Badge } from '../ui/parts.tsx'
 import { type Columns, Table } from '../ui/table.tsx'
@@ -17,7 +16,7 @@ const SECONDS_PER_MINUTE = 60
 const MINUTES_PER_HOUR = 60
 const HOURS_PER_DAY = 24
 
-/** Formats `12 s`, `5 min`, `3 h`, `4 d`. */
+/** Formats as `12 s`, `5 min`, `3 h` or `4 d`. */
 const formatUptime = (seconds: number | null): string => {
   if (seconds === null) return NONE
   if (seconds < SECONDS_PER_MINUTE) return `${Math.floor(seconds)} s`
@@ -53,7 +52,7 @@ const COLUMNS: Columns<Process> = {
   Memory: { align: 'end', cell: figure((each) => formatMegabytes(each.memory_bytes)) },
 }
 
-/** Shows nothing for a single ready process, which the figures of the page already describe. */
+/** Hidden for a single ready process, which the page's figures already describe. */
 export const ProcessTable = ({ processes }: { readonly processes: readonly Process[] }) =>
   processes.length === 1 && processes[0]?.state === 'ready' ? null : (
     <div class="processes">

@@ -1,5 +1,4 @@
-// Lines of each chart by name and color. A point without a value, such as the latency of a second without responses, is
-// a gap instead of zero.
+// A point without a value, such as the latency of a second without responses, is a gap instead of zero.
 import type { LivePoint } from '../api/types.ts'
 import type { Limits } from './limits.ts'
 
@@ -22,9 +21,8 @@ export interface ChartSpec {
   readonly title: string
   /** Explanation of the values and of critical levels. */
   readonly text: string
-  /** Unit after a value. */
   readonly unit: string
-  /** Unit of the axis, written out. */
+  /** Unit in full, for the axis. */
   readonly axis: string
   readonly limits?: Limits
   readonly lines: (points: readonly LivePoint[]) => readonly Line[]
@@ -42,9 +40,7 @@ const lines =
 const NAMED_MAX = 4
 const OTHERS = 'others'
 
-/**
- * Returns lines of the most frequent names, and the sum of the rest, because a chart with twenty lines is unreadable.
- */
+/** Draws the most frequent names and the sum of the rest, because a chart with twenty lines is unreadable. */
 const byName =
   (read: (point: LivePoint) => Readonly<Record<string, number>>, none: string) =>
   (points: readonly LivePoint[]): readonly Line[] => {

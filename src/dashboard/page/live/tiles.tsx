@@ -1,4 +1,4 @@
-// Figures of the last second. Each keeps its position and width, regardless of its value.
+// Figures of the last second, with fixed positions and widths.
 
 import type { LivePoint } from '../api/types.ts'
 import { Notice } from '../ui/problem.tsx'
@@ -68,7 +68,7 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
 
 interface TilesProps {
   readonly point: LivePoint | null
-  /** Whether the point is of the current second. */
+  /** Whether the point is the current second. */
   readonly isLive: boolean
 }
 

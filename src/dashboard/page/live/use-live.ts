@@ -1,28 +1,28 @@
-// Data of the live page: stored figures, and each new second from a stream of one event per second.
+// Data of the live page: stored figures, then one streamed event per second.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addressFor, call } from '../api/client.ts'
 import type { LivePoint, Process } from '../api/types.ts'
 import { useReadAgain } from '../data/use-query.ts'
 import type { LiveWindow } from './windows.ts'
 
-/** Streamed figures of all processes together and by process. */
+/** Totals, and figures per process. */
 export type LiveSecond = LivePoint & { readonly processes: readonly Process[] }
 
 export interface Live {
   /** Points of the window, oldest first; null until they are read. */
   readonly points: readonly LivePoint[] | null
-  /** Last second; null before the first. */
+  /** Null before the first second. */
   readonly newest: LiveSecond | null
-  /** `lost` means that the stream was interrupted and is being reopened, or is silent. */
+  /** `lost`: the stream is silent, or was interrupted and is being reopened. */
   readonly state: 'connecting' | 'open' | 'lost'
   readonly error: unknown
   readonly retry: () => void
 }
 
 const REOPEN_MS = 3_000
-/** Time without an event after which an open stream counts as lost; one event per second is expected. */
+/** An open stream without an event for this long counts as lost; one event per second is expected. */
 const SILENT_MS = 5_000
-/** Interval at which a window of minutes is read again; it then contains a new minute. */
+/** Interval at which a window of minutes is read again. */
 const REREAD_MS = 60_000
 
 const within = (points: readonly LivePoint[], { seconds }: LiveWindow): readonly LivePoint[] => {
@@ -95,7 +95,7 @@ export const useLive = (window: LiveWindow): Live => {
       source.onerror = () => {
         clearTimeout(silence)
         setState('lost')
-        // EventSource reconnects by itself unless it was refused; the session must then be checked.
+        // EventSource reconnects by itself unless the server refused; then the session must be checked.
         if (source?.readyState !== EventSource.CLOSED) return
         timer = setTimeout(retry, REOPEN_MS)
       }

@@ -1,12 +1,10 @@
-// Time windows of the charts. The service stores 15 minutes per second and a day per minute; windows in between are
-// parts of the day.
+// The service stores 15 minutes by second and a day by minute; windows in between are parts of the day.
 import type { QueryOf } from '../api/client.ts'
 
 export interface LiveWindow {
   readonly id: string
   readonly label: string
   readonly seconds: number
-  /** Window in the API query. */
   readonly read: NonNullable<QueryOf<'GET /live'>['window']>
   /** Description within a sentence. */
   readonly words: string

@@ -1,5 +1,4 @@
-// Number of processes and signing workers: current, requested, and inputs to change them. New ones start within
-// seconds; the live stream shows the progress.
+// New processes and workers start within seconds; the live stream shows the progress.
 
 import { useEffect } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
@@ -111,7 +110,6 @@ const Stepper = ({ form, name, label, one, max }: StepperProps) => {
   )
 }
 
-/** @param newest last second; null before the first */
 export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
   const pool = useRead('GET /pool')
   const { reload, value } = pool
