@@ -1,5 +1,4 @@
-// Serves the dashboard: one document for all paths, its files, and security headers. The document itself selects the
-// page of a path.
+// Serves one document for all dashboard paths; the document selects the page. Also serves its files.
 import { randomBytes } from 'node:crypto'
 import { ASSET_PATH } from '../pages/bundled-page.ts'
 import { assetResponse, buildPageAssets, type PageAssets } from '../pages/page-assets.ts'
@@ -9,8 +8,8 @@ import type { DashboardPages } from './listener.ts'
 const NONCE_BYTES = 18
 
 /**
- * Permits scripts with the nonce of the response, and the scripts that they load. Content from other hosts, forms to
- * other hosts and framing are forbidden. Source: threats row 23; CSP Level 3.
+ * Permits scripts with the nonce of the response, and scripts that they load. Content from other hosts, forms to other
+ * hosts and framing are forbidden. Source: CSP Level 3.
  */
 const contentSecurityPolicy = (nonce: string): string =>
   [
@@ -36,8 +35,7 @@ const pageHeaders = (nonce: string): Record<string, string> => ({
 })
 
 /**
- * The page reads both values from its document.
- * @param without names of the modules that don't run
+ * @param without names of the modules that aren't running
  * @param hasReference whether the API reference is served
  * @throws PageBuildError
  */
@@ -58,7 +56,7 @@ export const createDashboardPages = (assets: PageAssets): DashboardPages => {
       return asset === undefined ? null : await assetResponse(asset, request)
     }
     if (path === '/robots.txt') return new Response('User-agent: *\nDisallow: /\n')
-    // Paths of unknown files, such as those that browsers or scanners request, have no page.
+    // Unknown files, which browsers and scanners request, have no page.
     if (!reads || /\.[a-z0-9]+$/i.test(path)) return null
     const nonce = randomBytes(NONCE_BYTES).toString('base64')
     return new Response(request.method === 'HEAD' ? null : assets.page(nonce), { headers: pageHeaders(nonce) })

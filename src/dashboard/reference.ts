@@ -1,5 +1,4 @@
-// API reference at /docs: one page per API, generated from its document and served completely by this host. The content
-// security policy forbids requests to other hosts.
+// API reference at /docs, one page per API. The content security policy forbids requests to other hosts.
 import { createHash } from 'node:crypto'
 import type { ApiDocuments } from '../admin/routes/reference.ts'
 import { ASSET_PATH } from '../pages/bundled-page.ts'
@@ -31,9 +30,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 }
 
 export interface ReferencePages {
-  /**
-   * Returns null if the path doesn't belong to the reference. @throws RouteNotFoundError if the reference is disabled
-   */
+  /** Returns null for other paths. @throws RouteNotFoundError if the reference is disabled */
   find(path: string, headers: Headers): Response | null
 }
 
@@ -77,7 +74,6 @@ interface File {
   readonly immutable: boolean
 }
 
-/** Returns the style rules of the dashboard's fonts. */
 const fontFaces = (assets: readonly string[]): string =>
   Object.entries({ inter: '"Inter";font-weight:100 900', 'ibm-plex-mono': '"IBM Plex Mono"' })
     .map(([name, family]) => {
@@ -105,10 +101,7 @@ const prepare = (documents: ApiDocuments, assets: readonly string[]): ReadonlyMa
   return files
 }
 
-/**
- * @param documents null if the reference is disabled; its paths then don't exist
- * @param assets paths of the dashboard's assets, which include the fonts
- */
+/** @param assets paths of the dashboard's assets, which include the fonts */
 export const createReferencePages = (documents: ApiDocuments | null, assets: readonly string[]): ReferencePages => {
   // Built on the first request, because the reference is rarely used.
   let files: ReadonlyMap<string, File> | null = null

@@ -1,5 +1,5 @@
-// Types of modules' pages and of their parts in other pages. A module declares them in pages/pages.ts;
-// src/module-pages.ts lists them. Nothing of a disabled module is shown or requested.
+// Pages of modules and their parts in other pages, declared in pages/pages.ts of each module and listed in
+// src/module-pages.ts. Nothing from a disabled module is shown or requested.
 import type { ComponentType } from 'preact'
 import type {
   CheckedPolicy,
@@ -20,7 +20,6 @@ import type { Action } from './ui/actions.tsx'
 import type { SelectChoices } from './ui/field.tsx'
 import type { Columns } from './ui/table.tsx'
 
-/** Tabs of the settings page, with their labels. */
 export const SETTINGS_TABS = {
   organization: 'Organization',
   page: 'Verification page',
@@ -44,7 +43,6 @@ export interface ReviewSectionProps {
 
 export interface CheckDescription {
   readonly label: string
-  /** Explanation of the outcome. */
   readonly text: string
 }
 
@@ -60,7 +58,7 @@ export interface ReviewParts {
 export interface QueueParts {
   /** Shown above the queue. */
   readonly Notice?: ComponentType
-  /** The name is a query parameter of the URL, which `queryOf` forwards. */
+  /** `name` is a query parameter of the URL, which `queryOf` forwards. */
   readonly filters?: readonly { readonly name: string; readonly label: string; readonly choices: SelectChoices }[]
   /** Values of the filter `order`. */
   readonly orders?: Readonly<Record<string, string>>
@@ -68,20 +66,19 @@ export interface QueueParts {
 }
 
 export interface SessionPolicyParts {
-  /** Next step after a revision is active. */
+  /** Next step once a revision is active. */
   readonly NextStep: ComponentType<{ readonly policyId: string }>
   readonly Trial: ComponentType<{ readonly revisions: readonly Revision[]; readonly draft: Draft }>
   readonly ShadowResults: ComponentType<{ readonly policy: Policy }>
 }
 
-/** Tabs of a policy for trials. */
 export interface PolicyLabParts {
   readonly Trial: ComponentType<PolicyPartProps & { readonly draft: Draft; readonly checked: CheckedPolicy | null }>
   readonly Shadow: ComponentType<
     PolicyPartProps & { readonly onChanged: () => void; readonly ofSessions: SessionPolicyParts | null }
   >
   readonly Replay: ComponentType<PolicyPartProps & { readonly draft: Draft }>
-  /** Runs a revision in shadow; null ends the shadow. */
+  /** Runs a revision in shadow mode; null stops it. */
   readonly setShadow: (
     policy: Policy,
     revisionId: string | null,
@@ -99,7 +96,6 @@ export interface SettingsPart {
   readonly Card: ComponentType<SettingsCardProps>
 }
 
-/** Parts of core pages. */
 export interface ModuleParts {
   readonly settings?: SettingsPart
   readonly review?: ReviewParts
@@ -110,7 +106,7 @@ export interface ModuleParts {
   /** Shown below a decision's position in the log. */
   readonly decision?: ComponentType<{ readonly uuid: string }>
   readonly policyLab?: PolicyLabParts
-  /** Action of a webhook endpoint for decisions. */
+  /** Action for an endpoint that decides sessions. */
   readonly deciderAction?: (endpoint: WebhookEndpoint, params: { readonly organization: string }) => Action
 }
 
@@ -119,7 +115,7 @@ export interface ModulePages {
   readonly pages?: readonly PageEntry[]
   /** Entry of the command palette that leads to the module's settings card. */
   readonly setting?: readonly [label: string, tab: SettingsTab, card: string]
-  /** Returns items of the overview. */
+  /** Returns items for the overview. */
   readonly attention?: (overview: Overview, context: AttentionContext) => readonly Attention[]
   readonly load?: () => Promise<ModuleParts>
 }
@@ -135,7 +131,7 @@ export const useModuleParts = <Place extends keyof ModuleParts>(
   }, [place, modules.map(({ module }) => module)])
 }
 
-/** Returns the pages of the running modules, which the service lists in the document. */
+/** Returns the pages of the running modules. The service lists the disabled modules in the document. */
 export const runningPages = (all: readonly ModulePages[]): readonly ModulePages[] => {
   const names = document.querySelector<HTMLMetaElement>('meta[name="without"]')?.content.split(' ') ?? []
   return all.filter(({ module }) => !names.includes(module))

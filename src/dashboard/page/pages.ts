@@ -1,5 +1,4 @@
-// All pages of the dashboard: path, position in the navigation, required rights, and the file loaded when a page is
-// first opened; the build joins most of these files. Pages of modules are in src/module-pages.ts.
+// All core pages. A page's file is loaded when the page is first opened; the build joins most of these files.
 import type { ComponentType } from 'preact'
 import { MODULE_PAGES } from '../../module-pages.ts'
 import type { Params } from './router.ts'
@@ -11,7 +10,6 @@ export interface PageProps {
   readonly params: Params
 }
 
-/** Groups by task: review people and decisions, connect a product, manage the organization, manage the deployment. */
 export const NAVIGATION_GROUPS = ['Review', 'Build', 'Organization', 'Deployment'] as const
 type NavigationGroup = (typeof NAVIGATION_GROUPS)[number]
 
@@ -20,17 +18,14 @@ export interface PageEntry {
   readonly path: string
   readonly title: string
   readonly needs: Needs
-  /** Undefined for pages that are reached only from other pages. */
+  /** Undefined for pages reached only from other pages. */
   readonly navigation?: {
     readonly group: NavigationGroup
     readonly icon: IconName
     /** Pressed after `g`. */
     readonly key: string
   }
-  /**
-   * `first` includes the page in the dashboard's first file, because most visits start there and each additional file
-   * adds overhead.
-   */
+  /** `first` includes the page in the dashboard's first file, because most visits start there. */
   readonly load: 'first' | (() => Promise<ComponentType<PageProps>>)
 }
 
@@ -239,7 +234,7 @@ const CORE_PAGES: readonly PageEntry[] = [
 ]
 
 export interface ListedPage extends PageEntry {
-  /** Name of the page's module; null for the core. */
+  /** Null for the core. */
   readonly module: string | null
 }
 
@@ -249,6 +244,5 @@ export const PAGES: readonly ListedPage[] = [
   ...MODULE_PAGES.flatMap(({ module, pages = [] }) => pages.map((page) => ({ ...page, module }))),
 ]
 
-/** Returns whether a page belongs to the core or a running module. */
 export const isServed = ({ module }: ListedPage, running: readonly { readonly module: string }[]): boolean =>
   module === null || running.some((each) => each.module === module)

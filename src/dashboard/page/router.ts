@@ -1,5 +1,4 @@
-// Router: the current path, and navigation with support for the browser's back button. Links are ordinary links, so the
-// middle mouse button and `open in a new tab` work.
+// Links are ordinary links, so that the middle mouse button and `Open in new tab` work.
 import { createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 
@@ -16,7 +15,7 @@ const MOVED = 'dashboard-moved'
 /** Forms with edits that navigation would lose. */
 const guards = new Set<symbol>()
 
-/** Requires a confirmation for leaving the page until the returned function is called. */
+/** Requires a confirmation before navigation until the returned function is called. */
 export const guardLeaving = (): (() => void) => {
   const guard = Symbol('edits')
   guards.add(guard)
@@ -27,11 +26,9 @@ const mayLeave = (): boolean => guards.size === 0 || window.confirm('Discard uns
 
 interface NavigateOptions {
   readonly replace?: boolean
-  /** Skips the confirmation, because everything is saved. */
   readonly isSaved?: boolean
 }
 
-/** Navigates to a path of the dashboard, with an optional query. */
 export const navigate = (to: string, options: NavigateOptions = {}): void => {
   if (options.isSaved !== true && new URL(to, location.href).pathname !== location.pathname && !mayLeave()) return
   if (to !== location.pathname + location.search + location.hash) {
@@ -64,10 +61,7 @@ export const usePlace = (): Place => {
 
 export const PlaceContext = createContext<Place>({ path: '/', search: '' })
 
-/**
- * Filter or tab in the URL, which survives a reload and can be shared.
- * @returns its value, empty if the URL contains none, and a function that changes it
- */
+/** Filter or tab in the URL; empty if the URL has none. */
 export const useSearchParam = (name: string): readonly [value: string, change: (value: string) => void] => {
   const { path, search } = useContext(PlaceContext)
   const value = new URLSearchParams(search).get(name) ?? ''
@@ -80,10 +74,7 @@ export const useSearchParam = (name: string): readonly [value: string, change: (
   return [value, change]
 }
 
-/**
- * Returns the parameters of a path that matches a pattern such as `/o/{organization}/projects/{project}`; null for
- * other paths.
- */
+/** Matches a pattern such as `/o/{organization}/projects/{project}`. Returns null for other paths. */
 export const matchPath = (pattern: string, path: string): Params | null => {
   const wanted = pattern.split('/')
   const given = path.replace(/(.)\/$/, '$1').split('/')

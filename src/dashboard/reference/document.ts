@@ -1,5 +1,4 @@
-// Types of the OpenAPI documents that the reference shows. Documents are generated (src/admin/openapi), so nothing is
-// validated here.
+// Types of the OpenAPI documents. The service generates them (src/admin/openapi), so nothing is validated here.
 
 export interface Schema {
   readonly $ref?: string
@@ -62,7 +61,6 @@ export interface PlacedOperation {
   readonly operation: Operation
 }
 
-/** Returns the operations of a tag in the order of the document. */
 export const operationsOf = ({ paths }: OpenApiDocument, tag: string): readonly PlacedOperation[] =>
   Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
@@ -83,7 +81,6 @@ export const resolve = (document: OpenApiDocument, schema: Schema): Schema => {
   return { ...document.components.schemas[name], ...own }
 }
 
-/** Returns the schema without its null alternative. */
 export const withoutNull = (schema: Schema): { readonly schema: Schema; readonly nullable: boolean } => {
   const options = schema.anyOf ?? []
   const rest = options.filter(({ type }) => type !== 'null')

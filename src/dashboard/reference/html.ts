@@ -1,5 +1,4 @@
-// HTML template. All values in a page pass through `html`, which escapes them unless they are HTML created by `html`
-// itself.
+// HTML template. `html` escapes all values except HTML that it created itself.
 
 export class Html {
   readonly text: string
@@ -30,7 +29,7 @@ const partText = (part: Part): string => {
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(strings.map((text, index) => text + partText(parts[index] ?? null)).join(''))
 
-/** Converts `code` and **strong**, the two marks that descriptions use. */
+/** Converts `code` and **strong**, the only markup in descriptions. */
 export const inline = (text: string): Html =>
   new Html(
     escapeHtml(text)

@@ -1,5 +1,4 @@
-// Complete reference of one API: description, all operations with a call to copy, and all schemas. It is readable
-// without scripts; the script adds copying and filtering.
+// Reference of one API. It is readable without scripts; the script adds copying and filtering.
 import { type OpenApiDocument, operationsOf, type Parameter, type PlacedOperation } from './document.ts'
 import { Html, html, inline, paragraphs } from './html.ts'
 import { type CallStyle, curlOf } from './sample.ts'

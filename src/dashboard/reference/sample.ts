@@ -1,4 +1,4 @@
-// Calls that work as pasted after `. ./data/quickstart.env`, with variables that the first start wrote there.
+// Example calls. They work after `. ./data/quickstart.env`, a file of variables that the first start wrote.
 import { type OpenApiDocument, type PlacedOperation, resolve, type Schema, withoutNull } from './document.ts'
 
 export interface CallStyle {
@@ -12,7 +12,7 @@ export interface CallStyle {
 
 const POLICY = 'name: Everyone\ndefault: allow\nrules: []\n'
 
-/** Example values of members by name, if the schema defines no better one. */
+/** Example values by member name, if the schema defines no better one. */
 const VALUES: Readonly<Record<string, unknown>> = {
   name: 'Example',
   slug: 'example',
@@ -38,7 +38,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   sequence: 1,
   limit: 50,
 }
-/** Members with values from the first start, which the shell inserts. */
+/** Shell variables by member, with values from the first start. */
 const VARIABLES: Readonly<Record<string, string>> = {
   verification_hash: '$VERIFICATION_HASH',
   policy_id: '$POLICY_ID',
@@ -46,7 +46,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 }
 const DEPTH_MAX = 6
 
-/** Returns an example of a schema: the required members, or the first member if none is required. */
+/** Includes the required members; the first member if none is required. */
 export const exampleOf = (document: OpenApiDocument, given: Schema, name = '', depth = 0): unknown => {
   const { schema } = withoutNull(resolve(document, withoutNull(given).schema))
   if (schema.const !== undefined) return schema.const
@@ -80,7 +80,7 @@ export const exampleOf = (document: OpenApiDocument, given: Schema, name = '', d
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Returns a body for the shell. Variables are outside the single quotes. */
+/** Variables are outside the single quotes. */
 const bodyOf = (value: unknown): string =>
   quoted(JSON.stringify(value)).replace(/"([a-z_]+)":"[^"]*"/g, (member, name: string) =>
     Object.hasOwn(VARIABLES, name) ? `"${name}":"'"${VARIABLES[name]}"'"` : member,

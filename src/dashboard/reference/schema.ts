@@ -1,11 +1,10 @@
-// Table of a schema: one row per member with type and requirement, and nested members below. Named schemas are shown
-// once per page and linked.
+// Table of a schema, one row per member, with nested members below. Named schemas are shown once per page and linked.
 import { nameOf, type OpenApiDocument, resolve, type Schema, withoutNull } from './document.ts'
 import { Html, html, inline } from './html.ts'
 
 const linkTo = (name: string): Html => html`<a href="#schema-${name}">${name}</a>`
 
-/** Returns the type in one or two words: `text`, `whole number`, `list of Key`. */
+/** Names the type in one or two words: `text`, `whole number`, `list of Key`. */
 const kindOf = (document: OpenApiDocument, given: Schema): Html => {
   const { schema, nullable } = withoutNull(given)
   const or = nullable ? ' or null' : ''
@@ -52,9 +51,7 @@ const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems }
   ].join(', ')
 }
 
-/**
- * Returns the schema with nested members: of an object, or of a list's objects. Null if there are none to show here.
- */
+/** Returns the schema whose members are shown below: of an object or a list's objects; null if there are none. */
 const innerOf = (given: Schema): Schema | null => {
   const { schema } = withoutNull(given)
   if (nameOf(schema) !== null) return null
@@ -99,7 +96,6 @@ export const table = (document: OpenApiDocument, caption: string, rows: readonly
         <tbody>${rows.map((row) => rowHtml(document, row, '', 0))}</tbody>
       </table></div>`
 
-/** Returns a whole schema: its members, or its type. */
 export const schemaHtml = (document: OpenApiDocument, caption: string, schema: Schema): Html => {
   const name = nameOf(schema)
   const inner = innerOf(name === null ? schema : resolve(document, schema))
@@ -108,7 +104,6 @@ export const schemaHtml = (document: OpenApiDocument, caption: string, schema: S
   return table(document, caption, rowsOf(inner))
 }
 
-/** Returns a named schema with the target of links to it. */
 export const namedSchemaHtml = (document: OpenApiDocument, name: string): Html => {
   const schema = document.components.schemas[name] ?? {}
   const inner = innerOf(schema)

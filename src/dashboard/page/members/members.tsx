@@ -1,4 +1,4 @@
-// Members of an organization and their roles. No email is sent: the admin forwards the link of a new member.
+// No email is sent: the admin forwards a new member's link.
 import { call } from '../api/client.ts'
 import type { Member } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'

@@ -1,4 +1,3 @@
-// Open invitations to people with an account. Hidden if there are none.
 import { call } from '../api/client.ts'
 import type { MemberOffer } from '../api/types.ts'
 import type { Pages } from '../data/use-pages.ts'

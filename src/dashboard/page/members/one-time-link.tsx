@@ -6,11 +6,10 @@ import { Time } from '../ui/time.tsx'
 const showLink = ({ url, expires_at: at }: OneTimeLink, text: string): Outcome =>
   showSecret('Share this link', 'Link', url, [`${text} It expires `, <Time key="at" at={at} />, '.'])
 
-/** Shows a link that sets a password. */
 export const showInvitation = (link: OneTimeLink): Outcome =>
   showLink(link, 'Send it over a trusted channel. The first person to open it sets the account’s password.')
 
-/** Shows a link for a person with an account. */
+/** For a person who already has an account. */
 export const showAcceptance = (link: OneTimeLink): Outcome =>
   showLink(
     link,

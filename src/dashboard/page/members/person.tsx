@@ -1,4 +1,3 @@
-// Name and role of a person in tables and forms.
 import { ROLE_WORDS, type Role, useSession } from '../shell/session.ts'
 import { Badge } from '../ui/parts.tsx'
 import { named } from '../ui/table.tsx'

@@ -1,4 +1,3 @@
-// Accounts of the deployment: administrators, and account recovery.
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { User } from '../api/types.ts'

@@ -1,4 +1,3 @@
-// Appearance and text of the verification page for the organization's users.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,4 +1,3 @@
-// Verification levels and their requirements.
 import type { Organization } from '../api/types.ts'
 
 export const LEVELS: Readonly<Record<Organization['level'], readonly [label: string, hint: string]>> = {

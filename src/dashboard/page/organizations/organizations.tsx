@@ -1,4 +1,3 @@
-// Organizations of the deployment, which are isolated from each other.
 import { call } from '../api/client.ts'
 import type { Organization } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'

@@ -1,5 +1,4 @@
-// Preview of the verification page with the values of the form. The real page is on another listener and can't be
-// embedded.
+// A preview, because the real verification page is on another listener and can't be embedded.
 import { useEffect, useState } from 'preact/hooks'
 import { accentFor, cssColor, parseColor } from '../../../pages/accent.ts'
 import { formatDays, formatWait } from '../../../pages/lengths.ts'

@@ -1,4 +1,3 @@
-// Retention of evidence, by the outcome of its session.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,4 +1,3 @@
-// Second-factor rule of an organization or the deployment.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,4 +1,3 @@
-// Settings of an organization, in tabs.
 import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { SecondPersonCard } from '../approvals/second-person-card.tsx'

@@ -1,4 +1,3 @@
-/** Returns a short name derived from a name. */
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')

@@ -1,4 +1,4 @@
-// Items that need attention (waiting, failing or expiring soon), each as a sentence with a link, most urgent first.
+// Items that are waiting, failing or expiring soon, most urgent first.
 
 import { counted } from '../../../lib/counted.ts'
 import type { Overview } from '../api/types.ts'
@@ -9,7 +9,6 @@ import { relativeTime } from '../ui/relative-time.ts'
 
 export interface Attention {
   readonly tone: Tone | 'plain'
-  /** One word before the text. */
   readonly label: string
   readonly text: string
   /** Null if this account can't open the page. */

@@ -1,4 +1,3 @@
-// Charts below the figures of an organization with decisions or sessions: the last 24 hours, denials, and verification.
 import { decisionBars, type HourNumbers, latencyBars, type Tally } from './days.ts'
 import { Denials } from './denials.tsx'
 import { Hours } from './hours.tsx'
@@ -7,7 +6,7 @@ import { Verification } from './verification.tsx'
 interface ChartsProps {
   readonly hours: HourNumbers
   readonly hasSessions: boolean
-  /** Counts of the last seven days by rule; `later` counts only today. */
+  /** Counts by rule for the last seven days; `later` counts only today. */
   readonly rules: readonly Tally[]
 }
 

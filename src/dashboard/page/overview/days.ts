@@ -1,5 +1,5 @@
-// Periods for comparison with today: the same part of yesterday, and of the same weekday last week. Days are in the
-// browser's time zone; the service counts per quarter-hour.
+// Compares today with the same part of yesterday and of the same weekday last week. Days are in the browser's time
+// zone; the service counts per quarter-hour.
 import type { AnswerOf } from '../api/client.ts'
 import { formatNumber } from '../live/format.ts'
 import type { HourBar } from './hours.tsx'
@@ -18,7 +18,7 @@ const QUARTER_MS = 900_000
 
 const startOfDay = (nowMs: number, daysBack: number): number => {
   const day = new Date(nowMs)
-  // Calendar days: days with a clock change have 23 or 25 hours.
+  // Calendar days: a clock change makes a day 23 or 25 hours long.
   day.setHours(0, 0, 0, 0)
   day.setDate(day.getDate() - daysBack)
   return day.getTime()
@@ -29,10 +29,7 @@ export const endOfQuarter = (nowMs: number): number => (Math.floor(nowMs / QUART
 
 const textOf = (atMs: number): string => new Date(atMs).toISOString()
 
-/**
- * Returns the periods of the overview: today, yesterday and the same day last week, each up to the current time of day.
- * It adds the last 24 hours, and the last week for the rules.
- */
+/** Adds the last 24 hours, and the last week for the rules, to the compared days. */
 export const questionOf = (nowMs: number) => {
   const until = new Date(endOfQuarter(nowMs) - 1)
   const sameTime = (daysBack: number): number => {
@@ -97,9 +94,8 @@ export const shareWord = (part: number, whole: number): string => {
 }
 
 /**
- * Returns the difference from an earlier value, such as `↑ 20%`; an empty text if they are equal, null if they can't be
- * compared.
- * @param unit percentage points (pp) for values in percent
+ * Returns the difference, such as `↑ 20%`; empty if the values are equal, null if they can't be compared.
+ * @param unit ` pp` (percentage points) for values in percent
  */
 export const differenceWord = (now: number | null, before: number | null, unit: '%' | ' pp' = '%'): string | null => {
   if (now === null || before === null || (unit === '%' && before === 0 && now !== 0)) return null
@@ -117,7 +113,7 @@ export interface RuleShare extends Counts {
 interface PolicyShare extends Counts {
   readonly id: string
   readonly name: string
-  /** Rules that denied, most frequent first. */
+  /** Most frequent first. */
   readonly denying: readonly RuleShare[]
 }
 

@@ -1,5 +1,3 @@
-// Share of denied requests by policy and rule: today and in the last seven days.
-
 import { RuleOf } from '../decisions/labels.tsx'
 import { searchOf } from '../decisions/search.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,4 +1,3 @@
-// First steps of a new organization, until all are done; and a first call to copy.
 import type { Overview } from '../api/types.ts'
 import { TryIt } from '../attest/try-it.tsx'
 import { useWorkplace } from '../shell/session.ts'
@@ -20,7 +19,6 @@ interface FirstStepsProps {
   readonly beginning: Beginning
   /** Whether there is any decision. */
   readonly isDeciding: boolean
-  /** Called after a request from this page was decided. */
   readonly onDecided: () => void
 }
 

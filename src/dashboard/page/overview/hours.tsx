@@ -1,5 +1,4 @@
-// Chart of the last 24 hours with two series, as stacked bars or as lines, and a table with the same data. The legend
-// shows the values of the hour under the pointer.
+// The last 24 hours in two series, as stacked bars or lines, with a table of the same data.
 import { useState } from 'preact/hooks'
 import { formatTick } from '../live/format.ts'
 import { Card } from '../ui/parts.tsx'
@@ -16,7 +15,7 @@ export interface HourBar {
   readonly atMs: number
   /** Ends of the lower and the upper part; null if there is no bar. */
   readonly ends: readonly [lower: number, upper: number] | null
-  /** Descriptions in the order of the parts. */
+  /** In the order of the parts. */
   readonly words: readonly [string, string]
 }
 
@@ -36,7 +35,7 @@ export const Hours = ({ title, text, unit, parts, hours, lines = false }: HoursP
   const zone = zoneWord()
   const topOf = (value: number): number => HEIGHT - (value / highest) * HEIGHT
   const isMeasured = (index: number): boolean => (hours[index]?.ends ?? null) !== null
-  /** Path through the measured hours, with gaps at the others; a single hour is a dash. */
+  /** Path through the measured hours, with gaps for the others; a single hour is a dash. */
   const pathOf = (part: 0 | 1): string =>
     hours
       .map(({ ends }, index) => {

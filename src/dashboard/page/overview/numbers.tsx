@@ -1,5 +1,3 @@
-// Figures of the day, each with a link to the counted items.
-
 import { counted } from '../../../lib/counted.ts'
 import type { Overview } from '../api/types.ts'
 import { searchOf } from '../decisions/search.ts'

@@ -1,5 +1,4 @@
-// Overview of the organization: items that need attention, the day's figures compared with yesterday and last week, and
-// denials by rule. A new organization sees its first steps.
+// Items that need attention, and the day's figures compared with earlier days. A new organization sees its first steps.
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Overview as Answer } from '../api/types.ts'
@@ -57,7 +56,7 @@ interface BeginningProps extends Pick<Answer, 'first_steps'> {
   readonly onDecided: () => void
 }
 
-/** Shown until all steps are done and the page is left: the first response stays readable. */
+/** Stays until all steps are done and the user leaves the page, so that the first response can be read. */
 const Beginning = ({ first_steps: beginning, ...props }: BeginningProps) => {
   const isShown = useRef(false)
   isShown.current ||= !(beginning.policy && beginning.project !== null && beginning.key && props.isDeciding)

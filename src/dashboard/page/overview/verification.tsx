@@ -1,4 +1,3 @@
-// Progress of the sessions of the last 30 days, and the work of each reviewer.
 import type { AnswerOf } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -67,7 +66,7 @@ const Reviewers = ({ reviewers }: Pick<Numbers, 'reviewers'>) => {
   )
 }
 
-/** Nothing without sessions. */
+/** Hidden without sessions. */
 export const Verification = () => {
   const { params } = useWorkplace()
   return (

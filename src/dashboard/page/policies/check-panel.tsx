@@ -1,5 +1,3 @@
-// Panel next to the editor: mistakes with their positions, a summary of a valid document, and its tests.
-
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
@@ -146,7 +144,7 @@ const stateOf = (check: Check) => {
   return check.source === '' ? <Badge>Empty</Badge> : <Badge tone="good">No problems</Badge>
 }
 
-/** Returns whether only tests fail; the tests can then still be run. */
+/** If only tests fail, they can still be run. */
 const onlyTestsFail = (issues: readonly PolicyIssue[]): boolean =>
   issues.length > 0 && issues.every(({ pointer }) => pointer.startsWith('/tests/'))
 

@@ -1,4 +1,3 @@
-// Comparison of two revisions: differences in meaning, and line by line.
 import { call } from '../api/client.ts'
 import type { Policy, Revision } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'

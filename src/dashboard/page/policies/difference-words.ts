@@ -1,5 +1,3 @@
-// Describes differences between two policies: rules, constants and required fields.
-
 /** Parses a list, which is JSON text if it is a member of a document. */
 const listOf = (value: unknown): readonly unknown[] | null => {
   if (Array.isArray(value)) return value

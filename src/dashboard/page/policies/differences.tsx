@@ -1,5 +1,4 @@
-// Differences between two policies in the terms of their documents, as reported by the service. Formatting and comments
-// don't count; a changed order does.
+// Differences reported by the service. Formatting and comments don't count; order does.
 import { sentence, words } from './difference-words.ts'
 
 interface DifferencesProps {

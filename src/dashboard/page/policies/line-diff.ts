@@ -1,5 +1,5 @@
-// Line-by-line comparison of two texts by longest common subsequence, after removing equal lines at both ends. If the
-// rest is too large to compare, it counts as replaced.
+// Line diff by longest common subsequence, after equal lines at both ends are removed. If the rest is too large, it
+// counts as replaced.
 interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added'
   readonly text: string
@@ -16,9 +16,7 @@ const commonPrefix = (left: readonly string[], right: readonly string[]): number
   return length
 }
 
-/**
- * Returns the lengths of the longest common subsequences of all suffixes, row by row, with `columns` values per row.
- */
+/** Returns the lengths of the longest common subsequences of all suffixes, as rows of `columns` values. */
 const tableOf = (left: readonly string[], right: readonly string[]): Uint32Array => {
   const columns = right.length + 1
   const table = new Uint32Array((left.length + 1) * columns)

@@ -1,4 +1,3 @@
-// Activation of a revision, or rollback to an earlier one, with its consequences.
 import { call } from '../api/client.ts'
 import type { Policy, Revision } from '../api/types.ts'
 import { useQuery, useRead } from '../data/use-query.ts'
@@ -51,7 +50,6 @@ const Consequences = ({ policy, revision, active, isTriable }: MakeLiveProps) =>
   )
 }
 
-/** Results of shadow mode and replay, before the revision decides. */
 const Effects = ({ policy, revision }: Pick<MakeLiveProps, 'policy' | 'revision'>) => {
   const { params } = useWorkplace()
   const { value, error, reload } = useRead(

@@ -1,4 +1,4 @@
-// Creation of a policy from a template or a blank document. It is saved as revision 1 and activated afterwards.
+// A new policy is saved as revision 1, and activated separately.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'

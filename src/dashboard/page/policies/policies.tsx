@@ -1,4 +1,3 @@
-// Policies of an organization, their status and their projects.
 import { call } from '../api/client.ts'
 import type { Policy, Project } from '../api/types.ts'
 import { readAll, useList } from '../data/use-pages.ts'

@@ -1,4 +1,3 @@
-// Editor with its panel, for a new policy and for the next revision of a policy.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { SAVE_KEYS } from '../shell/shortcuts.ts'
 import { lazy } from '../ui/lazy.tsx'
@@ -32,7 +31,7 @@ export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSa
   const words = useWords()
   const handle = useRef<EditorHandle | null>(null)
   const [view, setView] = useState('text')
-  /** Where the text opens. */
+  /** Position at which the text view opens. */
   const place = useRef<readonly [line: number, column: number] | null>(null)
   const openText = (line: number, column: number): void => {
     if (view === 'text') handle.current?.goTo(line, column)

@@ -26,7 +26,7 @@ const TABS = [
   { id: 'shadow', label: 'Shadow' },
   { id: 'replay', label: 'Replay' },
 ]
-/** Tabs without trials, if the trial module or, for session policies, their module isn't running. */
+/** Tabs if the trial module isn't running, or for session policies, their module. */
 const UNTRIED_TABS = TABS.filter(({ id }) => id === 'document' || id === 'revisions')
 
 const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly revisions: readonly Revision[] }) => (
@@ -43,7 +43,7 @@ const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly 
   </>
 )
 
-/** Returns the revision in a request's wording: `Revision 2`. */
+/** Returns the requested revision, such as `Revision 2`; null for other requests. */
 const askedRevision = (changes: Approval['changes']): string | null => {
   const number = /^revision ([0-9]+)$/.exec(changes.find(({ what }) => what === 'decides')?.after ?? '')?.[1]
   return number === undefined ? null : `Revision ${number}`

@@ -1,4 +1,3 @@
-// Revisions of a policy, the active one, and their differences.
 import { useState } from 'preact/hooks'
 import type { Policy, Revision } from '../api/types.ts'
 import { Copyable } from '../ui/copy.tsx'

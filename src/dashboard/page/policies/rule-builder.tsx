@@ -1,5 +1,4 @@
-// Forms for the rules of a policy, which write the same document as the editor. A rule that no form can show is edited
-// as text.
+// Forms that edit the same document as the text editor. A rule that no form can show is edited as text.
 import { useState } from 'preact/hooks'
 import { addRule, changeRule, type RuleText, readRules } from '../../../domain/policy-rules.ts'
 import {
@@ -50,11 +49,10 @@ interface RuleFormProps {
   readonly descriptions: Readonly<Record<string, string>>
   readonly isOfSessions: boolean
   readonly readOnly: boolean
-  /** Returns whether the document has the rule. */
+  /** Returns false if the rule can't be written to the document. */
   readonly onRule: (rule: RuleText) => boolean
 }
 
-/** Writes each valid change at once. */
 const RuleForm = ({ rule, shown, types, descriptions, isOfSessions, readOnly, onRule }: RuleFormProps) => {
   const [condition, setCondition] = useState(shown)
   const [texts, setTexts] = useState<Partial<RuleText>>({})
@@ -148,7 +146,6 @@ interface RuleBuilderProps {
   readonly facts: AnswerOf<'GET /policy-language'>['facts']
   readonly readOnly: boolean
   readonly onSource: (source: string) => void
-  /** Opens the text at a line. */
   readonly onText: (line: number) => void
 }
 

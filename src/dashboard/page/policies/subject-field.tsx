@@ -1,4 +1,4 @@
-// Selection of the document for a trial: the editor's content, or a revision.
+// Selects the document for a trial: the editor's content or a revision.
 import type { Revision } from '../api/types.ts'
 import { SelectField } from '../ui/field.tsx'
 import type { Draft } from './use-draft.ts'
@@ -20,7 +20,7 @@ interface SubjectFieldProps {
 const labelOf = ({ number, active, shadow }: Revision): string =>
   `Revision ${number}${active ? ' (live)' : shadow ? ' (shadow)' : ''}`
 
-/** Returns the default selection: an unsaved draft, otherwise the newest revision. */
+/** Defaults to an unsaved draft, otherwise to the newest revision. */
 const chosenOf = (value: string, { changed }: Draft, revisions: readonly Revision[]): string => {
   if (value !== '') return value
   return changed ? EDITOR : (revisions[0]?.id ?? EDITOR)

@@ -8,7 +8,7 @@ const QUIET_MS = 300
 const NO_ISSUES: readonly PolicyIssue[] = []
 
 export interface Check {
-  /** Text that was checked; null before the first check. */
+  /** Checked text; null before the first check. */
   readonly source: string | null
   readonly issues: readonly PolicyIssue[]
   /** Probable mistakes that don't prevent saving. */
@@ -60,6 +60,5 @@ export const useCheck = (source: string): Check => {
   return { ...check, pending: check.source !== source && check.error === null, again }
 }
 
-/** Returns whether the current text was checked and can be saved. */
 export const isGood = ({ pending, issues, source, error }: Check): boolean =>
   !pending && error === null && source !== null && source.trim() !== '' && issues.length === 0

@@ -1,4 +1,4 @@
-// Draft of a policy. It is kept while the user visits other pages, with a warning before the window is closed.
+// A draft survives navigation within the dashboard; closing the window shows a warning.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Revision, RevisionWithSource } from '../api/types.ts'
@@ -17,16 +17,15 @@ export interface Draft {
   /** Revision that the draft is based on; null until it is read. */
   readonly base: RevisionWithSource | null
   readonly text: string
-  /** Incremented if `text` is replaced by another document. */
+  /** Incremented when another document replaces `text`. */
   readonly generation: number
   readonly changed: boolean
   readonly error: unknown
   readonly write: (text: string) => void
-  /** Starts a new draft from a revision. */
   readonly open: (revisionId: string) => void
-  /** Resets the text to the base revision. */
+  /** Restores the text of the base revision. */
   readonly undo: () => void
-  /** Call it after the text is saved as this revision. */
+  /** Must be called after the text is saved as this revision. */
   readonly saved: (revision: Revision) => void
 }
 

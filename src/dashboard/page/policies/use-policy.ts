@@ -1,4 +1,3 @@
-// One policy with its revisions and its changes that wait for a second person.
 import { call } from '../api/client.ts'
 import type { Approval, Policy, Revision } from '../api/types.ts'
 import { type Pages, usePages } from '../data/use-pages.ts'
@@ -45,7 +44,6 @@ export const usePolicy = (id: string): PolicyData => {
   }
 }
 
-/** Returns `revision 3`; a generic text if the revision isn't loaded. */
 export const revisionName = (revisions: readonly Revision[] | null, id: string | null): string => {
   const number = revisions?.find((revision) => revision.id === id)?.number
   return number === undefined ? 'an older revision' : `revision ${number}`

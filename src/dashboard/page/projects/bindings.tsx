@@ -1,4 +1,4 @@
-// Contracts and programs of a project. A request that names one of them needs no verification hash.
+// A request that names one of a project's contracts or programs needs no verification hash.
 import { call } from '../api/client.ts'
 import type { Binding, Project } from '../api/types.ts'
 import { useDeployment } from '../data/use-deployment.ts'

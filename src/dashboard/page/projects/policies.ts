@@ -1,4 +1,3 @@
-// Policies of the organization, for choices and names.
 import { call } from '../api/client.ts'
 import type { Policy } from '../api/types.ts'
 import { readAll } from '../data/use-pages.ts'

@@ -1,4 +1,3 @@
-// Forms that create and edit a project.
 import { call } from '../api/client.ts'
 import type { Project } from '../api/types.ts'
 import { type Action, action } from '../ui/actions.tsx'
@@ -48,7 +47,7 @@ const missingPolicy = ({ ofRequests }: Policies) =>
     </Notice>
   )
 
-/** @param policy policy id, if another page has selected it */
+/** @param policy id of the preselected policy */
 export const createProject = ({ params, policies }: Options, policy: string, onCreated: (project: Project) => void) =>
   action({
     label: 'Create project',

@@ -1,4 +1,3 @@
-// Project: verification hash, policy, contracts and programs, and a first request.
 import { counted } from '../../../lib/counted.ts'
 import { useRead } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'

@@ -1,4 +1,3 @@
-// Projects of an organization, each with a policy and a verification hash for its contracts.
 import type { Project } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'
 import { navigate, useSearchParam } from '../router.ts'

@@ -1,7 +1,7 @@
-// Waiting times in words. Separate from other texts, because the overview, which is loaded first, uses it.
+// In a separate file because the overview, which is loaded first, uses it.
 import type { Tone } from '../ui/problem.tsx'
 
-/** Returns a waiting time in at most two units: `2 d 4 h`, `35 min`. */
+/** Formats at most two units: `2 d 4 h`, `35 min`. */
 export const ageWord = (since: string, nowMs: number): string => {
   const minutes = Math.max(0, Math.floor((nowMs - Date.parse(since)) / 60_000))
   const hours = Math.floor(minutes / 60)
@@ -13,7 +13,6 @@ export const ageWord = (since: string, nowMs: number): string => {
 
 const HOUR_MS = 3_600_000
 
-/** Returns a warning tone after one day, and a stronger one after three. */
 export const ageTone = (since: string, nowMs: number): Tone | 'plain' => {
   const hours = (nowMs - Date.parse(since)) / HOUR_MS
   return hours >= 72 ? 'bad' : hours >= 24 ? 'warn' : 'plain'

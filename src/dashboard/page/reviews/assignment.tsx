@@ -1,5 +1,4 @@
-// Assignment of the session to a reviewer. If another reviewer was faster, the page reports this and shows the
-// assignee.
+// If another reviewer was faster, the page reports this and shows the assignee.
 
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'

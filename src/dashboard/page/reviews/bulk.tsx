@@ -1,4 +1,4 @@
-// Assigns or sends back several selected sessions. A session that has changed since it was read is left out.
+// Assigns or sends back the selected sessions, except those changed since they were read.
 import { useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
@@ -16,9 +16,8 @@ import { say } from '../ui/toast.tsx'
 import type { Reviewers } from './members.ts'
 
 interface Bulk {
-  /** Column with a checkbox for each session. */
   readonly column: Columns<Session>
-  /** Actions on the selected sessions; null if none is selected. */
+  /** Null if no session is selected. */
   readonly bar: preact.ComponentChildren
 }
 
@@ -38,7 +37,7 @@ export const useBulk = (sessions: readonly Session[], reviewers: Reviewers, onDo
         }
       }
     } finally {
-      // Also after an error in the middle: the earlier sessions have changed.
+      // Also after an error: some sessions may have changed.
       setIds(new Set())
       onDone()
     }

@@ -1,5 +1,4 @@
-// Decision on a submitted session: selected with one key, completed with comments, and confirmed. Nothing is sent
-// before the confirmation.
+// Decision on a submitted session: selected with one key, and sent only after a confirmation.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { BodyOf } from '../api/client.ts'
 import type { SessionDetail } from '../api/types.ts'
@@ -16,7 +15,7 @@ type DecideBody = BodyOf<'POST /organizations/{organization}/sessions/{session}/
 export type Verdict = DecideBody['status']
 export type Decided = Omit<DecideBody, 'sequence'>
 
-/** Unsent comments and selections, kept while the session is read again or taken over. */
+/** Unsent input, kept while the session is read again or taken over. */
 export interface Draft {
   readonly publicComment: string
   readonly privateComment: string
@@ -30,7 +29,7 @@ interface DecisionProps {
   readonly onDraft: (change: (before: Draft) => Draft) => void
   /** Parts that the person can be asked to submit again. */
   readonly parts: readonly string[]
-  /** Number of open hits; the session can't be completed unless it is 0. */
+  /** A session with open hits can't be completed. */
   readonly openHits: number
   readonly action: Action<[Decided]>
 }
@@ -70,8 +69,7 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
     setOverrides(false)
     action.clear()
   }
-  // Focuses the next input: the comment, or the button if no comment is required. At once, so that quick key presses
-  // reach it.
+  // Focuses the next input before the browser paints, so that quick key presses reach it.
   useLayoutEffect(() => {
     const place = verdict === 'completed' ? '[type=checkbox], [type=submit]' : 'select, [type=submit]'
     if (verdict !== null) form.current?.querySelector<HTMLElement>(place)?.focus()
@@ -99,7 +97,7 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
     action.run({
       status: verdict,
       private_comment: commentOf(privateComment),
-      // Omits a comment that nobody will see, which would mislead its author.
+      // A comment that nobody will see would mislead its author.
       ...(verdict === 'completed' ? {} : { public_comment: commentOf(publicComment) }),
       ...(verdict === 'retry' && sent.length > 0 ? { corrections: [...sent] } : {}),
       ...(needsOverride ? { override: true } : {}),

@@ -1,5 +1,4 @@
-// Submitted evidence: typed values next to the matching documents, two at a time. Every read is in the audit log, so
-// nothing is read in advance.
+// Typed values next to the matching documents. Every read is in the audit log, so nothing is read in advance.
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'

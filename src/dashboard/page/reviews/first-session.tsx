@@ -1,4 +1,4 @@
-// Shown if there are no sessions: a command that creates the first one.
+// Command that creates a session, shown if there are none.
 import { IDENTITY_PATHS } from '../../../identity/paths.ts'
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'

@@ -1,4 +1,3 @@
-// History of a session, latest event first, with all comments and their audience.
 import type { SessionDetail } from '../api/types.ts'
 import { Card } from '../ui/parts.tsx'
 import { Time } from '../ui/time.tsx'
@@ -9,7 +8,7 @@ import { agreementWord } from './reasons.ts'
 const inWords = (detail: string): string => detail.replaceAll(/[A-Za-z]+(?:-[a-z]+)*/g, partWord)
 
 const Comments = ({ event }: { readonly event: Gathered }) => {
-  // The private comment of an event other than a status change is generated, not written by a person.
+  // Only the private comment of a status change is written by a person; others are generated.
   if (event.kind !== 'status') {
     if (event.details.length === 0) return null
     return (
@@ -41,7 +40,7 @@ interface Gathered extends SessionEvent {
   readonly details: readonly string[]
 }
 
-/** Joins consecutive submissions of a person into one entry. */
+/** Joins a person's consecutive submissions into one entry. */
 const gather = (events: readonly SessionEvent[]): readonly Gathered[] => {
   const gathered: Gathered[] = []
   for (const event of [...events].reverse()) {

@@ -1,4 +1,3 @@
-// Header of a review: the person or business, and points that need attention, as far as the evidence is open.
 import { counted } from '../../../lib/counted.ts'
 import type { SessionCheck, SessionDetail } from '../api/types.ts'
 import { Badge } from '../ui/parts.tsx'
@@ -30,7 +29,7 @@ interface IdentityProps {
   readonly evidence: OpenedEvidence
 }
 
-/** Small portrait, which is the image of the pane below. */
+/** Shares its image with the pane below. */
 export const Portrait = ({ session, evidence: { list, isOpen } }: IdentityProps) => {
   const portrait = list.value?.documents.find(({ kind, media_type: type }) => kind === 'portrait' && isPicture(type))
   const { url } = usePicture(session.id, isOpen ? (portrait?.id ?? null) : null)
@@ -42,7 +41,6 @@ interface RisksProps extends IdentityProps {
   readonly checks: readonly SessionCheck[]
 }
 
-/** Age and country, and all points against approval. */
 export const Risks = ({ session, evidence, openHits, checks }: RisksProps) => {
   const count = (wanted: SessionCheck['outcome']): number => checks.filter(({ outcome }) => outcome === wanted).length
   const { confirmed } = session.hits

@@ -1,4 +1,3 @@
-// Labels of statuses, evidence parts, events and actors.
 import type { Session, SessionDetail } from '../api/types.ts'
 import type { Tone } from '../ui/problem.tsx'
 
@@ -53,7 +52,6 @@ export const inOrder = (parts: Iterable<string>): readonly string[] => {
   return [...new Set(parts)].sort((left, right) => place(left) - place(right))
 }
 
-/** An unknown name is returned unchanged. */
 export const partWord = (part: string): string => PART_WORDS[part] ?? part
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
@@ -96,7 +94,6 @@ export const countryWord = (code: string): string => {
   try {
     return `${regionNames.of(code) ?? code} (${code})`
   } catch {
-    // An invalid region code is shown unchanged.
     return code
   }
 }

@@ -1,5 +1,3 @@
-// Text of an email with a person's link, in the languages of the verification page.
-
 export const LANGUAGES = [
   { value: 'en', label: 'English' },
   { value: 'de', label: 'Deutsch' },

@@ -1,4 +1,3 @@
-// Members who may review, for names instead of account ids, and for assignments.
 import { call } from '../api/client.ts'
 import { readAll } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -9,13 +8,13 @@ export interface Reviewer {
   readonly name: string
 }
 
-/** Returns the own user id in the form that sessions contain, without the prefix of the audit log. */
+/** Returns the user id as sessions contain it, without the audit log's prefix. */
 export const useOwnId = (): string => useSession().account.id.replace(/^user:/, '')
 
 export interface Reviewers {
-  /** The own account first. */
+  /** The user's own account comes first. */
   readonly all: readonly Reviewer[]
-  /** Returns `you` for the own account; the id if the account isn't a member. */
+  /** Returns `you` for the user's own account, and the id if the account isn't a member. */
   readonly nameOf: (id: string) => string
 }
 

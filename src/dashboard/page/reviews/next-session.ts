@@ -1,10 +1,6 @@
-// Selects the next session after a decision.
 import type { Session } from '../api/types.ts'
 
-/**
- * Returns the first session after the current one that is unassigned or assigned to this reviewer, continuing from the
- * beginning. Ids increase over time, and the queue is in the same order.
- */
+/** Returns the next session that is unassigned or the reviewer's own, wrapping around. Ids are in queue order. */
 export const nextOf = <Waiting extends Pick<Session, 'id' | 'assigned_to'>>(
   queue: readonly Waiting[],
   presentId: string,

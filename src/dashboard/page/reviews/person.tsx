@@ -1,4 +1,3 @@
-// Person or business: sessions, and wallets with their lists and decisions.
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'

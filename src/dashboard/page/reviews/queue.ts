@@ -1,5 +1,4 @@
-// Filtered queue of sessions, and navigation from session to session. The filters are in the URL, so that a review
-// keeps its queue.
+// Filtered queue of sessions. The filters are in the URL, so that a review keeps its queue.
 import { useContext } from 'preact/hooks'
 import { call, type QueryOf } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
@@ -13,7 +12,7 @@ const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigne
 
 type QueueFilters = Readonly<Record<(typeof FILTER_NAMES)[number], string>>
 
-/** Number of sessions read at once; more are read after these are done. */
+/** Sessions read at once; more are read after these are done. */
 const QUEUE_SESSIONS = 200
 const HOUR_MS = 3_600_000
 
@@ -24,7 +23,7 @@ const among = <const Value extends string>(text: string, values: readonly Value[
 const hoursAgo = (hours: number): string =>
   new Date(Math.floor((Date.now() - hours * HOUR_MS) / 60_000) * 60_000).toISOString()
 
-/** Returns the API query for the filters in the URL. Without a status, only waiting sessions. */
+/** Returns the API query for the filters in the URL; without a status, for waiting sessions. */
 export const queryOf = (
   filters: QueueFilters,
   ownId: string,
@@ -52,7 +51,6 @@ export const filtersOf = (search: string): QueueFilters => {
   return Object.fromEntries(entries) as unknown as QueueFilters
 }
 
-/** Returns the query of a session's URL, such as `?type=business`; empty without filters. */
 export const searchOf = (filters: QueueFilters): string => {
   const parameters = new URLSearchParams(
     FILTER_NAMES.flatMap((name) => (filters[name] === '' ? [] : [[name, filters[name]]])),
@@ -61,23 +59,20 @@ export const searchOf = (filters: QueueFilters): string => {
 }
 
 export interface Way {
-  /** Query of the queue, for the URLs of this and the neighboring sessions. */
+  /** Query of the queue, for links to this and the neighboring sessions. */
   readonly search: string
-  /** Position in the queue, starting at 1; null if the session isn't in the queue or it isn't loaded. */
+  /** Starts at 1; null if the session isn't in the queue or the queue isn't loaded. */
   readonly position: number | null
   readonly length: number
   /** Whether the queue contains more sessions than were read. */
   readonly more: boolean
   readonly next: Session | null
   readonly previous: Session | null
-  /**
-   * Returns the next session in the current queue that is unassigned or assigned to this reviewer; null if there is
-   * none. Returns `stay` if the queue doesn't contain waiting sessions.
-   */
+  /** Null if no session is unassigned or the reviewer's own; `stay` if the queue isn't of waiting sessions. */
   readonly findNext: (ownId: string) => Promise<{ readonly id: string } | null | 'stay'>
 }
 
-/** Returns the position of a session in the queue of the URL, as of the time when the session was opened. */
+/** Position of a session in the URL's queue, as of the time the session was opened. */
 export const useWay = (sessionId: string): Way => {
   const { params } = useWorkplace()
   const ownId = useOwnId()

@@ -1,5 +1,4 @@
-// Common reasons for sending back or rejecting a session. Each text is inserted into the comment, where it can be
-// edited. The person reads it unchanged, so it exists in every language of the verification page.
+// Common reasons for a retry or rejection, inserted into the editable comment in the person's language.
 import type { Session } from '../api/types.ts'
 
 const TEXTS = ['en', 'de'] as const
@@ -7,10 +6,10 @@ type Language = (typeof TEXTS)[number]
 
 export const LANGUAGE_WORDS: Readonly<Record<Language, string>> = { en: 'English', de: 'German' }
 
-/** Returns English if the person has not chosen a language, or for a language without texts. */
+/** Falls back to English. */
 export const languageOf = (language: string | null): Language => TEXTS.find((known) => known === language) ?? 'en'
 
-/** Describes version and language of the accepted text, such as `2.en`. */
+/** `2.en` is version 2 in English. */
 export const agreementWord = (agreement: string): string => {
   const [version = '', language = ''] = agreement.split('.')
   return `Version ${version} of the text, in ${LANGUAGE_WORDS[languageOf(language)]}`
@@ -20,12 +19,11 @@ export const REASON_NEEDED =
   'Give a reason: a rejection is final. If the person must not know it, use only the ' + 'internal note.'
 
 export interface Reason {
-  /** Label in the list of reasons. */
   readonly label: string
   readonly texts: Readonly<Record<Language, string>>
-  /** Parts to submit again, for a retry. */
+  /** Parts to submit again; only for a retry. */
   readonly parts: readonly string[]
-  /** Type of session that the reason applies to; undefined for both. */
+  /** Undefined for both types. */
   readonly type?: Session['type']
 }
 
@@ -193,7 +191,7 @@ export const REJECT_REASONS: readonly Reason[] = [
   },
 ]
 
-/** Returns the reasons for this verdict and type of session. @param parts parts that this session requires */
+/** @param parts parts that this session requires */
 export const reasonsFor = (
   verdict: 'retry' | 'rejected',
   type: Session['type'],

@@ -1,5 +1,4 @@
-// One session: evidence, wallets, history and decision. A decision names the state that it is based on, so that
-// reviewers can't overwrite each other. If the state has changed, the page reports and shows it.
+// A decision names the state that it is based on, so that reviewers can't overwrite each other.
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
@@ -49,7 +48,7 @@ const movedText = (before: SessionDetail, now: SessionDetail): string => {
     : 'It was reassigned while you were viewing it.'
 }
 
-/** Returns whether a response is newer than the session shown. A response may predate the user's own change. */
+/** A response may predate the user's own change. */
 const hasMoved = (before: SessionDetail, now: SessionDetail): boolean =>
   now.sequence > before.sequence || now.assignment_version > before.assignment_version
 
@@ -102,7 +101,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
     call('GET /organizations/{organization}/sessions/{session}', { params: path })
   const evidence = useEvidence(session)
   const checks = useChecks(session, decidedHits)
-  // An open hit is decided first.
+  // Open hits are decided first.
   const [hitsFirst] = useState(session.hits.open > 0)
   // The displayed state may have changed between request and response.
   const latest = useRef(session)
@@ -133,7 +132,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
       if (next === null) navigate(back)
       else go(next)
     } catch (error) {
-      // Refused because the state has changed: the page shows a notice and the new state.
+      // Refused because the state has changed; the page shows a notice and the new state.
       if (error instanceof ApiError && error.status === 409 && take(await read())) return
       throw error
     }

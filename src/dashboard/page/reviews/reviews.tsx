@@ -1,4 +1,3 @@
-// Queue of sessions that await a decision, longest waiting first; filters also show all other sessions.
 import { useContext, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
@@ -56,7 +55,7 @@ const Filter = ({ name, label, choices }: FilterProps) => {
   return <SelectField label={label} value={value} onValue={change} choices={choices} />
 }
 
-/** Shows the waiting time of a waiting session, otherwise the time since its last change. */
+/** Waiting time of a waiting session; otherwise, time since the last change. */
 const Age = ({ session }: { readonly session: Session }) => {
   const since = session.submitted_at ?? session.created_at
   if (session.status === 'submitted') {
@@ -115,7 +114,7 @@ export const Reviews = () => {
   useMake('Invite to verify', mayInvite ? invitation.start : null)
   const { items } = pages
   const bulk = useBulk(items ?? [], reviewers, pages.reload)
-  // Only while no further page is loaded, because a reload would remove it.
+  // Only before further pages are loaded, because a reload would remove them.
   useInterval(LOOK_AGAIN_MS, () => {
     if (items !== null && items.length <= PAGE_SESSIONS) pages.reload()
   })
@@ -234,7 +233,7 @@ export const Reviews = () => {
   )
 }
 
-/** Empty queue: distinguishes between no waiting sessions and no sessions at all. */
+/** Distinguishes between no waiting sessions and no sessions at all. */
 const NothingWaits = () => {
   const { params, path } = useWorkplace()
   const pages = usePages(

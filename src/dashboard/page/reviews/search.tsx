@@ -1,5 +1,4 @@
-// Search for sessions by name, number, wallet or id. The text is sent in the body instead of the URL, because it may be
-// a person's name.
+// The search text is sent in the body instead of the URL, because it may be a person's name.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Session } from '../api/types.ts'

@@ -1,4 +1,4 @@
-// Automatic checks of a session with their outcomes. Modules run and describe them. Checks decide nothing.
+// Checks of a session, run and described by modules. Checks decide nothing.
 import type { AnswerOf } from '../api/client.ts'
 import type { SessionCheck, SessionDetail } from '../api/types.ts'
 import { type Query, useRead } from '../data/use-query.ts'
@@ -31,7 +31,7 @@ const SEVEREST_FIRST: readonly SessionCheck['outcome'][] = ['failed', 'look', 'u
 
 type Checks = AnswerOf<'GET /organizations/{organization}/sessions/{session}/checks/documents'>
 
-/** @param decidedHits number of hits decided on this page, on which outcomes depend */
+/** @param decidedHits number of hits decided on this page; checks depend on it */
 export const useChecks = (session: SessionDetail, decidedHits: number): Query<Checks> => {
   const { params } = useWorkplace()
   const checks = useRead(

@@ -1,4 +1,4 @@
-// Invitation to a session. Its link is shown once as text, QR code and email, for the reviewer to send.
+// The link is shown once as text, QR code and email, for the reviewer to send.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { SessionLink } from '../api/types.ts'

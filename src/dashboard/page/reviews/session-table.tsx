@@ -1,4 +1,3 @@
-// Sessions of one wallet or person.
 import type { QueryOf } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'

@@ -1,4 +1,3 @@
-// Panel next to the evidence: reviewer, decision, and properties of the session.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
@@ -35,7 +34,6 @@ interface SideProps {
   readonly draft: Draft
   readonly onDraft: (change: (before: Draft) => Draft) => void
   readonly onMoved: () => void
-  /** Shown below the decision. */
   readonly children: ComponentChildren
 }
 

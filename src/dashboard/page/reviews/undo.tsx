@@ -1,4 +1,3 @@
-// Actions of an organization admin after a decision: revoke a completed session, and erase its evidence.
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { SessionDetail } from '../api/types.ts'

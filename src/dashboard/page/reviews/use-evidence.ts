@@ -1,4 +1,4 @@
-// Reads the evidence of a session: an overview, and the typed values once it is opened, which the audit log records.
+// Typed values are read only when the reviewer opens the evidence, because the audit log records it.
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../api/client.ts'
 import type { SessionDetail } from '../api/types.ts'
@@ -9,15 +9,15 @@ export type EvidenceList = AnswerOf<'GET /organizations/{organization}/sessions/
 export type Fields = AnswerOf<'POST /organizations/{organization}/sessions/{session}/evidence/fields'>
 
 export interface OpenedEvidence {
-  /** Overview of the evidence, without typed values. */
+  /** Without typed values. */
   readonly list: Query<EvidenceList>
-  /** Typed values; null until they are read, and if there are none. */
+  /** Null until the values are read, and if there are none. */
   readonly fields: Query<Fields | null>
   readonly isOpen: boolean
   readonly open: () => void
 }
 
-/** Open at once if the session awaits a decision; otherwise on request. */
+/** Evidence opens at once if the session awaits a decision. */
 export const useEvidence = (session: SessionDetail): OpenedEvidence => {
   const { params } = useWorkplace()
   const [isOpen, setOpen] = useState(session.status === 'submitted')

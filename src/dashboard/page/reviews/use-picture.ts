@@ -1,5 +1,4 @@
-// Loads an image document once, because every read is in the audit log; all places that show it share it. Kept in
-// memory while any of them shows it.
+// Loads an image once for all components that show it, because every read is in the audit log.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,5 +1,4 @@
-// Zoom and pan of an image: buttons, keys, wheel with Ctrl (also sent by pinching a trackpad), dragging, and two
-// fingers. Part of the image always stays visible.
+// Zooms and pans an image. A trackpad pinch arrives as a wheel event with Ctrl.
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 interface View {
@@ -17,7 +16,7 @@ const PAN_PIXELS = 60
 
 const clamp = (value: number, limit: number): number => Math.min(Math.max(value, -limit), limit)
 
-/** Limits the offset to half a frame beyond the enlarged part; no offset while the image fits. */
+/** Limits the offset to half a frame beyond the enlarged part; zero while the image fits. */
 const within = (view: View, frame: HTMLElement | null): View => {
   const scale = Math.min(Math.max(view.scale, 1), SCALE_MAX)
   const room = scale === 1 ? 0 : (scale - 1) / 2 + 0.25
@@ -30,7 +29,7 @@ export const useZoom = () => {
   const [view, setView] = useState(FITTED)
   const change = (next: (before: View) => View): void => setView((before) => within(next(before), frame.current))
 
-  /** Zooms around a point, given relative to the frame center, which stays in place. */
+  /** Zooms around a point, relative to the frame center, that stays in place. */
   const zoom = (factor: number, x = 0, y = 0): void =>
     change((before) => {
       const scale = Math.min(Math.max(before.scale * factor, 1), SCALE_MAX)
@@ -42,7 +41,7 @@ export const useZoom = () => {
     return box === undefined ? [0, 0] : [clientX - box.left - box.width / 2, clientY - box.top - box.height / 2]
   }
 
-  // Not as an attribute: that listener would be passive, and the page would zoom too.
+  // The listener of an attribute would be passive, and the page would zoom too.
   useEffect(() => {
     const element = frame.current
     const wheel = (event: WheelEvent): void => {

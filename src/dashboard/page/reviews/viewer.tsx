@@ -1,4 +1,4 @@
-// One document in its pane: an image with zoom, or a file to download. Its content is never executed.
+// One document: an image with zoom, or a file to download. Its content is never executed.
 import { addressFor } from '../api/client.ts'
 import type { EvidenceDocument } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,11 +1,10 @@
-// Filters of the queue that are saved under a name, in this browser.
+// Named filters of the queue, saved in this browser.
 import { useState } from 'preact/hooks'
 import { keepViews, type SavedView, savedViews } from '../shell/preferences.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { ActionButton, action } from '../ui/actions.tsx'
 import { IconButton } from '../ui/button.tsx'
 
-/** @param search query of the current filters; empty without filters */
 export const Views = ({ search }: { readonly search: string }) => {
   const { organization, path } = useWorkplace()
   const [views, setViews] = useState(() => savedViews(organization.id))

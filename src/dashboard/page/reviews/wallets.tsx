@@ -1,4 +1,3 @@
-// Wallets connected by the person, and the signed proofs of ownership.
 import type { SessionDetail } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'

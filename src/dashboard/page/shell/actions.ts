@@ -1,4 +1,4 @@
-// Actions and settings in the command palette; each opens the page of the action.
+// Actions and settings in the command palette. Each opens the page that contains it.
 import type { ModulePages } from '../module-pages.ts'
 import { navigate } from '../router.ts'
 import type { Command } from './palette.tsx'
@@ -15,7 +15,6 @@ const ACTIONS: readonly (readonly [label: string, path: string, needs: Needs])[]
   ['Invite to verify', `/reviews${MAKE}`, 'organization-admin'],
 ]
 
-/** Cards of the settings page. */
 const SETTINGS: readonly NonNullable<ModulePages['setting']>[] = [
   ['Name and verification level', 'organization', 'organization'],
   ['Shared verifications', 'organization', 'trust'],

@@ -1,4 +1,3 @@
-// Dialog that requests the password or a passkey again.
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'

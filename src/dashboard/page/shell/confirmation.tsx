@@ -1,5 +1,4 @@
-// Requires authentication again before changes of factors, sessions, keys and accounts. A call that needs it waits and
-// is then repeated, so that pages are independent of this rule.
+// A call that needs a recent authentication waits for this dialog and is then repeated, so pages don't handle the rule.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { onConfirmationNeeded } from '../api/client.ts'
 import { lazy } from '../ui/lazy.tsx'

@@ -1,5 +1,4 @@
-// Search results from the server as commands of the palette. Each opens the page of the object; the last one starts a
-// search for people.
+// Search results from the server as palette commands. The last one searches for people.
 
 import type { AnswerOf } from '../api/client.ts'
 import { call } from '../api/client.ts'
@@ -32,7 +31,7 @@ const PLACES: Readonly<
   webhook: { group: 'Webhook', icon: 'webhook', path: () => '/webhooks' },
 }
 
-/** Minimum length; shorter texts would match everything. */
+/** Shorter texts would match everything. */
 export const FIND_MIN = 2
 
 export const findThings = async (

@@ -1,4 +1,3 @@
-// Command palette for pages, actions, organizations, and objects of the current organization.
 import { navigate, pathFor } from '../router.ts'
 import { actionCommands } from './actions.ts'
 import { findThings } from './find-things.ts'

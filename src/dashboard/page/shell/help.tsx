@@ -1,4 +1,3 @@
-// List of all shortcuts on the current page, and a switch to disable them.
 import { useState } from 'preact/hooks'
 import { Dialog } from '../ui/dialog.tsx'
 import { CheckField } from '../ui/field.tsx'

@@ -5,7 +5,6 @@ import { navigate } from '../router.ts'
 const HANDED_OVER = 'dashboard-look-for'
 let handedOver = ''
 
-/** Opens the reviews at `path` if necessary, and searches for the text. */
 export const lookForPeople = (path: string, text: string): void => {
   handedOver = text
   navigate(path)

@@ -1,8 +1,4 @@
-// Scores how well a search text matches a name, and ranks results.
-
-/**
- * Returns a score for a name that contains all letters in order, lower if they start a word; null if it doesn't match.
- */
+/** Scores a name that contains all letters in order, lower for better matches; null if it doesn't match. */
 export const matchScore = (label: string, wanted: string): number | null => {
   const text = label.toLowerCase()
   const at = text.indexOf(wanted)
@@ -18,7 +14,7 @@ export const matchScore = (label: string, wanted: string): number | null => {
 }
 
 const SHOWN_MAX = 30
-/** From this score on, only scattered letters or the group match. */
+/** At this score or higher, only scattered letters or the group match. */
 const WEAK_SCORE = 3
 
 interface Named {

@@ -1,5 +1,4 @@
-// Command palette that finds pages, actions, organizations and objects by parts of their names. Pages and actions are
-// local; objects are requested from the server when typing pauses.
+// Pages and actions are searched locally; objects are requested from the server when typing pauses.
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useModal } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
@@ -9,7 +8,6 @@ import { rankCommands } from './match.ts'
 export interface Command {
   readonly id: string
   readonly label: string
-  /** Group such as `Organization`. */
   readonly group: string
   readonly icon: IconName
   readonly run: () => void
@@ -25,7 +23,7 @@ interface PaletteProps {
 const PAUSE_MS = 150
 const NOTHING: readonly Command[] = []
 
-/** Returns the results for the current text; the previous results stay visible until they arrive. */
+/** The previous results stay visible until the new ones arrive. */
 const useThings = (search: PaletteProps['search'], text: string) => {
   const [state, setState] = useState({ things: NOTHING, failed: false, asking: false })
   useEffect(() => {

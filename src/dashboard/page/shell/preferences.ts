@@ -1,5 +1,4 @@
-// Preferences of a person in this browser: theme, single-key shortcuts, last used organization. If storage is blocked,
-// they last until the page is closed.
+// Preferences in this browser. If storage is blocked, they last until the page is closed.
 
 export type Theme = 'system' | 'light' | 'dark'
 
@@ -24,7 +23,7 @@ export const storedTheme = (): Theme => {
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-/** The style sheet selects colors by the attribute; without it, by the system setting. */
+/** Without the attribute, the style sheet follows the system setting. */
 export const applyTheme = (theme: Theme): void => {
   const { dataset } = document.documentElement
   if (theme === 'system') delete dataset['theme']
@@ -39,10 +38,9 @@ export const keepTheme = (theme: Theme): void => {
 export const shortcutsEnabled = (): boolean => read('shortcuts') !== 'off'
 export const keepShortcuts = (enabled: boolean): void => write('shortcuts', enabled ? 'on' : 'off')
 
-/** Named filters of the review queue. */
 export interface SavedView {
   readonly name: string
-  /** Query of the URL, such as `?hits=open`. */
+  /** URL query, such as `?hits=open`. */
   readonly search: string
 }
 

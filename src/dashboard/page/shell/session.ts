@@ -1,4 +1,3 @@
-// Signed-in account, current organization, and rights, available to all pages.
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Account, Organization } from '../api/types.ts'
@@ -8,7 +7,7 @@ export type Role = Account['memberships'][number]['role']
 /** `deployment` is a deployment admin; `person` is any signed-in person. */
 export type Needs = Role | 'deployment' | 'person'
 
-/** Labels of roles; each includes the rights of the following ones. */
+/** Each role includes the rights of the following ones. */
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
   'organization-admin': 'Admin',
   reviewer: 'Reviewer',
@@ -18,17 +17,16 @@ const ROLES = Object.keys(ROLE_WORDS) as Role[]
 
 export interface Session {
   readonly account: Account
-  /** All visible organizations, oldest first. */
+  /** All organizations visible to the account, oldest first. */
   readonly organizations: readonly Organization[]
   /** Organization in the URL, or the last used organization; null if there is none. */
   readonly organization: Organization | null
   readonly modules: readonly ModulePages[]
-  /** Reloads account and organizations after changes. */
   readonly refresh: () => Promise<void>
   readonly signOut: () => void
 }
 
-/** Returns the role in the organization, or null. A deployment admin has every role. */
+/** A deployment admin has every role. */
 export const roleOf = (account: Account, organization: Organization | null): Role | null => {
   if (organization === null) return null
   if (account.deployment_admin) return 'organization-admin'
@@ -50,13 +48,12 @@ export const isAllowed = (needs: Needs, account: Account, organization: Organiza
   return role !== null && ROLES.indexOf(role) <= ROLES.indexOf(needs)
 }
 
-/** Returns the notice for an account whose role doesn't permit a page. */
 export const roleMissing = (needed: Role, own: Role | null): string =>
   `This page requires the role ${ROLE_WORDS[needed]}${own === null ? '' : `, and yours is ${ROLE_WORDS[own]}`}. An organization admin can change your role under Members.`
 
 export const SessionContext = createContext<Session | null>(null)
 
-/** Only within the shell. */
+/** Only for components within the shell. */
 export const useSession = (): Session => {
   const session = useContext(SessionContext)
   if (session === null) throw new Error('there is no session outside of the shell')
@@ -66,9 +63,9 @@ export const useSession = (): Session => {
 export interface Workplace {
   readonly organization: Organization
   readonly params: { readonly organization: string }
-  /** Returns whether the account has these rights. The server enforces them in any case. */
+  /** The server enforces these rights in any case. */
   readonly may: (needs: Needs) => boolean
-  /** Returns a path of this organization's pages: `path('/projects')`. */
+  /** Returns a path in this organization: `path('/projects')`. */
   readonly path: (rest: string) => string
 }
 

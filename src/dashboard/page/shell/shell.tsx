@@ -1,4 +1,3 @@
-// Frame of every page: navigation, notifications, and global shortcuts.
 import { useEffect, useState } from 'preact/hooks'
 import { ChangeWaits } from '../approvals/second-person.tsx'
 import { Overview } from '../overview/overview.tsx'
@@ -26,7 +25,7 @@ interface Found {
   readonly params: Params
 }
 
-/** Literal segments before placeholders: `/lists/new` before `/lists/{list}`. */
+/** Literal segments precede placeholders: `/lists/new` before `/lists/{list}`. */
 const BY_WORDS = [...PAGES].sort((left, right) => left.path.split('{').length - right.path.split('{').length)
 
 const findPage = (path: string, { modules }: Pick<Session, 'modules'>): Found | null => {
@@ -83,7 +82,7 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
   }
   const Component = COMPONENTS.get(page)
   if (Component === undefined) return null
-  // A page of another organization or object starts with new state.
+  // The key resets the state for another organization or object.
   return <Component key={`${page.path} ${JSON.stringify(params)} ${organizations.length === 0}`} params={params} />
 }
 

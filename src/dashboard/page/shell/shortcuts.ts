@@ -1,13 +1,11 @@
-// Shortcuts of single keys and pairs of keys (`g p`). They are disabled while the user types, while a dialog is open,
-// and by preference (WCAG 2.2, success criterion 2.1.4). They are registered before the browser paints their component,
-// so that a quick key press isn't lost.
+// Single keys and pairs (`g p`), disabled by preference (WCAG 2.2, success criterion 2.1.4), while the user types, and
+// while a dialog is open. Registered before the browser paints, so that a quick key press isn't lost.
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { shortcutsEnabled } from './preferences.ts'
 
 export interface Shortcut {
   /** One key, or two in sequence: `?`, `g p`. */
   readonly keys: string
-  /** Description in the list of shortcuts. */
   readonly label: string
   readonly group: 'Go to' | 'Everywhere' | 'This page'
   readonly run: () => void
@@ -22,13 +20,9 @@ export const SAVE_KEYS = withCommandKey('S')
 const PAIR_MS = 1_500
 const registered = new Set<Shortcut>()
 
-/** Returns the current shortcuts, for their list. */
 export const listShortcuts = (): readonly Shortcut[] => [...registered]
 
-/**
- * Registers a shortcut while the component is shown and the action isn't null. The newest of several with the same keys
- * applies.
- */
+/** Registers a shortcut while the action isn't null. If several have the same keys, the newest applies. */
 export const useShortcut = (
   keys: string,
   label: string,
@@ -48,12 +42,11 @@ export const useShortcut = (
   }, [keys, label, group, isOff])
 }
 
-/** Registers several shortcuts, such as for pages of the navigation. */
 export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
   const key = shortcuts.map(({ keys }) => keys).join()
   const latest = useRef(shortcuts)
   latest.current = shortcuts
-  // The keys represent the shortcuts
+  // `key` represents the shortcuts.
   useLayoutEffect(() => {
     const own = latest.current.map((shortcut, index) => ({ ...shortcut, run: () => latest.current[index]?.run() }))
     for (const shortcut of own) registered.add(shortcut)
@@ -70,7 +63,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 const find = (keys: string): Shortcut | undefined => [...registered].reverse().find((each) => each.keys === keys)
 
-/** Moves the focus between rows with `j` and `k`, on any page. */
+/** Moves the focus between rows, on any page. */
 const moveRow = (step: 1 | -1): void => {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')]
   if (rows.length === 0) return
@@ -79,7 +72,6 @@ const moveRow = (step: 1 | -1): void => {
   rows[next]?.focus()
 }
 
-/** Listens until the shell is removed. */
 export const listenForShortcuts = (): (() => void) => {
   let first = ''
   let firstMs = 0

@@ -1,4 +1,3 @@
-// Navigation: current organization, available pages, and account.
 import { useContext } from 'preact/hooks'
 import { isServed, type ListedPage, NAVIGATION_GROUPS, PAGES } from '../pages.ts'
 import { matchPath, navigate, pathFor } from '../router.ts'
@@ -13,7 +12,7 @@ import { WaitingContext, waitingLabel } from './waiting.ts'
 
 type Navigable = ListedPage & { readonly navigation: NonNullable<ListedPage['navigation']> }
 
-/** Returns the pages in the navigation that the account may open, with their paths in the current organization. */
+/** Returns the navigation pages that the account may open, with their paths in the current organization. */
 export const navigationOf = ({
   account,
   organization,
@@ -48,7 +47,7 @@ const THEMES: readonly (readonly [theme: Theme, label: string, icon: 'screen' | 
   ['dark', 'Dark theme', 'moon'],
 ]
 
-/** Returns whether a page belongs to the deployment; such pages have a separate navigation without an organization. */
+/** Deployment pages have a separate navigation, without an organization. */
 const isOfDeployment = (path: string): boolean =>
   PAGES.some(({ path: pattern, needs }) => needs === 'deployment' && matchPath(pattern, path) !== null)
 

@@ -1,5 +1,5 @@
-// Numbers of sessions and changes that await a decision, for the navigation and notices. Read after each navigation,
-// once per minute, and after requests and decisions on this page.
+// Numbers of sessions and changes that await a decision, read after each navigation, after changes on this page, and
+// once per minute.
 import { createContext } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../api/client.ts'
@@ -14,7 +14,6 @@ export const readWaitingAgain = (): void => {
   window.dispatchEvent(new Event(CHANGED))
 }
 
-/** Calls back after a request or decision on this page. */
 export const useWaitingChanged = (again: () => void): void => {
   useEffect(() => {
     window.addEventListener(CHANGED, again)
@@ -22,7 +21,7 @@ export const useWaitingChanged = (again: () => void): void => {
   }, [again])
 }
 
-/** Without an organization, only the changes to the deployment. */
+/** Without an organization, contains only changes to the deployment. */
 type Waiting = Partial<AnswerOf<'GET /organizations/{organization}/waiting'>>
 
 /** Null until the numbers are read. */
@@ -35,7 +34,7 @@ const read = async (organization: string | null, ofDeployment: boolean, signal: 
   return ofDeployment ? { deployment_approvals: (await call('GET /approvals/waiting', { signal })).waiting } : {}
 }
 
-/** Returns null until the numbers are read or if this fails, because the navigation works without them. */
+/** Null until the numbers are read, or if this fails: the navigation works without them. */
 export const useWaiting = ({ account, organization }: Session, path: string): Waiting | null => {
   const id = isAllowed('viewer', account, organization) ? (organization?.id ?? null) : null
   const ofDeployment = isAllowed('deployment', account, organization)
@@ -52,14 +51,14 @@ export const useWaiting = ({ account, organization }: Session, path: string): Wa
       window.removeEventListener(CHANGED, again)
     }
   }, [])
-  // The shown number stays until the new one is read. The query performs the first read itself.
+  // The query performs the first read. The previous number stays visible during a reload.
   useEffect(() => {
     if (query.value !== null || query.error !== null) query.reload()
   }, [path, turn])
   return query.value
 }
 
-/** Returns the number next to a page of the navigation; null without waiting items. */
+/** Null if nothing waits. */
 export const waitingLabel = (waiting: Waiting | null, pattern: string): string | null => {
   const { reviews, approvals = 0, deployment_approvals: shared } = waiting ?? {}
   if (pattern === '/o/{organization}/reviews' && reviews !== undefined && !reviews.exact) return `${reviews.waiting}+`

@@ -1,5 +1,4 @@
-// Actions from a description: run at once or after a dialog, with fields, errors, notification, and the returned
-// secret.
+// Actions from a description, run at once or after a dialog.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { WaitsForApproval } from '../api/errors.ts'
@@ -22,9 +21,9 @@ export interface Action<Specs extends FieldSpecs = FieldSpecs, Answer = unknown>
   readonly danger?: boolean
   /** Title of the dialog; without title and fields, the action runs at once. */
   readonly title?: string
-  /** Consequences of the action, and whether it can be undone. */
+  /** Consequences, and whether the action can be undone. */
   readonly text?: ComponentChildren
-  /** Label of the dialog's button. Defaults to the action's label. */
+  /** Defaults to `label`. */
   readonly submit?: string
   readonly fields?: Specs
   /** Returns errors that concern several fields, by field. */
@@ -50,7 +49,6 @@ interface ActionDialogProps {
   readonly onDone?: () => void
 }
 
-/** Dialog of the action, and the dialog of its outcome. */
 export const ActionDialog = ({ action, onClose, onDone }: ActionDialogProps) => {
   const { label, title = label, text, submit = label, danger = false, notice } = action
   const [next, setNext] = useState<Exclude<Outcome, string>>(null)
@@ -92,7 +90,7 @@ export interface Actions {
   readonly dialog: ComponentChildren
 }
 
-/** @param onDone called after an action has succeeded, to reload changed data */
+/** @param onDone called after a success, to reload changed data */
 export const useActions = (onDone?: () => void): Actions => {
   const [opened, setOpened] = useState<Action | null>(null)
   const [result, setResult] = useState<ComponentChildren>(null)
@@ -130,7 +128,7 @@ export const useActions = (onDone?: () => void): Actions => {
   }
 }
 
-/** For one action, whose open dialog follows changes of the description. */
+/** For a single action. An open dialog follows changes to its description. */
 export const useStarter = (action: Action | undefined, onDone?: () => void) => {
   const [isOpen, setOpen] = useState(false)
   const { start, busy, dialog } = useActions(onDone)
@@ -151,7 +149,6 @@ export const useStarter = (action: Action | undefined, onDone?: () => void) => {
   }
 }
 
-/** Returns an outcome that shows a secret once. */
 export const showSecret =
   (title: string, label: string, text: string | null | undefined, lead?: ComponentChildren): Outcome =>
   (close) => <SecretDialog title={title} label={label} text={text ?? ''} lead={lead} onClose={close} />
@@ -181,7 +178,7 @@ export const ActionButton = ({ action, onDone, kind = 'secondary', small = false
   )
 }
 
-/** Returns items of a menu; an ellipsis indicates a dialog. */
+/** An ellipsis indicates a dialog. */
 export const menuItems = (actions: readonly (Action | false)[], start: (action: Action) => void): readonly MenuItem[] =>
   actions
     .filter((each) => each !== false)

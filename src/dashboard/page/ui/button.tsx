@@ -1,4 +1,3 @@
-// Buttons, and links that look like buttons.
 import type { ButtonHTMLAttributes, ComponentChildren, MouseEventHandler } from 'preact'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -60,7 +59,7 @@ export const ButtonLink = ({ href, kind = 'secondary', icon, small, download, aw
 
 interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'type' | 'icon' | 'onClick' | 'label'> {
   readonly icon: IconName
-  /** Description for all users, also shown as the tooltip. */
+  /** Accessible name, also shown as the tooltip. */
   readonly label: string
   readonly onClick: MouseEventHandler<HTMLButtonElement>
 }

@@ -1,10 +1,9 @@
-// Copyable text, such as ids, hashes, keys and commands.
 import { useCopy } from '../../../pages/use-copy.ts'
 import { Icon } from './icons.tsx'
 
 interface CopyButtonProps {
   readonly text: string
-  /** Name of the copied text, for screen reader users. */
+  /** Name of the copied text, for screen readers. */
   readonly label: string
   /** Shows a label in addition to the icon. */
   readonly words?: boolean
@@ -29,7 +28,7 @@ export const CopyButton = ({ text, label, words = false }: CopyButtonProps) => {
   )
 }
 
-/** Id or address in one line, shortened in the middle if it is long, and copied in full. */
+/** Id or address in one line, shortened in the middle if it is long, but copied in full. */
 export const Copyable = ({
   text,
   label,
@@ -45,13 +44,11 @@ export const Copyable = ({
   </span>
 )
 
-/** Returns the start and end of a text, which suffice to recognize it. */
 export const shorten = (text: string): string => (text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`)
 
-/** Returns the end of a UUID; UUIDs of the same time start alike. */
+/** UUIDs of the same time start alike, so only the end is shown. */
 export const shortId = (id: string): string => `…${id.slice(-8)}`
 
-/** Command or document that is copied as a whole. */
 export const CodeBlock = ({ code, label }: { readonly code: string; readonly label: string }) => (
   <figure class="code-block">
     <pre>

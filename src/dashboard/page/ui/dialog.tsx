@@ -1,4 +1,4 @@
-// Modal dialogs based on the dialog element, which traps and restores the focus and closes on Escape.
+// Modal dialogs based on the dialog element, which traps the focus and closes on Escape.
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { WaitsForApproval } from '../api/errors.ts'
@@ -6,10 +6,10 @@ import type { Form } from '../data/use-form.ts'
 import { Button, type ButtonKind, IconButton } from './button.tsx'
 import { Problem } from './problem.tsx'
 
-/** Element with the focus before the open dialog; also used by a dialog that replaces it, which can't determine it. */
+/** Focused before the dialog opened; kept for a dialog that replaces it and can't determine the element. */
 let lastOpener: HTMLElement | null = null
 
-/** Shows the element as a modal dialog while it is rendered, and then restores the focus. */
+/** Shows a modal dialog while it is rendered, then restores the focus. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -36,7 +36,6 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** Open while it is rendered. */
 export const Dialog = ({ title, onClose, wide = false, children }: DialogProps) => {
   const dialog = useModal()
   const id = useId()
@@ -77,7 +76,7 @@ interface FormDialogProps<Values extends object> {
   readonly children: ComponentChildren
 }
 
-/** Form in a dialog. Errors that don't concern single fields are above its buttons. */
+/** Errors that don't concern a single field are above the buttons. */
 export const FormDialog = <Values extends object>(props: FormDialogProps<Values>) => {
   const { title, form, submitLabel, submitKind = 'primary', onClose, wide = false, children } = props
   useCloseWhenWaiting(form.failure, onClose)

@@ -1,4 +1,3 @@
-// Form fields: label, hint, error, and the associated input.
 import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon } from './icons.tsx'
@@ -17,7 +16,7 @@ interface FieldProps {
   readonly children: (attributes: FieldAttributes) => ComponentChildren
 }
 
-/** Field around any input that has no component below. */
+/** For inputs without a component below. */
 export const Field = ({ label, hint, error, optional = false, children }: FieldProps) => {
   const id = useId()
   const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].filter(Boolean)
@@ -201,7 +200,7 @@ interface RadioFieldProps {
   readonly choices: readonly (Choice & { readonly hint?: string })[]
 }
 
-/** For few choices that need a sentence each. */
+/** For a few choices, each with an explanation. */
 export const RadioField = ({ legend, name, value, onValue, choices }: RadioFieldProps) => (
   <fieldset class="radios">
     <legend>{legend}</legend>

@@ -1,5 +1,4 @@
-// Forms from a description: one entry per field defines its label, initial value, check, and the type of the submitted
-// value.
+// Forms from a description: a field's entry defines its label, initial value, check, and submitted type.
 import type { ComponentChildren } from 'preact'
 import { type FieldErrors, type Form, useForm } from '../data/use-form.ts'
 import { CheckField, Field, RadioField, SelectField, TextArea, TextField } from './field.tsx'
@@ -27,11 +26,11 @@ interface FieldSpec {
   readonly choices?: Choices
   readonly radio?: true
   readonly check?: true
-  /** Names, any number of which can be selected. */
+  /** Any number of these names can be selected. */
   readonly several?: readonly string[]
   /** Range of whole numbers. */
   readonly number?: readonly [min: number, max: number]
-  /** File types, in the form of the input's `accept` attribute. */
+  /** As in the `accept` attribute of an input. */
   readonly file?: string
   readonly maxBytes?: number
   /** Color as #rrggbb, typed or picked. */
@@ -42,7 +41,7 @@ interface FieldSpec {
   readonly maxLength?: number
   readonly placeholder?: string
   readonly autocomplete?: string
-  /** Pattern that the text must match, and the error otherwise. */
+  /** Required pattern, and the error if the text doesn't match. */
   readonly pattern?: readonly [RegExp, string]
 }
 
@@ -73,7 +72,7 @@ const TYPE_CHECKS: Readonly<Record<string, readonly [RegExp, string]>> = {
   url: [/^https?:\/\/\S+$/, 'Enter a URL that starts with https:// or http://.'],
 }
 
-/** Form of selected names, which differs from an empty text even if none is selected. */
+/** Even an empty selection differs from an empty text. */
 const selectedText = (names: readonly string[]): string => `\n${names.join('\n')}`
 const selectedIn = (text: string): readonly string[] => text.split('\n').filter((name) => name !== '')
 
@@ -84,7 +83,6 @@ const initialOf = ({ value, check, choices, optional, nullable }: FieldSpec): Ra
   return optional === true || nullable === true ? '' : Object.keys(choices ?? {})[0]
 }
 
-/** Returns the shown values: entered values, or initial values. */
 const shownValues = (specs: FieldSpecs, entered: RawValues): RawValues => {
   const shown: Record<string, Raw> = {}
   for (const [name, spec] of Object.entries(specs)) shown[name] = entered[name] ?? initialOf(spec) ?? ''
@@ -145,7 +143,7 @@ interface FieldsForm<Specs extends FieldSpecs> {
   readonly form: Form<RawValues>
   readonly specs: Specs
   readonly shown: RawValues
-  /** Values as submitted, without validation. */
+  /** As submitted, without validation. */
   readonly values: ValuesOf<Specs>
   /** Fields that differ from their initial values. */
   readonly changes: Partial<ValuesOf<Specs>>
@@ -177,7 +175,6 @@ const textOf = ({ choices, none = 'None' }: FieldSpec, raw: Raw): string => {
   return (typeof words === 'string' ? words : words[0]) || none
 }
 
-/** Returns labels and initial values for display. */
 export const fieldTexts = (specs: FieldSpecs): readonly (readonly [label: string, value: string])[] => {
   const values = shownValues(specs, {})
   return Object.entries(specs).flatMap(([name, spec]) =>
@@ -305,7 +302,7 @@ const SeveralField = ({ label, hint, error, names, none, value, onValue }: Sever
 
 const HINT_SHORT = 50
 
-/** Returns whether a field may share a row: consecutive selects and numbers without long hints. */
+/** Consecutive selects and numbers without long hints share a row. */
 const isShort = ({ choices, radio, number, hint = '' }: FieldSpec): boolean =>
   (number !== undefined || (choices !== undefined && radio !== true)) &&
   typeof hint === 'string' &&
@@ -313,7 +310,6 @@ const isShort = ({ choices, radio, number, hint = '' }: FieldSpec): boolean =>
 
 interface FormFieldsProps {
   readonly fields: FieldsForm<FieldSpecs>
-  /** Whether the first field receives the focus, for dialogs. */
   readonly autofocus?: boolean
 }
 

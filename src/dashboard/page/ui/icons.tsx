@@ -1,5 +1,4 @@
-// Line icons, 24 by 24, in the color of the surrounding text. They are decorative: the text always has the same
-// meaning.
+// Line icons, 24 by 24, in the color of the text next to them. They are decorative: the text has the same meaning.
 const PATHS = {
   home: 'M4 11.2 12 4.5l8 6.7M6 9.8V19a1 1 0 0 0 1 1h10a1 1 0 0 0 1-1V9.8M10 20v-5.5h4V20',
   pulse: 'M3 12h4l2.5-6.5 5 13L17 12h4',

@@ -1,4 +1,4 @@
-// Loads the style sheet for all but the first pages, with the first component that needs it.
+// Loads the style sheet for all but the first pages when a component first needs it.
 let loading: Promise<void> | null = null
 
 /** Rejects if the service doesn't respond; the next call tries again. */

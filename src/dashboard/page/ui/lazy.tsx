@@ -8,7 +8,7 @@ import { Notice } from './problem.tsx'
 
 interface LazyOptions {
   readonly meanwhile?: ComponentChildren
-  /** Whether the component needs only the first style sheet. */
+  /** Whether the first style sheet suffices. */
   readonly isFirst?: boolean
 }
 
@@ -20,7 +20,7 @@ export const lazy = <Properties extends object>(
   return (properties) => {
     const loaded = usePart()
     if (loaded.state === 'failed') {
-      // After an update of the service, files have new names.
+      // Files have new names after an update of the service.
       return (
         <Notice
           tone="bad"

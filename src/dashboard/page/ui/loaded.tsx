@@ -1,4 +1,4 @@
-// Shows loaded data or the loading error. Outdated data is marked if a reload fails.
+// If a reload fails, the outdated data stays visible and is marked.
 import type { ComponentChildren } from 'preact'
 import type { Query } from '../data/use-query.ts'
 import { Loading } from './parts.tsx'

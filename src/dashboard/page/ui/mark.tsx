@@ -1,4 +1,3 @@
-// Logo of the service.
 export const Mark = ({ size = 26 }: { readonly size?: number }) => (
   <svg class="mark" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true" focusable="false">
     <rect width="32" height="32" rx="8" class="mark-ground" />

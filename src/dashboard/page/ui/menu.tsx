@@ -1,4 +1,4 @@
-// Button that opens a menu of actions or links. Escape, a click elsewhere, or a choice closes it; arrow keys move.
+// Escape, a click elsewhere, or a choice closes the menu; the arrow keys move within it.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
@@ -8,7 +8,7 @@ export interface MenuItem {
   readonly icon?: IconName
   readonly danger?: boolean
   readonly current?: boolean
-  /** URL of a link; without it, the item is an action. */
+  /** If undefined, the item is an action. */
   readonly href?: string
   readonly onSelect?: () => void
 }
@@ -111,7 +111,6 @@ const MenuEntry = ({ item, close }: { readonly item: MenuItem; readonly close: (
   )
 }
 
-/** Menu at the end of a row. */
 export const RowMenu = ({ label, items }: { readonly label: string; readonly items: readonly MenuItem[] }) => (
   <Menu label={label} face={<Icon name="more" />} faceClass="icon-button" items={items} side="end" />
 )

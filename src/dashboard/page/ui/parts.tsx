@@ -1,4 +1,3 @@
-// Common elements of pages: header, cards, badges, and placeholders of empty lists.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
@@ -11,17 +10,17 @@ interface Crumb {
 
 interface PageProps {
   readonly title: string
-  /** Heading, if the title of the browser's history must not contain it, such as a person's name. */
+  /** Visible heading, if it must not appear in the browser's history, such as a person's name. */
   readonly heading?: ComponentChildren
   readonly lead?: ComponentChildren
   readonly crumbs?: readonly Crumb[]
   readonly badge?: ComponentChildren
-  /** Available actions, most important first. */
+  /** Most important first. */
   readonly actions?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-/** One page. Its heading receives the focus when it appears, so that screen readers start there. */
+/** The heading receives the focus when the page appears, so that screen readers start there. */
 export const Page = ({ title, heading = title, lead, crumbs = [], badge, actions, children }: PageProps) => {
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -57,7 +56,7 @@ export const Page = ({ title, heading = title, lead, crumbs = [], badge, actions
 }
 
 interface CardProps {
-  /** Fragment of links to the card. */
+  /** Fragment for links to the card. */
   readonly id?: string
   readonly title?: ComponentChildren
   readonly text?: ComponentChildren
@@ -86,11 +85,9 @@ interface EmptyProps {
   readonly icon: IconName
   readonly title: string
   readonly actions?: ComponentChildren
-  /** Purpose, and how to create the first item. */
   readonly children: ComponentChildren
 }
 
-/** Placeholder of an empty list: describes the items and how to create the first one. */
 export const Empty = ({ icon, title, actions, children }: EmptyProps) => (
   <div class="empty">
     <Icon name={icon} size={28} />

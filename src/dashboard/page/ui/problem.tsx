@@ -1,4 +1,3 @@
-// Errors and notices: the problem, a remedy, and the request id in the log.
 import type { ComponentChildren } from 'preact'
 import { problemText, WaitsForApproval } from '../api/errors.ts'
 import { Button } from './button.tsx'
@@ -10,7 +9,7 @@ const ICONS: Readonly<Record<Tone, IconName>> = { info: 'info', good: 'check', w
 interface NoticeProps {
   readonly tone?: Tone
   readonly title?: string
-  /** Screen readers announce it immediately, because an action failed. */
+  /** Announced by screen readers immediately, because an action failed. */
   readonly urgent?: boolean
   readonly actions?: ComponentChildren
   readonly children?: ComponentChildren
@@ -33,10 +32,9 @@ interface ProblemProps {
   readonly retry?: () => void
 }
 
-/** Error of a failed read or action. */
 export const Problem = ({ error, retry }: ProblemProps) => {
   if (error === null || error === undefined) return null
-  // Shown above the page instead.
+  // ChangeWaits shows it above the page.
   if (error instanceof WaitsForApproval) return null
   const { title, text, requestId } = problemText(error)
   return (

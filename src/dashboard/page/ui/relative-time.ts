@@ -1,5 +1,3 @@
-// Formats times for display.
-
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
   ['year', 31_557_600],
   ['month', 2_629_800],
@@ -20,9 +18,9 @@ export const relativeTime = (at: string, nowMs: number): string => {
   return Math.abs(seconds) < 10 ? 'now' : relative.format(seconds, 'second')
 }
 
-/** Returns the browser's time zone at a time, because daylight saving time changes it: `CET`, `GMT+2`, `UTC`. */
+/** Depends on the time because of daylight saving: `CET`, `GMT+2`, `UTC`. */
 export const zoneWord = (at = new Date()): string =>
   zoned.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'local time'
 
-/** Formats a time in the browser's time zone, with its name. */
+/** Includes the name of the browser's time zone. */
 export const absoluteTime = (at: string): string => absolute.format(new Date(at))

@@ -11,14 +11,14 @@ import { Problem } from './problem.tsx'
 import { type Columns, PagedTable } from './table.tsx'
 
 interface ResourceProps<Row> {
-  /** Caption of the table, for screen readers. */
+  /** Table caption, for screen readers. */
   readonly caption: string
   readonly pages: Pages<Row>
   readonly rowKey: (row: Row) => string
   readonly columns: Columns<Row>
   readonly href?: (row: Row) => string | null
   readonly dimmed?: (row: Row) => boolean
-  /** Returns the name of a row, for its menu. */
+  /** Row name, for the row's menu. */
   readonly name?: (row: Row) => string
   readonly actions?: (row: Row) => readonly (Action | false)[]
   /** Called after an action, in addition to reloading the list. */
@@ -102,7 +102,7 @@ interface ResourcePageProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
   readonly children?: ComponentChildren
 }
 
-/** List as a page; the key `c` starts the creation. */
+/** The key `c` starts the creation. */
 export const ResourcePage = <Row,>(props: ResourcePageProps<Row>) => {
   const { title, lead, heading, error, children, ...resource } = props
   const { begin, createButton, content } = useResource({ ...resource, caption: heading ?? title })

@@ -38,7 +38,7 @@ interface SecretDialogProps extends SecretProps {
   readonly onClose: () => void
 }
 
-/** Dialog that only its button closes. */
+/** Only the button closes this dialog. */
 export const SecretDialog = ({ title, lead, label, text, onClose }: SecretDialogProps) => (
   <Dialog title={title}>
     {lead !== undefined && (

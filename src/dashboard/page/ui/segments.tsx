@@ -1,4 +1,3 @@
-// Segmented control: a few choices next to each other, one of which is selected.
 import type { Choice } from './field.tsx'
 
 interface SegmentsProps {

@@ -16,14 +16,11 @@ interface FormProps<Value, Specs extends FieldSpecs> {
   readonly value: Value
   readonly query: Pick<Query<Value>, 'set' | 'reload'>
   readonly fields: (value: Value) => Specs
-  /**
-   * @param changes fields that differ from the current values
-   * @returns the new values; undefined to read them again
-   */
+  /** @returns the new values; undefined to read them again */
   readonly save: (values: ValuesOf<Specs>, changes: Partial<ValuesOf<Specs>>) => Promise<Value | undefined>
   readonly done: string
   readonly submit?: string
-  /** Returns the consequences of the entered values, shown below the fields. */
+  /** Consequences of the entered values, shown below the fields. */
   readonly notice?: (values: ValuesOf<Specs>, value: Value) => ComponentChildren
   readonly aside?: (values: ValuesOf<Specs>) => ComponentChildren
   readonly tools?: (value: Value) => ComponentChildren
@@ -76,7 +73,6 @@ interface CardProps {
 interface SettingsCardProps<Value, Specs extends FieldSpecs> extends CardProps, Omit<FormProps<Value, Specs>, 'value'> {
   readonly query: Query<Value>
   readonly actions?: ComponentChildren
-  /** Content above the form, for all users. */
   readonly intro?: (value: Value) => ComponentChildren
   /** Replaces the form for users who may not change the settings. Defaults to the values of the fields. */
   readonly view?: (value: Value) => ComponentChildren
@@ -110,13 +106,13 @@ interface SwitchCardProps<Value> extends CardProps {
   /** Labels for users who can't change the setting. */
   readonly states: Readonly<Record<'on' | 'off', string>>
   readonly change: (wanted: boolean) => Promise<Value>
-  /** Wording of the confirmation and the notification. */
+  /** Wording for the confirmation and the notification. */
   readonly action: (wanted: boolean) => Pick<Action, 'label' | 'title' | 'text' | 'submit' | 'danger'> & {
     readonly done: string
   }
 }
 
-/** Card with a single switch, which takes effect at once or after a dialog. */
+/** Takes effect at once or after a dialog. */
 export const SwitchCard = <Value,>(props: SwitchCardProps<Value>) => {
   const { id, title, text, mayChange = true, query, isOn, label, hint, states, change, action } = props
   const { start, isPending, dialog } = useActions()

@@ -1,5 +1,4 @@
-// Tables: dense on a desktop, one block per row on a phone. `j` and `k` move between rows, and Enter opens a row's
-// link.
+// Dense on a desktop, one block per row on a phone. `j` and `k` move between rows; Enter opens a row's link.
 import type { ComponentChildren } from 'preact'
 import type { Pages } from '../data/use-pages.ts'
 import { Button } from './button.tsx'
@@ -11,7 +10,7 @@ interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren
   readonly align?: 'end'
   readonly narrow?: boolean
-  /** Whether a phone leaves it out. */
+  /** Omitted on a phone. */
   readonly wide?: boolean
 }
 
@@ -20,13 +19,12 @@ export type Columns<Row> = Readonly<Record<string, Column<Row> | Column<Row>['ce
 
 const ACTIONS: Pick<Column<never>, 'align' | 'narrow'> = { align: 'end', narrow: true }
 
-/** Returns a column of times, each the first of the fields that has one. */
+/** Each cell shows the first of the fields that has a time. */
 export const time = <Key extends string>(...fields: readonly Key[]): Column<Readonly<Record<Key, string | null>>> => ({
   narrow: true,
   cell: (row) => <Time at={fields.map((field) => row[field]).find((at) => at !== null) ?? null} />,
 })
 
-/** Returns a column of badges. */
 export const badge = <Row,>(of: (row: Row) => readonly [Tone | 'plain', string]): Column<Row> => ({
   narrow: true,
   cell: (row) => {
@@ -35,7 +33,6 @@ export const badge = <Row,>(of: (row: Row) => readonly [Tone | 'plain', string])
   },
 })
 
-/** Returns a name with details below it. */
 export const named = (name: ComponentChildren, details: ComponentChildren) => (
   <span class="cell-stack">
     <strong>{name}</strong>
@@ -44,12 +41,10 @@ export const named = (name: ComponentChildren, details: ComponentChildren) => (
 )
 
 interface TableProps<Row> {
-  /** Caption for screen reader users. */
   readonly caption: string
   readonly columns: Columns<Row>
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
-  /** Returns the link of the whole row, or null. */
   readonly href?: (row: Row) => string | null
   /** Returns whether a row is inactive, such as revoked or disabled. */
   readonly dimmed?: (row: Row) => boolean
@@ -88,7 +83,7 @@ export const Table = <Row,>({ caption, columns: described, rows, rowKey, href, d
   )
 }
 
-/** Makes the first cell the link; for pointer users, the other cells link to the same page. */
+/** Links the first cell; for pointer users, the other cells link to the same page. */
 const linked = (href: string | null, first: boolean, content: ComponentChildren): ComponentChildren => {
   if (href === null) return content
   if (!first) {
@@ -113,11 +108,9 @@ const cellClass = (align?: 'end', narrow = false, wide = false): string | undefi
 
 interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly pages: Pages<Row>
-  /** Placeholder of an empty list. */
   readonly empty: ComponentChildren
 }
 
-/** Table of a paged list. */
 export const PagedTable = <Row,>({ pages, empty, ...table }: PagedTableProps<Row>) => {
   const { items, error, loading, more, loadMore, reload } = pages
   if (items === null) return error === null ? <Loading /> : <Problem error={error} retry={reload} />

@@ -1,5 +1,4 @@
-// Parts of a page, one of which is shown, depending on the URL. They are links instead of the tab pattern, because each
-// part has a URL.
+// Parts of a page. They are links rather than the ARIA tab pattern, because each part has a URL.
 import { useContext } from 'preact/hooks'
 import { type Place, PlaceContext, useSearchParam } from '../router.ts'
 
@@ -9,7 +8,7 @@ export interface Tab {
   readonly count?: number
 }
 
-/** Returns the part in the URL, or the first part, and a function that changes it. */
+/** Defaults to the first part. */
 export const useTab = (tabs: readonly Tab[]): readonly [id: string, change: (id: string) => void] => {
   const [named, change] = useSearchParam('tab')
   const first = tabs[0]?.id ?? ''

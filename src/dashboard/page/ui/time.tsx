@@ -1,10 +1,9 @@
-// Relative times, with the absolute time as a tooltip or on request.
 import { useEffect, useState } from 'preact/hooks'
 import { absoluteTime, relativeTime } from './relative-time.ts'
 
 const TICK_MS = 30_000
 
-/** Shared timer of all times on the page. */
+/** All times on the page share one timer. */
 const watchers = new Set<(nowMs: number) => void>()
 let ticking: ReturnType<typeof setInterval> | null = null
 const watch = (watcher: (nowMs: number) => void): (() => void) => {
@@ -25,7 +24,6 @@ interface TimeProps {
   /** ISO 8601; null shows `none`. */
   readonly at: string | null
   readonly none?: string
-  /** Shows the absolute time. */
   readonly full?: boolean
 }
 

@@ -1,5 +1,4 @@
-// Temporary notifications of completed actions, also announced to screen readers. Important information is never shown
-// only here.
+// Temporary notifications, also announced to screen readers. Important information is never shown only here.
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
@@ -24,7 +23,6 @@ const change = (next: readonly Toast[]): void => {
   for (const watcher of watchers) watcher(next)
 }
 
-/** Shows a notification, such as `Key revoked`. */
 export const say = (text: string, link: ToastLink | null = null): void => {
   const toast = { id: ++last, text, link }
   change([...toasts.slice(-2), toast])

@@ -1,4 +1,3 @@
-// Messages to webhook endpoints: pending, delivered and failed.
 import type { ComponentChildren } from 'preact'
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
@@ -18,7 +17,6 @@ const STATES = { waiting: ['warn', 'Pending'], delivered: ['good', 'Delivered'],
 export const PAUSED = ['info', 'Paused'] as const
 const CHOICES = { '': 'All', waiting: 'Pending', delivered: 'Delivered', dead: 'Failed' }
 
-/** Shows the JSON of a message. */
 export const showContent =
   (title: string, body: string, result: ComponentChildren = null): Outcome =>
   (close) => (

@@ -1,4 +1,3 @@
-// Webhook endpoints that receive events of identity sessions, with their secrets and messages.
 import type { WebhookMessageType } from '../../../domain/webhook-message.ts'
 import { type AnswerOf, call } from '../api/client.ts'
 import type { WebhookEndpoint } from '../api/types.ts'

@@ -1,5 +1,4 @@
-// Completions of the editor: document keys, and in conditions facts, functions and methods. All of them come from the
-// API.
+// Completions for document keys, and for facts, functions and methods in conditions, all of them from the API.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { isInCondition } from '../../../../domain/condition-lines.ts'
 import type { AnswerOf } from '../../api/client.ts'
@@ -21,7 +20,7 @@ interface SchemaPart {
   readonly oneOf?: readonly SchemaPart[]
 }
 
-/** Returns all keys of the schema, with the first description of each. */
+/** Returns all keys of the schema with their first descriptions. */
 const keysOf = (schema: SchemaPart, found = new Map<string, string>()): ReadonlyMap<string, string> => {
   for (const [name, part] of Object.entries(schema.properties ?? {})) {
     if (!found.has(name)) found.set(name, part.description ?? '')

@@ -1,5 +1,5 @@
-// Editor of policy documents: CodeMirror in a shadow root. There, its styles are a constructed style sheet, which the
-// content security policy permits. In the document, they would be a style element, which the policy forbids.
+// CodeMirror runs in a shadow root, where its styles are a constructed style sheet. In the document they would be a
+// style element, which the content security policy forbids.
 import {
   acceptCompletion,
   autocompletion,
@@ -32,7 +32,7 @@ import { policyColours, policyLanguage } from './language.ts'
 import { editorTheme } from './theme.ts'
 
 export interface EditorHandle {
-  /** Moves the cursor; lines and columns start at 1. */
+  /** Lines and columns start at 1. */
   goTo(line: number, column: number): void
 }
 
@@ -55,10 +55,7 @@ const offsetOf = (text: Text, line: number, column: number): number => {
   return Math.min(found.from + Math.max(column - 1, 0), found.to)
 }
 
-/**
- * Returns the indentation of a new line: under the key of a list item, deeper after a key without a value, otherwise
- * unchanged.
- */
+/** Indents under the key of a list item, deeper after a key without a value, otherwise like the previous line. */
 const indentOf = (context: IndentContext, position: number): number => {
   const line = context.lineAt(position, -1)
   const indent = /^\s*/.exec(line.text)?.[0].length ?? 0
@@ -66,7 +63,7 @@ const indentOf = (context: IndentContext, position: number): number => {
   return indent + inside + (/:\s*$/.test(line.text) ? 2 : 0)
 }
 
-/** Returns a diagnostic from the issue's position to the end of the word; the whole line if there is no word. */
+/** Marks the text from the issue's position to the end of the word; the whole line if there is no word. */
 const diagnosticOf = (
   text: Text,
   { line, column, message }: PolicyIssue,
@@ -79,9 +76,7 @@ const diagnosticOf = (
   return { from: to > from ? from : begin, to: Math.max(to, from), severity, message }
 }
 
-/**
- * Keeps typed keys from triggering shortcuts: outside the shadow root, they seem to come from a non-editable element.
- */
+/** Outside the shadow root, typed keys seem to come from a non-editable element and would trigger shortcuts. */
 const keepKeys = (event: KeyboardEvent): void => {
   if (!event.ctrlKey && !event.metaKey) event.stopPropagation()
 }
@@ -135,7 +130,7 @@ export const Editor = (props: EditorProps) => {
                 return true
               },
             },
-            // Accepts a completion if there is one; otherwise, Tab leaves the editor like any field.
+            // Accepts a completion if there is one; otherwise, Tab leaves the editor.
             { key: 'Tab', run: acceptCompletion },
             ...closeBracketsKeymap,
             ...completionKeymap,
@@ -166,8 +161,7 @@ export const Editor = (props: EditorProps) => {
     }
   }, [label, readOnly, words])
 
-  // Only for a different document, such as a template or an older revision. The editor may be ahead of a `value` that
-  // was just typed.
+  // Only for a different document: the editor may be ahead of a `value` that was just typed.
   useEffect(() => {
     const current = view.current
     const { value } = latest.current

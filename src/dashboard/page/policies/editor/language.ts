@@ -1,5 +1,4 @@
-// Syntax highlighting of policy documents: YAML, and the expression language with known facts in conditions. It works
-// line by line and only affects colors; the service determines the meaning.
+// Line-based highlighting of YAML and conditions. It only affects colors; the service determines the meaning.
 import { HighlightStyle, StreamLanguage, type StringStream } from '@codemirror/language'
 import { tags } from '@lezer/highlight'
 import { CONDITION_KEYS } from '../../../../domain/condition-lines.ts'

@@ -1,4 +1,4 @@
-// Editor theme with the colors of the dashboard's style sheet, which follow theme changes automatically.
+// The colors follow the dashboard's style sheet, including theme changes.
 import { EditorView } from '@codemirror/view'
 
 export const editorTheme = EditorView.theme({

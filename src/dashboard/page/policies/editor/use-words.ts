@@ -1,4 +1,4 @@
-// Terms of the policy language for the editor. They are equal for all organizations, so they are read once.
+// Terms of the policy language. All organizations have the same terms, so they are read once.
 import { call } from '../../api/client.ts'
 import { type Query, useQuery } from '../../data/use-query.ts'
 import type { PolicyWords } from './completion.ts'
