@@ -1,4 +1,4 @@
-// The endpoints of the identity API (spec B1 to B4).
+// Endpoints of the identity API (spec B1 to B4).
 import type { ChainTable } from '../domain/chain.ts'
 import { newSessionId } from '../domain/identifier.ts'
 import { CHECK_TYPES, parseSessionType, type SessionState, type SessionType } from '../domain/session.ts'
@@ -42,7 +42,7 @@ export interface IdentityEndpointDependencies {
   readonly chains: Pick<ChainTable, 'byName'>
 }
 
-/** Time for which a registration's Idempotency-Key returns the same session (decisions §1, "Idempotency"). */
+/** For this long, a repeated Idempotency-Key returns the same session (decisions §1, "Idempotency"). */
 const KEEP_SECONDS = 86_400
 
 const readKey = (headers: Headers): string | null => parseBearer(headers.get('authorization'))
@@ -55,7 +55,7 @@ const settingsOf = ({ method, path }: PublicRoute): GateSettings => ({
   challenge: BEARER_CHALLENGE,
 })
 
-/** Throws SessionUnknownError if type or session id cannot be valid. */
+/** @throws SessionUnknownError if the type or session id can't be valid */
 const targetReader = (route: typeof IDENTITY_PATHS.status | typeof IDENTITY_PATHS.stream) => {
   const readParameters = parameterReader(route)
   return ({ url }: Request): { readonly type: SessionType; readonly sessionId: string } => {
@@ -81,13 +81,12 @@ const createRegisterEndpoint = (
   const handle = async ({ request, requestId, principal, rateLimit }: AdmittedRequest): Promise<Response> => {
     const { organizationId, keyId } = principal
     const size = decodeSize(requestQuery(request.url))
-    // Ignored with live keys.
     const sandboxHeader = principal.environment === 'test' ? request.headers.get(SANDBOX_HEADER) : null
     const forcedOutcome = parseSandboxOutcome(sandboxHeader)
     const body = await readOptionalJsonBody(request)
     const decoded = decodeRegister(body.object)
     const made: RegisteredSession[] = []
-    // Stores only the session's id for a repeated request, because the store must not contain the link.
+    // Stores only the session's id for repeated requests, because the store must not contain the link.
     const final = await idempotent(
       {
         organizationId,
@@ -138,7 +137,7 @@ const refusedOrThrow = (error: unknown): false => {
 }
 
 const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDependencies): Endpoint => {
-  /** Called every 15 s: ends the streams of a revoked or expired key. */
+  /** Called every 15 s to end the streams of a revoked or expired key. */
   const stillWorks = (key: string | null): boolean | Promise<boolean> => {
     try {
       const found = authenticator.authenticate(key, 'identity')

@@ -1,4 +1,4 @@
-// Parts of a session's evidence, and the operations of the verification page on it. Source: threats rows 17 and 18.
+// Evidence of a session, and the operations on it. Source: threats rows 17 and 18.
 
 import type { Zone } from '../domain/document-zone.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
@@ -17,27 +17,27 @@ export interface Owner {
   readonly sharePercent: number
 }
 
-/** Entered fields. Strings are trimmed and normalized (NFC); empty strings are rejected. */
+/** Strings are trimmed and normalized (NFC); empty strings are rejected. */
 export interface EvidenceFields {
   readonly fullName?: string
-  /** Individual. A past calendar date, `YYYY-MM-DD`, at most 130 years ago. */
+  /** Individuals only. A past calendar date, `YYYY-MM-DD`, at most 130 years ago. */
   readonly birthDate?: string
-  /** Both. ISO 3166-1 alpha-2, uppercase: country of residence or registration. */
+  /** Country of residence or registration: ISO 3166-1 alpha-2, uppercase. */
   readonly country?: string
   readonly registeredName?: string
-  /** Business. 1 to 64 characters. */
+  /** Businesses only. 1 to 64 characters. */
   readonly registrationNumber?: string
-  /** Business. 1 to 20 owners whose shares add up to at most 100 percent. */
+  /** Businesses only. 1 to 20 owners whose shares add up to at most 100 percent. */
   readonly owners?: readonly Owner[]
 }
 
-/** HEIC is not accepted, because this service cannot include a codec for it. */
+/** HEIC isn't accepted, because this service can't include a codec for it. */
 export type DocumentMediaType = 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
 
 export interface DocumentRule {
   /** Also the `accept` attribute of the file input. */
   readonly mediaTypes: readonly DocumentMediaType[]
-  /** Maximum documents of this kind per session, for example the two sides of a card. */
+  /** Maximum documents of this kind per session, such as two for the sides of a card. */
   readonly maximum: number
 }
 
@@ -52,14 +52,14 @@ export const DOCUMENT_RULES: Readonly<Record<DocumentKind, DocumentRule>> = {
 }
 
 export const DOCUMENT_BYTES_MAX = 10 * 1024 * 1024
-/** Maximum pixels according to the image's header. */
+/** Applies to the dimensions in the image's header. */
 export const IMAGE_PIXELS_MAX = 40_000_000
 
 export interface DocumentReceipt {
   /** `evidence_` and 16 base62 characters. */
   readonly id: string
   readonly kind: DocumentKind
-  /** Media type of the stored file; images are re-encoded. */
+  /** Type of the stored file: images are re-encoded. */
   readonly mediaType: DocumentMediaType
   readonly byteLength: number
   /** Name on the person's device, at most 100 characters, without control characters. Never used as a path. */
@@ -68,7 +68,7 @@ export interface DocumentReceipt {
 }
 
 export interface EvidenceList {
-  /** Filled fields. Only `readFields` reads their values. */
+  /** Fields that have a value; only `readFields` returns the values. */
   readonly fields: readonly FieldName[]
   /** Oldest first. */
   readonly documents: readonly DocumentReceipt[]
@@ -77,7 +77,7 @@ export interface EvidenceList {
 export interface DocumentUpload {
   readonly kind: DocumentKind
   readonly fileName: string
-  /** At most DOCUMENT_BYTES_MAX are read; the rest is cancelled. */
+  /** Read up to DOCUMENT_BYTES_MAX, then canceled. */
   readonly stream: ReadableStream<Uint8Array>
   /** Content type of the upload; must match the content. */
   readonly declaredType: string
@@ -93,53 +93,46 @@ export interface OpenedDocument {
 
 export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType' | 'level'> & ByBrowser
 
-/** Evidence that a search compares: entered fields, or the zone of a document. */
+/** Evidence compared by a search: entered fields, or a document's zone. */
 export type SearchedEvidence = EvidenceFields | Pick<Zone, 'number' | 'surname' | 'givenNames'>
 
 /**
- * Writing requires a session in `pending` or `retry` (otherwise SessionClosedError). A session that was returned for
- * certain parts accepts only these (PartNotRequestedError). All functions throw SessionUnknownError for an unknown
- * session. `actor` is `person`, `operator:<name>` or `provider:<name>`.
+ * Writing requires a `pending` or `retry` session, otherwise SessionClosedError. A session returned for certain parts
+ * accepts only those (PartNotRequestedError). All functions throw SessionUnknownError. `actor` is `person`,
+ * `operator:<name>` or `provider:<name>`.
  */
 export interface EvidenceService {
   /** Adds or replaces fields. @throws FieldInvalidError, SessionClosedError */
   putFields(session: EvidenceSession, fields: EvidenceFields): Promise<void>
-  /** Values for the deciding operator. Audited. */
+  /** Returns the values for the deciding operator, and records the access. */
   readFields(session: EvidenceSession, actor: string): Promise<EvidenceFields>
-  /**
-   * Values for comparison with lists; the access is not recorded, because no person sees them. Empty if there are none.
-   */
+  /** Returns values for comparison with lists; empty if there are none. Not recorded: no person sees them. */
   screenedFields(session: EvidenceSession): Promise<EvidenceFields>
-  /**
-   * Like `screenedFields` for many sessions of one organization, with one query. The result decrypts one session's
-   * values.
-   */
+  /** Like `screenedFields` for sessions of one organization, in one query. Decrypts values on demand. */
   screenedFieldsOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<EvidenceFields>>
   /** Like `screenedFieldsOf`, for the zones of identity documents. */
   screenedZonesOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<readonly Zone[]>>
-  /** Finds sessions of one organization by fields or document zone. Each match is recorded as read by `actor`. */
+  /** Searches sessions of one organization. Each match is recorded as read by `actor`. */
   findByFields(
     sessions: readonly EvidenceSession[],
     matches: (searched: SearchedEvidence) => boolean,
     actor: string,
   ): Promise<ReadonlySet<string>>
   /**
-   * Checks, cleans, encrypts and stores one document.
-   * @throws DocumentTooLargeError 413, DocumentTypeError 415, DocumentInvalidError and DocumentLimitError 400/409,
-   * SessionClosedError 409, EvidenceBusyError 503
+   * Checks, cleans, encrypts and stores a document. @throws DocumentTooLargeError 413, DocumentTypeError 415,
+   * DocumentInvalidError 400, DocumentLimitError 409, SessionClosedError 409, EvidenceBusyError 503
    */
   addDocument(session: EvidenceSession, upload: DocumentUpload): Promise<DocumentReceipt>
   listEvidence(session: EvidenceSession): Promise<EvidenceList>
-  /** Audited before the first byte. Null if the session has no such document. */
+  /** Records the access before the first byte. Null if the session has no such document. */
   openDocument(session: EvidenceSession, documentId: string, actor: string): Promise<OpenedDocument | null>
   /** Destroys the document's key. False if the session has no such document. @throws SessionClosedError */
   removeDocument(session: EvidenceSession, documentId: string): Promise<boolean>
-  /** Unmet requirements of the level; defaults to the session's level. */
+  /** Unmet requirements of the level, by default the session's. */
   missing(session: EvidenceSession, level?: Level): Promise<readonly Requirement[]>
   /**
-   * Destroys all keys of the session's evidence in any status, then deletes the files. Returns the number of erased
-   * pieces; all fields count as one.
-   * @param write passes a store in the caller's transaction; defaults to a new transaction
+   * Destroys the keys of all evidence, in any status, then deletes the files. Returns the number of erased pieces; all
+   * fields together count as one. @param write store in the caller's transaction; defaults to a new transaction
    */
   eraseSession(
     session: EvidenceSession,
@@ -148,32 +141,32 @@ export interface EvidenceService {
       erase: (store: Pick<EvidenceStore, 'eraseAll'>) => Promise<EvidenceChange | null>,
     ) => Promise<EvidenceChange | null>,
   ): Promise<number>
-  /** Erases the evidence if its retention period has ended, checked with the session locked. */
+  /** Erases the evidence if its retention has ended, checked with the session locked. */
   eraseExpired(target: EvidenceTarget): Promise<void>
 }
 
 export interface DocumentReading {
   /** First document whose zone was readable. */
   readonly documentId: string | null
-  /** Zone of that document; null if none was readable. */
+  /** Zone of that document. */
   readonly zone: Zone | null
-  /** Differing zones of the other documents. Absent in readings stored by earlier versions. */
+  /** Other documents' zones, if different. Absent in readings stored by earlier versions. */
   readonly otherZones?: readonly Zone[]
 }
 
-/** A note stored with a session's evidence, encrypted and erased with it. */
+/** A note that is stored, encrypted and erased with a session's evidence. */
 export interface SealedNote<Content> {
-  /** Replaces the note. Does nothing if the evidence was erased in the meantime. */
+  /** Replaces the note, unless the evidence was erased in the meantime. */
   put(session: EvidenceSession, content: Content): Promise<void>
-  /** Audited. */
+  /** Records the access. */
   read(session: EvidenceSession, actor: string): Promise<Content | null>
-  /** Like `read`, for the service's own checks: the access is not recorded. */
+  /** Like `read` for the service's own checks, without recording the access. */
   peek(session: EvidenceSession): Promise<Content | null>
 }
 
 export type DocumentReadings = SealedNote<DocumentReading>
 
-/** Facts on which policies decided the session, by its sequence number at that time. */
+/** Facts on which policies decided the session, by sequence number. */
 export type DecisionFacts = SealedNote<Readonly<Record<string, SessionFacts>>>
 
 export const parseDocumentKind = (text: string): DocumentKind => {

@@ -1,5 +1,4 @@
-// Paths of the identity API and of messages from external providers, for the service and its published client. Imports
-// nothing, because the file is part of the client's package.
+// Paths of the identity API and of provider messages. Imports nothing, because the client's package includes this file.
 
 export const IDENTITY_PATHS = {
   registerIndividual: { method: 'POST', path: '/api/v1/register/individual' },

@@ -1,4 +1,4 @@
-// The identity API as a plugin. The endpoints decode bodies and parameters themselves, once and strictly.
+// Elysia plugin of the identity API. The endpoints decode bodies and parameters themselves, once and strictly.
 import { Elysia } from 'elysia'
 import { routerPath } from '../server/public-route.ts'
 import type { IdentityEndpoints } from './endpoints.ts'
@@ -19,7 +19,7 @@ export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints)
     .get(routerPath(IDENTITY_PATHS.status), ({ request }) => endpoints.status(request))
     .get(routerPath(IDENTITY_PATHS.stream), async ({ request, server }) => {
       const response = await endpoints.stream(request)
-      // A stream is silent while nothing changes, so no idle timeout must end it.
+      // Streams are silent while nothing changes, so the idle timeout must not end them.
       if (response.status === 200) server?.timeout(request, 0)
       return response
     })

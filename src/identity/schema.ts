@@ -1,5 +1,4 @@
-// Rules for the fields of identity API requests (spec B1 and B4; decisions §5). A decoder returns the canonical value
-// or throws the field's only message; errors never repeat the input.
+// Decodes identity API requests (spec B1 and B4; decisions §5). Errors never repeat the input.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
@@ -39,13 +38,13 @@ export const decodeSize = (parameters: URLSearchParams): number => {
 }
 
 export interface RegisterRequest {
-  /** The only wallet that can connect; null for any wallet. */
+  /** The only wallet that can connect; null if any can. */
   readonly walletAddress: WalletAddress | null
-  /** Null: no address, or the existing address of a reused session. */
+  /** Null for no address, or for the existing address of a reused session. */
   readonly originUrl: string | null
 }
 
-/** Returns the normalized URL. @throws FieldInvalidError */
+/** Normalizes the URL. @throws FieldInvalidError */
 export const decodeOriginUrl = (text: string): string => {
   const url = parseHttpsLink(text)
   if (url !== null) return url
@@ -55,7 +54,7 @@ export const decodeOriginUrl = (text: string): string => {
   )
 }
 
-/** Ignores fields that the spec does not name. @throws FieldInvalidError */
+/** Ignores unspecified fields. @throws FieldInvalidError */
 export const decodeRegister = (body: JsonObject): RegisterRequest => {
   const wallet = optionalText('walletAddress', body['walletAddress'])
   const origin = optionalText('originUrl', body['originUrl'])
@@ -69,13 +68,13 @@ export interface VerifyRequest {
   readonly address: WalletAddress
   /** Address in the caller's spelling, for the response. */
   readonly addressAsSent: string
-  /** Null: all types. */
+  /** Null for all types. */
   readonly checkType: CheckType | null
-  /** Name of the chain as in responses; null if not sent. */
+  /** Chain name as in responses; null if not sent. */
   readonly chain: string | null
 }
 
-/** Every name that a response may contain; the set is open. */
+/** Matches every name that a response may contain; the set is open. */
 const CHAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/
 
 /** @throws FieldMissingError, FieldInvalidError */
@@ -95,7 +94,7 @@ export const decodeVerify = (body: JsonObject, chains: Pick<ChainTable, 'byName'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Canonical text of a UUID in any case. Other texts cannot be session ids. */
+/** Returns the lowercase form of a UUID in any case; null for other texts, which can't be session ids. */
 export const parseSessionId = (text: string): string | null => {
   const canonical = text.length === 36 ? text.toLowerCase() : ''
   return UUID.test(canonical) ? canonical : null

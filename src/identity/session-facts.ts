@@ -1,5 +1,5 @@
-// Facts of a session for policies that decide sessions. Uncertain facts are null, so that a rule that reads one fails
-// and a person decides. An internal error yields no fact (invariant 12).
+// Facts of a session for policies. A rule that reads an uncertain fact fails, because it is null, and a person decides.
+// An internal error yields no fact (invariant 12).
 
 import {
   isCheckMade,
@@ -23,7 +23,7 @@ export interface KnownOfSession {
     readonly score: number
     readonly state: 'open' | 'cleared' | 'confirmed'
   }[]
-  /** Seconds since the last confirmation of each sanctions list in use; null for a list that was never read. */
+  /** Seconds since each sanctions list in use was last confirmed; null for a list that was never read. */
   readonly listAges: readonly (number | null)[]
   readonly atSeconds: number
 }
@@ -32,14 +32,14 @@ const SAME_PERSON = ['document.number', 'person.name', 'person.portrait']
 
 type Outcomes = ReadonlyMap<string, string>
 
-/** True and false for the two given outcomes; null for any other, or without the check. */
+/** Maps two outcomes to true and false; null for any other outcome or none. */
 const factOf = (outcomes: Outcomes, name: string, yes: string, no: string): boolean | null => {
   const outcome = outcomes.get(name)
   return outcome === yes ? true : outcome === no ? false : null
 }
 
 const documentFacts = (outcomes: Outcomes): SessionFacts => {
-  // If two documents contradict each other, the fact is uncertain.
+  // Uncertain if two documents contradict each other.
   const isCertain = outcomes.get('document.zone') !== 'look'
   const of = (name: string, yes: string, no: string) => (isCertain ? factOf(outcomes, name, yes, no) : null)
   const compared = ['document.name', 'document.birth-date'].map((name) => of(name, 'passed', 'failed'))
@@ -54,7 +54,7 @@ const documentFacts = (outcomes: Outcomes): SessionFacts => {
 const isDuplicate = (outcomes: Outcomes): boolean | null => {
   const found = SAME_PERSON.map((name) => outcomes.get(name))
   if (found.includes('look')) return true
-  // Uncertain if a document's number was unreadable, because its duplicates could not be searched.
+  // Uncertain if a document's number is unreadable: duplicates couldn't be searched.
   const isUnsure =
     found.some((outcome) => outcome !== undefined && outcome !== 'passed') ||
     (outcomes.has('document.zone') && !outcomes.has('document.number')) ||
@@ -63,7 +63,7 @@ const isDuplicate = (outcomes: Outcomes): boolean | null => {
   return isUnsure ? null : false
 }
 
-/** Age of the oldest list in whole hours. Null if no list is in use, or one was never read. */
+/** Age of the oldest list in whole hours; null without lists, or if one was never read. */
 const oldestHours = (ages: readonly (number | null)[]): number | null => {
   const known = ages.filter((age) => age !== null)
   return known.length === 0 || known.length < ages.length ? null : Math.floor(Math.max(0, ...known) / 3_600)
@@ -72,7 +72,7 @@ const oldestHours = (ages: readonly (number | null)[]): number | null => {
 const walletsDenied = (checks: KnownOfSession['checks']): boolean | null => {
   const found = outcomesOfPart(checks, WALLET_CHECKS)
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
-  // If no wallet was looked up, the fact is uncertain.
+  // Uncertain if no wallet was looked up.
   return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
 }
 
@@ -101,7 +101,7 @@ export const sessionFactsOf = ({
     'checks.duplicate': isPerson ? isDuplicate(outcomes) : null,
     'checks.sanctions.score': wasCompared ? Math.max(0, ...scores) : null,
     'checks.sanctions.list_age_hours': oldestHours(listAges),
-    // Without a comparison, the absence of hits proves nothing.
+    // Without a comparison, finding no hits proves nothing.
     'checks.sanctions.uncleared': isUncleared || (wasCompared && !isUncompared(checks) ? false : null),
     ...documentFacts(outcomes),
     'wallets.denied': walletsDenied(checks),

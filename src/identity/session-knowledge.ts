@@ -1,4 +1,4 @@
-// Collects the facts of a session for policies, to decide it, or to try a policy on sessions that people decided.
+// Collects session facts for policies, to decide a session or to try a policy on sessions that people decided.
 import type { Session } from '../domain/session.ts'
 import type { DecidedSession, SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { EvidenceService } from './evidence-types.ts'
@@ -51,7 +51,7 @@ export const createSessionKnowledge = ({
 
     decidedByPeople: async (organizationId, time) => {
       const decided: DecidedSession[] = []
-      // The age of lists at that time is not stored.
+      // The lists' age at that time isn't stored.
       const ages = await listAges(time.untilSeconds)
       for (const { session, decidedAtSeconds: atSeconds } of await store.sessions.findDecidedByPeople(
         organizationId,

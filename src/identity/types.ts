@@ -1,21 +1,17 @@
-// Store interfaces of identity; the composition root passes the store's own tables.
 import type { Registered, Registration, SessionState, StatusChange } from '../domain/session.ts'
 import type { ByBrowser, ProofRequest, WalletConnection, WalletRemoval } from '../domain/wallet.ts'
 
 export interface SessionStore {
-  /** Creates a session, or reuses the caller's own for the same wallet and check type, in one transaction. */
+  /** In one transaction, creates a session or reuses the caller's own for the same wallet and check type. */
   register(registration: Registration): Promise<Registered>
-  /** False if there is no such session. */
+  /** False if the session doesn't exist. */
   addLink(
     organizationId: string,
     sessionId: string,
     token: { readonly hash: Uint8Array; readonly requiresProof: boolean },
   ): Promise<boolean>
   find(organizationId: string, sessionId: string): Promise<SessionState | null>
-  /**
-   * The only way to change a status. Null if the organization has no such session.
-   * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError
-   */
+  /** Null if unknown to the organization. @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError */
   changeStatus(
     change: StatusChange,
     options?: { readonly survives?: 'power-loss' | 'process-crash' },
@@ -37,6 +33,6 @@ export interface SessionWalletStore {
 
 export interface SessionNonceStore {
   add(request: ProofRequest & ByBrowser): Promise<void>
-  /** Null if the nonce is unknown, belongs to another session, is spent, or has expired. */
+  /** Null if the nonce is unknown, spent, expired, or for another session. */
   find(organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null>
 }

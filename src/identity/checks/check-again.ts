@@ -1,5 +1,4 @@
-// Repeats checks after the compared data has changed, one organization at a time. The runner checks sessions that are
-// submitted in the meantime.
+// Repeats checks after the compared data has changed, one organization at a time.
 import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import {
   type Comparison,
@@ -12,7 +11,7 @@ import {
 
 export interface CheckAgainDependencies {
   readonly organizations: () => Promise<readonly { readonly id: string }[]>
-  /** Sessions with a status whose checks of this part have another version, ordered by id. */
+  /** Sessions whose checks of this part have another version, ordered by id. */
   readonly outdated: (
     organizationId: string,
     status: SessionStatus,
@@ -21,10 +20,7 @@ export interface CheckAgainDependencies {
     limit: number,
   ) => Promise<readonly Session[]>
   readonly queued: (organizationId: string, sessionIds: readonly string[]) => Promise<ReadonlySet<string>>
-  /**
-   * Atomic for one organization. Skips sessions that have changed since they were read. Returns the number of new hits
-   * and of skipped sessions.
-   */
+  /** Atomic per organization. Skips changed sessions. Returns the numbers of new hits and skipped sessions. */
   readonly store: (
     part: string,
     organizationId: string,
@@ -87,8 +83,7 @@ export const createCheckAgain = (
         const found = await outdated(organizationId, status, { part: name, version }, after, BATCH)
         const last = found.at(-1)
         if (last === undefined) break
-        // Until the runner has completed a session, data that it reads, such as a document's zone, comes from an
-        // earlier submission.
+        // Until the runner has checked a session, data such as a document's zone comes from an earlier submission.
         const waiting = await queued(
           organizationId,
           found.map(({ id }) => id),
@@ -99,7 +94,7 @@ export const createCheckAgain = (
         // The data may have changed, and the runner may already have compared a session with the new version.
         if ((await begin(organizationId))?.keyOf(organizationId) !== version)
           return { sessions, opened, isSettled: false }
-        // Omits sessions without checks of this part.
+        // Sessions without checks of this part are left out.
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
           .filter((each) => version === NOTHING || each.checks.length > 0)
@@ -110,11 +105,11 @@ export const createCheckAgain = (
         after = last.id
       }
     }
-    // Settled only if no session was left, because the runner may have compared one with earlier data.
+    // Settled only if no session was left: the runner may have compared one with earlier data.
     return { sessions, opened, isSettled: seen === 0 }
   }
 
-  /** Repeats the checks of all sessions that were compared with other data, while `goesOn` returns true. */
+  /** Repeats the checks of sessions that were compared with other data, while `goesOn` returns true. */
   return async (goesOn: () => boolean): Promise<MadeAgain> => {
     const comparison = await begin(null)
     let [sessions, opened] = [0, 0]

@@ -1,5 +1,5 @@
-// Checks submitted sessions: takes them from the queue, runs each part and stores the results. A failed part is
-// retried; after the last attempt, it is `not-done`. Results for a session that has changed are not stored.
+// Checks queued sessions. A failed part is retried; after the last attempt, its outcome is `not-done`. If the session
+// has changed meanwhile, the results aren't stored.
 import type { Session } from '../../domain/session.ts'
 import { ChecksPendingError } from '../../domain/session-errors.ts'
 import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
@@ -18,7 +18,7 @@ export interface CheckRunnerDependencies {
   readonly storeChecks: StoreChecks
   readonly findSession: (organizationId: string, sessionId: string) => Promise<{ readonly session: Session } | null>
   readonly parts: readonly CheckPart[]
-  /** Called when all checks of a session are stored, before it leaves the queue; possibly more than once. */
+  /** Called when all checks of a session are stored, before it leaves the queue; may be called more than once. */
   readonly onChecked?: (session: Session) => Promise<void>
   readonly clock: Clock
   readonly after?: Timers['after']
@@ -26,7 +26,7 @@ export interface CheckRunnerDependencies {
 }
 
 const SESSIONS_AT_ONCE = 4
-/** Maximum time until a session that becomes due is claimed while others are checked. */
+/** Maximum delay until a session that becomes due is claimed while others are being checked. */
 const CLAIM_INTERVAL_MS = 500
 /** Delay of a decision that waits for current comparisons or for a linked session's checks. */
 const PENDING_AGAIN_SECONDS = 5
@@ -34,10 +34,10 @@ const PENDING_AGAIN_SECONDS = 5
 const CLAIM_SECONDS = 180
 const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
-/** Finished parts with the version of the compared data. Null: not compared again. */
+/** Finished parts with the version of the compared data; null if it isn't compared again. */
 type DoneParts = Map<string, string | null>
 
-/** `changed`: nothing was stored, because the session has changed. */
+/** `changed`: the session has changed, so nothing was stored. */
 type Result = 'done' | 'again' | 'changed'
 
 interface Made {
@@ -58,7 +58,7 @@ const presentVersion = async ({ begin }: RepeatedPart, { organizationId }: Sessi
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   const { store, storeChecks, findSession, parts, clock, onError } = dependencies
   const { after = systemTimers.after, onChecked = async () => undefined } = dependencies
-  /** For sessions to be retried, by session id and sequence number. */
+  /** Progress of sessions to be retried, by session id and sequence number. */
   const doneParts = new Map<string, { readonly done: DoneParts; readonly untilSeconds: number }>()
 
   /** Removes sessions whose retry is overdue: they changed, or another process has them. */
@@ -97,7 +97,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return done.size === parts.length ? 'done' : 'again'
   }
 
-  /** Returns true if comparisons were outdated. */
+  /** Returns true if any comparison was outdated. */
   const forgetOutdated = async (session: Session, done: DoneParts): Promise<boolean> => {
     let isOutdated = false
     for (const part of parts) {
@@ -109,7 +109,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return isOutdated
   }
 
-  /** Runs the parts until all are done with current data: while one part is retried, a list may change. */
+  /** Repeats until all parts are done with current data: a list may change while a part is retried. */
   const runCurrent = async (target: QueuedChecks, session: Session, done: DoneParts): Promise<Result> => {
     for (;;) {
       const result = await runParts(target, session, done)
@@ -141,7 +141,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
       await onChecked(session)
     } catch (error) {
       if (!(error instanceof ChecksPendingError)) throw error
-      // Waiting is not a failed attempt of a part.
+      // Waiting isn't a failed attempt.
       const waiting = { ...target, attempts: target.attempts - 1 }
       return store.retry(waiting, clock.unixSeconds() + PENDING_AGAIN_SECONDS)
     }
@@ -153,7 +153,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     try {
       await runSession(target)
     } catch (error) {
-      // Its claim expires, and it is claimed again.
+      // The claim expires, and the session is claimed again.
       onError(error, 'store')
     }
   }
@@ -167,8 +167,8 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   }
 
   /**
-   * Checks due sessions until none is left: several organizations concurrently, but one session of each at a time,
-   * because a session is compared with data that the previous session's check stored.
+   * Checks due sessions until none is left: organizations concurrently, but one session of each organization at a time,
+   * because a session is compared with data stored by the previous check.
    * @param mayClaim false if further sessions belong to another process
    * @returns the number of claimed sessions
    */

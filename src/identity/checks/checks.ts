@@ -1,22 +1,19 @@
-// The service's own checks of a submitted session. A check never decides: it records its findings for the deciding
-// operator or policy. Invariant: an internal error is the outcome `not-done` and rejects nobody (invariant 12).
+// Checks of a submitted session. A check never decides: it informs the operator or policy. An internal error gives the
+// outcome `not-done` and never rejects a session (invariant 12).
 
 import { createHash } from 'node:crypto'
 import type { FoundHit } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
 import { NamedError } from '../../lib/named-error.ts'
 
-/**
- * `passed`; `look`: a person must review it; `failed`: the compared values differ; `unreadable`: the evidence was
- * unreadable, which proves nothing about the person; `not-done`: the check could not run.
- */
+/** `look`: needs a person's review. `unreadable`: proves nothing about the person. `not-done`: couldn't run. */
 const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as const
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number]
 
 export interface SessionCheck {
   readonly name: string
   readonly outcome: CheckOutcome
-  /** Compared items, as ids and fixed words, without personal data: the store does not encrypt it. */
+  /** Ids and fixed words, without personal data, because the store doesn't encrypt it. */
   readonly detail: Readonly<Record<string, unknown>>
   /** Version of the reader or list. */
   readonly version: string
@@ -25,25 +22,24 @@ export interface SessionCheck {
 
 export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> {
   /**
-   * Hits to clear or confirm. While a hit is open, the outcome is `look`; once a hit is confirmed, `failed`. An open
-   * hit that is not found again is deleted if its subject was compared again with the same settings and the check was
-   * complete.
+   * Hits to clear or confirm. The outcome is `look` while a hit is open, and `failed` once one is confirmed. A complete
+   * check with the same settings deletes open hits of a compared subject that it doesn't find again.
    */
   readonly hits?: readonly FoundHit[]
-  /** All compared subjects of the session, like `comparedSubject` of a hit. Set with `hits`. */
+  /** All compared subjects of the session, as in a hit's `comparedSubject`. Set with `hits`. */
   readonly subjects?: readonly string[]
   /** Key of the settings that define a hit. Set with `hits`. */
   readonly settings?: string
   /** Lowest score of a hit. */
   readonly lowestScore?: number
-  /** The check could not run. It is stored, and the part is retried. */
+  /** The check couldn't run: it is stored, and the part is retried. */
   readonly isTriedAgain?: boolean
 }
 
 interface Part {
-  /** Its checks have this name, or this name, a dot and a suffix. */
+  /** Name of its checks, or their prefix before a dot. */
   readonly name: string
-  /** Parts that must finish first, because this part compares what they read. */
+  /** Parts that must finish first, because this part compares their results. */
   readonly after?: readonly string[]
 }
 
@@ -54,35 +50,31 @@ export interface SinglePart extends Part {
 
 export type CheckPart = SinglePart | RepeatedPart
 
-/** Key without data to compare with: the part's stored checks are deleted. */
+/** Key if there is nothing to compare with: the part's stored checks are deleted. */
 export const NOTHING = ''
 
-/** The compared data changed during the comparison, which must restart. */
+/** The compared data changed during the comparison, which must start again. */
 export class ComparisonChangedError extends NamedError {}
 
-/** The comparison of these sessions failed, for example by a timeout. Fewer sessions may succeed. */
+/** The comparison of these sessions failed, such as by a timeout. Fewer sessions may succeed. */
 export class SubjectsFailedError extends NamedError {}
 
-/** Compared data at one moment. */
 export interface Comparison {
-  /** Changes with the compared data. Set only for all organizations together. */
+  /** Changes with the compared data. Set only if the comparison covers all organizations. */
   readonly key: string
-  /** Version of the checks of one organization's sessions, or NOTHING. Null: they are not compared again. */
+  /** Version of the organization's checks, or NOTHING; null if they aren't compared again. */
   keyOf(organizationId: string): string | null
-  /** Returns the sessions' checks in the same order. Throws if they cannot run now. @throws SubjectsFailedError */
+  /** Returns checks in the order of the sessions. Throws if they can't run now. @throws SubjectsFailedError */
   compare(sessions: readonly Session[]): Promise<readonly (readonly NewSessionCheck[])[]>
 }
 
-/** A part whose checks are repeated when the compared data changes. Skips rejected sessions. */
+/** Its checks are repeated when the compared data changes, except for rejected sessions. */
 export interface RepeatedPart extends Part {
-  /**
-   * Null if there is nothing to compare with.
-   * @param organizationId null for all organizations
-   */
+  /** Null if there is nothing to compare with. @param organizationId null for all organizations */
   begin(organizationId: string | null): Promise<Comparison | null>
 }
 
-/** Version of an organization's checks with this comparison. Null: they are not compared again. */
+/** Version of an organization's checks; null if they aren't compared again. */
 export const versionOf = (comparison: Comparison | null, organizationId: string): string | null =>
   comparison === null ? NOTHING : comparison.keyOf(organizationId)
 
@@ -92,17 +84,13 @@ export interface QueuedChecks {
   /** Sequence number at submission. */
   readonly sequence: number
   readonly attempts: number
-  /** All checks are stored. */
   readonly isMade: boolean
 }
 
 export interface SessionCheckStore {
-  /**
-   * Claims due sessions, at most one per organization. After a crash, they are due again after `claimSeconds`.
-   * @param except ids of organizations
-   */
+  /** Claims due sessions, at most one per organization. Unfinished claims expire. @param except organization ids */
   claim(limit: number, claimSeconds: number, except: readonly string[]): Promise<readonly QueuedChecks[]>
-  /** Marks a session with all checks stored, unless it was submitted again. */
+  /** Records that all checks of the session are stored, unless it was submitted again. */
   markMade(target: QueuedChecks): Promise<void>
   /** Removes the session from the queue, unless it was submitted again. */
   finish(target: QueuedChecks): Promise<void>

@@ -1,5 +1,4 @@
-// Stores the results of checks. If a completed session has a new hit, the same transaction applies the organization's
-// setting for new hits.
+// Stores check results. A new hit on a completed session applies the organization's setting in the same transaction.
 import type { BoundHit, ScreeningSettings } from '../../domain/screening-hit.ts'
 import { RETRIES_MAX, SCREENING_ACTOR } from '../../domain/session.ts'
 import type { ChangeTogether, SessionChanges, SessionTables } from '../sessions/changes.ts'
@@ -18,10 +17,7 @@ interface BoundCheck extends Omit<NewSessionCheck, 'hits' | 'subjects'> {
 
 export interface CheckTables extends SessionTables {
   readonly checks: {
-    /**
-     * Skips sessions that have changed since `sequence`. All belong to one organization. `opened`: new hits by session
-     * id.
-     */
+    /** Skips sessions changed since `sequence`; all belong to one organization. `opened`: new hits by session id. */
     replaceUnchanged(
       organizationId: string,
       part: string,
@@ -61,7 +57,7 @@ export const createStoreChecks = (
     if (session?.status !== 'completed') return
     const { onNewHit } = await settings.read(target.organizationId)
     if (onNewHit === 'review') return
-    // A session without remaining retries waits for a review.
+    // A session without retries left waits for a review.
     if (onNewHit === 'retry' && session.retryCount >= RETRIES_MAX) return
     const to = onNewHit === 'retry' ? 'retry' : 'rejected'
     await changes.changeStatus({ ...target, to, actor: SCREENING_ACTOR, revoke: true, privateComment: REASON })

@@ -1,19 +1,19 @@
-// Hashes submitted evidence with a key per organization, so that the database alone reveals no values, and traces of
-// two organizations never match.
+// Hashes submitted evidence with a key per organization. The database alone reveals no values, and hashes of different
+// organizations never match.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { OrganizationKeys } from '../evidence/organization-keys.ts'
 import { newKey } from '../evidence/sealed-bytes.ts'
 
 export interface TraceKeyStore {
   findKey(organizationId: string): Promise<Uint8Array | null>
-  /** @returns the stored key, which another process may have stored first. @throws OrganizationKeyExchangedError */
+  /** @returns the stored key, possibly of another process that was first. @throws OrganizationKeyExchangedError */
   addKey(organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array>
 }
 
 export interface Traces {
   /** 32 hex digits. */
   valueOf(organizationId: string, kind: string, text: string): Promise<string>
-  /** Masks a perceptual hash (16 hex digits): XOR with a secret preserves Hamming distances. */
+  /** XORs a perceptual hash (16 hex digits) with a secret, which preserves Hamming distances. */
   masked(organizationId: string, kind: string, hash: string): Promise<string>
 }
 

@@ -1,5 +1,4 @@
-// A process that checks one PDF from standard input, and writes ACCEPTED or the reason for rejection to standard
-// output. check-pdf.ts starts it with an empty environment.
+// Checks a PDF from standard input; writes ACCEPTED or the reason for rejection to standard output (check-pdf.ts).
 import { DocumentInvalidError } from './errors.ts'
 import { ACCEPTED, checkPdf } from './pdf-check.ts'
 

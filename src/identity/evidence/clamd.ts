@@ -1,5 +1,5 @@
-// Scans a document with the ClamAV daemon: INSTREAM over a Unix socket or TCP, one connection per document. Any
-// response other than "clean" or the name of a finding is an error. Source: clamd(8), "COMMANDS".
+// Scans documents with ClamAV: INSTREAM over a Unix socket or TCP, one connection per document. Any response other than
+// "clean" or a finding is an error. Source: clamd(8), "COMMANDS".
 import { createConnection, type Socket } from 'node:net'
 import type { EvidenceSession } from '../evidence-types.ts'
 import { DocumentInfectedError, ScannerUnavailableError } from './errors.ts'
@@ -17,7 +17,6 @@ export interface ClamdOptions {
 const TIME_LIMIT_MS = 15_000
 const ANSWER_BYTES_MAX = 4_096
 const CHUNK_BYTES = 65_536
-/** Accepts only names in clamd's format. */
 const FOUND = /^stream: ([\x21-\x7e]{1,200}) FOUND$/
 
 const lengthOf = (length: number): Buffer => {

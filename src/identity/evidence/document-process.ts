@@ -1,31 +1,29 @@
-// Passes documents to a program in a process with memory and time limits, a few concurrently. A document made to
-// exhaust a decoder costs only the killed process (threats row 18).
+// Runs a program on each document in a process with memory and time limits, so that a hostile document can only cost
+// that process (threats row 18).
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import { ownProcess } from '../../program/entries.ts'
 import { DocumentInvalidError, EvidenceBusyError } from './errors.ts'
 
 export interface DocumentProcessOptions {
-  /** Entry file of the program: reads a document from standard input, and exits with 3 if it cannot open it. */
+  /** Entry file. Reads a document from standard input and exits with 3 if it can't open the document. */
   readonly script: string
   readonly programArguments?: readonly string[]
-  /** Name of the document in errors that the sender receives. */
+  /** Word for the document in errors shown to the sender. */
   readonly noun?: 'image' | 'PDF'
   readonly processesMax?: number
-  /** Maximum waiting documents; further documents are rejected. */
+  /** Further documents are rejected. */
   readonly queueMax?: number
   /** Time from the start of the process to the last byte of its output. */
   readonly timeLimitMs?: number
-  /** Address space. The runtime alone reserves 3.3 GB, which it never uses. */
+  /** Address space limit. The runtime alone reserves 3.3 GB without using it. */
   readonly memoryLimitBytes?: number
   readonly outputBytesMax?: number
 }
 
 export interface DocumentProcess {
   /**
-   * Organizations take turns.
-   * @param organizationId empty for callers that never wait concurrently
-   * @returns standard output
-   * @throws DocumentInvalidError, EvidenceBusyError
+   * Organizations take turns. @param organizationId empty for callers that never wait concurrently
+   * @returns standard output @throws DocumentInvalidError, EvidenceBusyError
    */
   run(document: Uint8Array, organizationId: string): Promise<Uint8Array>
   running(): number
@@ -34,10 +32,7 @@ export interface DocumentProcess {
 }
 
 const REFUSED = 3
-/**
- * Sets the limits that the system's shell supports, then execs the program with the same pid. The priority is below
- * signing and above background work.
- */
+/** Sets the limits that the shell supports, then execs the program. Its priority is below signing. */
 const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"'
 
 /** Null if there are more bytes. */
@@ -84,7 +79,7 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
         stdin: document,
         stdout: 'pipe',
         stderr: 'ignore',
-        // The process that opens untrusted files gets no secrets of the service.
+        // A process that opens untrusted files gets no secrets.
         env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0', ...program.environment },
         cwd: '/',
       },
@@ -106,7 +101,7 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
       if (code === 0 && output.length > 0) return output
       if (closed) throw new EvidenceBusyError()
       if (late) throw new DocumentInvalidError(`the ${noun} takes too long to open: send a simpler file`)
-      // Otherwise, the decoder crashed or reached a limit; the sender gets the same error.
+      // Other codes mean a crash or a limit; the sender gets the same error.
       throw new DocumentInvalidError(`could not open the ${noun}`, code === REFUSED ? undefined : new Error(`${code}`))
     } finally {
       clearTimeout(timer)

@@ -62,11 +62,11 @@ export const createDocuments = (
       const releases = [slots.acquireArrival(session, address)]
       try {
         await requireSession(session)
-        // Rejects early, before the upload is read; the row's transaction checks again.
+        // Rejects early, before the upload is read; the transaction checks again.
         const there = (await store.list(target)).filter((record) => record.kind === kind).length
         if (there >= maximum) throw new DocumentLimitError(maximum)
         const uploaded = await readUpload(stream, uploadPace)
-        // A slow sender occupies no slot for opening documents.
+        // Acquired after the upload, so that slow senders occupy no slot.
         releases.push(await slots.acquireOpening(session, address))
         await scan?.(session, uploaded)
         const { mediaType, bytes } = await cleanDocument(
@@ -93,7 +93,7 @@ export const createDocuments = (
         return receipt
       } finally {
         for (const release of releases) release()
-        // A rejected document may have been read only in part.
+        // A rejected document may not have been read to its end.
         if (!stream.locked) await stream.cancel()
       }
     },

@@ -1,4 +1,4 @@
-// Errors about evidence, all with a response. None repeats anything of a document, not even its name.
+// Evidence errors with a response. None contains anything from a document, including its name.
 import { CountersignError, fixedError } from '../../domain/errors.ts'
 import { DOCUMENT_BYTES_MAX } from '../evidence-types.ts'
 
@@ -8,7 +8,7 @@ export class DocumentTooLargeError extends fixedError(
   `a document must be at most ${DOCUMENT_BYTES_MAX / (1024 * 1024)} MB`,
 ) {}
 
-/** The content or the declared type is not accepted (415). */
+/** The content or the declared type isn't accepted (415). */
 export class DocumentTypeError extends CountersignError {
   constructor(detail = 'the document must be a JPEG, PNG or WebP image or, if requested, a PDF') {
     super('UNSUPPORTED_MEDIA_TYPE', detail)
@@ -22,7 +22,7 @@ export class DocumentInvalidError extends CountersignError {
   }
 }
 
-/** The scanner found malware (400). Its name appears only in the audit log. */
+/** The scanner found malware (400); only the audit log contains its name. */
 export class DocumentInfectedError extends fixedError(
   'INVALID_REQUEST',
   'the virus scanner found a threat in the document: send a photo of the paper instead',
@@ -38,7 +38,7 @@ export class ScannerUnavailableError extends CountersignError {
   }
 }
 
-/** The session already has the maximum of documents of this kind (409). */
+/** The session has the maximum number of documents of this kind (409). */
 export class DocumentLimitError extends CountersignError {
   constructor(maximum: number) {
     super('SESSION_CONFLICT', `at most ${maximum} documents are allowed: remove a document first`)
@@ -52,7 +52,7 @@ export class EvidenceBusyError extends fixedError(
   { retryAfterSeconds: 2 },
 ) {}
 
-/** The stored file is missing or was altered (503: the operator must repair the data folder). */
+/** The stored file is missing or altered (503). The operator must repair the data folder. */
 export class EvidenceUnreadableError extends CountersignError {
   constructor(cause?: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'could not read the stored evidence', { cause })

@@ -1,4 +1,4 @@
-// Folder of encrypted documents, written atomically. File names are 32 random hex digits.
+// Encrypted documents, written atomically under random names of 32 hex digits.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open, opendir, rm, stat } from 'node:fs/promises'
@@ -14,7 +14,7 @@ export interface StoredFile {
 }
 
 export interface EvidenceFiles {
-  /** @returns the new file's name once flushed to disk. @throws any error of the source */
+  /** @returns the file name, once flushed to disk. @throws any error of the source */
   write(source: AsyncIterable<Uint8Array>): Promise<string>
   /** @throws EvidenceUnreadableError while reading */
   read(name: string): AsyncGenerator<Uint8Array>

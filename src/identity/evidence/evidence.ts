@@ -53,7 +53,7 @@ interface RetentionDependencies {
   readonly erase: (target: EvidenceTarget) => Promise<unknown>
   readonly files: Pick<EvidenceFiles, 'list' | 'remove'>
   readonly clock: Clock
-  /** Throws while the clock is untrusted, because erasing is irreversible. */
+  /** Throws while the clock is untrusted, because erasure is irreversible. */
   readonly requireSteadyClock: () => void
 }
 
@@ -63,10 +63,10 @@ export interface SweepResult {
 }
 
 const BATCH = 100
-/** A file is written before its row, so only older files without a row are deleted. */
+/** A file is written before its row, so only older files without a row are orphans. */
 const ORPHAN_AGE_SECONDS = 3_600
 
-/** Erases expired evidence, and deletes files without a row, left by crashes and failed deletions. */
+/** Erases expired evidence, and deletes orphans of crashes and failed deletions. */
 export const createRetentionSweep =
   ({ store, erase, files, clock, requireSteadyClock }: RetentionDependencies) =>
   async (): Promise<SweepResult> => {

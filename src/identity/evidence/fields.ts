@@ -10,14 +10,14 @@ const NUMBER_MAX = 64
 const OWNERS_MAX = 20
 const AGE_MAX_YEARS = 130
 
-/** Control, bidirectional and zero-width characters, line and paragraph separators, and lone surrogates. */
+/** Control, bidirectional and zero-width characters, line and paragraph separators, lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u
 
-/** Maximum characters that NFC may compose into one, such as a letter with several marks. */
+/** Characters that NFC may compose into one, such as a letter with several marks. */
 const COMPOSED_MAX = 4
 
 const text = (name: string, value: unknown, maximum: number): string => {
-  // Sorting the marks of one letter takes quadratic time, so a long text is rejected before normalization.
+  // Sorting the marks of a letter takes quadratic time, so long texts are rejected before normalization.
   const isReadable = typeof value === 'string' && value.length <= COMPOSED_MAX * maximum
   const normalised = isReadable ? value.normalize('NFC').trim() : ''
   if (normalised === '' || normalised.length > maximum || UNPRINTABLE.test(normalised)) {
@@ -30,7 +30,7 @@ const birthDate = (value: unknown, nowSeconds: number): string => {
   const wrong = new FieldInvalidError('birthDate', 'must be a past date, YYYY-MM-DD')
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) throw wrong
   const atMs = Date.parse(`${value}T00:00:00Z`)
-  // Date.parse turns 30 February into a day in March or NaN.
+  // Date.parse turns 30 February into a day in March or into NaN.
   if (Number.isNaN(atMs) || new Date(atMs).toISOString().slice(0, 10) !== value) throw wrong
   const now = new Date(nowSeconds * 1000)
   if (atMs > now.getTime() || now.getUTCFullYear() - Number(value.slice(0, 4)) > AGE_MAX_YEARS) throw wrong
@@ -89,7 +89,6 @@ export const decodeFields = (input: object, checkType: CheckType, nowSeconds: nu
   return decoded as EvidenceFields
 }
 
-/** Cleans the name of a file on the person's device. */
 export const cleanFileName = (name: string): string => {
   const last = name.replaceAll('\\', '/').split('/').at(-1) ?? ''
   const printable = [...last.normalize('NFC')].filter((character) => !UNPRINTABLE.test(character))

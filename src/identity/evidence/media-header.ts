@@ -1,5 +1,5 @@
-// Reads a file's type and an image's size from its header, without decoding it (threats row 18). Ignores the file's
-// name and declared type. Source: ITU-T T.81 annex B (JPEG), W3C PNG §5, RFC 9649 (WebP), ISO 32000-2 §7.5 (PDF).
+// Reads a file's type and image size from its header, without decoding it; ignores its name and declared type (threats
+// row 18). Source: ITU-T T.81 annex B (JPEG), W3C PNG §5, RFC 9649 (WebP), ISO 32000-2 §7.5 (PDF).
 import type { DocumentMediaType } from '../evidence-types.ts'
 import { DocumentInvalidError, DocumentTypeError } from './errors.ts'
 
@@ -17,7 +17,7 @@ interface Size {
 }
 
 const DAMAGED = 'the image is damaged'
-/** Far above the number of segments, fill bytes or chunks of real images. */
+/** Far above the number of segments, fill bytes or chunks in real images. */
 const STEPS_MAX = 100_000
 const CARRIES_MORE = 'the document contains additional embedded data'
 
@@ -38,11 +38,11 @@ const reading = <Value>(read: () => Value): Value => {
 
 const JPEG_MAGIC = [0xff, 0xd8, 0xff]
 
-/** SOF0 to SOF15 without DHT, JPG and DAC, which share this range. */
+/** SOF0 to SOF15, without DHT, JPG and DAC in the same range. */
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
-/** Accepts data after the image, where phones put depth maps and clips. Re-encoding removes it. */
+/** Accepts data after the image, such as depth maps and clips from phones. Re-encoding removes it. */
 const jpegSize = (bytes: Uint8Array): Size => {
   const view = viewOf(bytes)
   let at = 2
@@ -55,7 +55,7 @@ const jpegSize = (bytes: Uint8Array): Size => {
     }
     at += 1
     if (isFrameHeader(marker)) return { height: view.getUint16(at + 4), width: view.getUint16(at + 6) }
-    // A scan or the end of the image comes before any frame header.
+    // A scan or the end of the image precedes any frame header.
     if (marker === 0xda || marker === 0xd9) throw new DocumentInvalidError(DAMAGED)
     const length = view.getUint16(at + 1)
     if (length < 2) throw new DocumentInvalidError(DAMAGED)
@@ -104,10 +104,7 @@ const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'ms
 const isHeic = (bytes: Uint8Array): boolean =>
   startsWith(bytes, ascii('ftyp'), 4) && HEIC_BRANDS.some((brand) => startsWith(bytes, ascii(brand), 8))
 
-/**
- * @param bytes the whole document
- * @throws DocumentTypeError for another type, DocumentInvalidError for a damaged or incomplete file
- */
+/** @param bytes the whole document @throws DocumentTypeError; DocumentInvalidError for a damaged or incomplete file */
 export const readMediaHeader = (bytes: Uint8Array): MediaHeader => {
   if (startsWith(bytes, JPEG_MAGIC)) return { mediaType: 'image/jpeg', ...reading(() => jpegSize(bytes)) }
   if (startsWith(bytes, PNG_MAGIC)) return { mediaType: 'image/png', ...reading(() => pngSize(bytes)) }

@@ -1,6 +1,6 @@
-// Each organization has a key for its evidence and secrets. It is created on first use and stored wrapped with the
-// deployment's key, which is not in the database, so a copy of the database decrypts nothing. During a rotation
-// (rotate-key.ts), an organization has two keys: the newer encrypts, either decrypts.
+// Keys of organizations for evidence and secrets, created on first use and wrapped with the deployment's key, which
+// isn't in the database. During a rotation (rotate-key.ts), an organization has two keys: the newer encrypts, either
+// decrypts.
 import { createHash } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 import { deriveKey, KEY_BYTES, newKey, openBytes, sealBytes } from './sealed-bytes.ts'
@@ -14,10 +14,7 @@ export interface WrappedOrganizationKey {
 
 export interface OrganizationKeyStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
-  /**
-   * Adds a key unless the organization has one, and returns the stored key. Null if new keys need another deployment
-   * key.
-   */
+  /** Adds a key if there is none. Returns the stored key; null if new keys require another deployment key. */
   add(organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null>
 }
 
@@ -25,12 +22,12 @@ export type SecretPurpose = 'evidence data key' | 'webhook secret' | 'trace key'
 
 export interface SealedSecret {
   readonly sealed: Uint8Array
-  /** The organization's wrapped key. The secret can be stored only while this key is in use. */
+  /** Wrapped key of the organization. The secret can be stored only while this key is in use. */
   readonly sealedUnder: Uint8Array
 }
 
 export interface OrganizationKeys {
-  /** @param subject names the secret's owner; opening requires the same subject */
+  /** @param subject owner of the secret; `open` requires the same subject */
   seal(organizationId: string, purpose: SecretPurpose, subject: string, secret: Uint8Array): Promise<SealedSecret>
   /** @throws EvidenceUnreadableError */
   open(organizationId: string, purpose: SecretPurpose, subject: string, sealed: Uint8Array): Promise<Uint8Array>
@@ -38,7 +35,7 @@ export interface OrganizationKeys {
 
 export type DeploymentKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 
-/** Identifies a deployment key by 16 hex digits that reveal nothing about it. */
+/** Identifies a deployment key by 16 hex digits, which reveal nothing about it. */
 export const keyFingerprint = (deploymentKey: Uint8Array): string =>
   createHash('sha256').update('countersign deployment key\n').update(deploymentKey).digest('hex').slice(0, 16)
 
@@ -58,10 +55,7 @@ export const wrapOrganizationKeys = (
   wrappedBy: keyFingerprint(deploymentKey),
 })
 
-/**
- * Unwraps an organization's keys, the newer first.
- * @throws EvidenceUnreadableError if no key of the deployment unwraps them, or the row belongs to another organization
- */
+/** Newer key first. @throws EvidenceUnreadableError if no deployment key unwraps them, or the organization differs */
 export const unwrapOrganizationKeys = (
   deploymentKeys: readonly Uint8Array[],
   organizationId: string,
@@ -86,7 +80,7 @@ export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, conte
   return null
 }
 
-/** Cached keys are as secret as the deployment's key, which is also in memory. */
+/** Cached keys need no more protection than the deployment's key, which is also in memory. */
 const CACHE_MAX = 1_000
 
 interface HeldKeys {
@@ -96,7 +90,7 @@ interface HeldKeys {
 
 export const createOrganizationKeys = (input: {
   readonly store: OrganizationKeyStore
-  /** Read again for each new organization key, and for each key that no known deployment key unwraps. */
+  /** Read again for each new organization key, and for keys that no known deployment key unwraps. */
   readonly deploymentKeys: DeploymentKeys
 }): OrganizationKeys => {
   const { store, deploymentKeys } = input
@@ -130,7 +124,7 @@ export const createOrganizationKeys = (input: {
   }
 
   return {
-    // Reads the key from the store each time, because a secret sealed with a replaced key cannot be stored.
+    // Reads the key each time, because a secret sealed with a replaced key can't be stored.
     seal: async (organizationId, purpose, subject, secret) => {
       const { keys, wrappedKey } = await keysInUse(organizationId)
       const [key] = keys

@@ -1,5 +1,5 @@
-// The two PDF filters that encode bytes as text. A viewer decodes them before inflating, so the check must also do so.
-// Source: ISO 32000-2 §7.4.2 (ASCIIHexDecode), §7.4.3 (ASCII85Decode).
+// PDF filters that encode bytes as text, which viewers decode before inflating. Source: ISO 32000-2 §7.4.2
+// (ASCIIHexDecode), §7.4.3 (ASCII85Decode).
 
 const isBlank = (byte: number): boolean => byte <= 0x20
 
@@ -10,7 +10,7 @@ export const hexDigit = (byte: number): number => {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
-/** `textOf` returns the encoded text at the start of the bytes; `decode` accepts only such text. */
+/** `textOf` returns the encoded text at the start of the bytes; `decode` accepts nothing else. */
 export interface TextFilter {
   readonly textOf: (bytes: Buffer) => Buffer
   readonly decode: (text: Buffer) => Buffer
@@ -42,7 +42,7 @@ const decodeAsciiHex = (bytes: Buffer): Buffer => {
 
 const Z = 0x7a
 
-/** Stops at a `z` inside a group. */
+/** Stops at a `z` within a group. */
 const decodeAscii85 = (bytes: Buffer): Buffer => {
   let zeros = 0
   for (const byte of bytes) if (byte === Z) zeros += 1

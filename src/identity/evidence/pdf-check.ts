@@ -1,6 +1,6 @@
-// Checks a PDF, which is stored unchanged. Rejects active content, attached files, encryption, excessive inflated data
-// and filters that cannot be inspected. A viewer may still find content that this check misses. Source: ISO 32000-2
-// §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
+// Rejects PDFs with active content, attached files, encryption, excessive inflated data, or filters that can't be
+// inspected. PDFs are stored unchanged, and a viewer may still find content that this check misses. Source:
+// ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
 import { hexDigit } from './pdf-ascii.ts'
 import { INFLATE_LIMITS, type InflateLimits, inflateStreams, STREAM, TOO_LARGE } from './pdf-streams.ts'
@@ -13,7 +13,7 @@ const REFUSALS = {
   encrypted: 'the PDF is encrypted: print it to a new PDF without a password, or send an image',
 }
 
-/** All messages of rejections by checkPdf. */
+/** All messages with which checkPdf rejects. */
 export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUSALS), TOO_LARGE])
 
 export const ACCEPTED = 'accepted'
@@ -36,21 +36,18 @@ const ACTIVE = [
   '/GoToE',
   '/ImportData',
 ]
-/**
- * Embedded files and XFA forms: with their value, because picture data contains the short names by chance. Each distance
- * is limited, so that the time stays linear.
- */
+/** Matches names with a value, because image data contains the short names by chance. Bounded, so time stays linear. */
 const ACTIVE_SHORT =
   /\/(?:EF|XFA)[\s\0]{0,32}(?:%[^\r\n]{0,64}[\r\n][\s\0]{0,32})?(?:<<|\[|\d{1,10}\s{1,32}\d{1,5}\s{1,32}R)/
 const HASH = 0x23
 
-/** Decodes two hexadecimal digits; negative for other text. */
+/** Negative unless both bytes are hex digits. */
 const hexAt = (bytes: Buffer, at: number): number => {
   const [high, low] = [hexDigit(bytes[at] ?? 0), hexDigit(bytes[at + 1] ?? 0)]
   return high === -1 || low === -1 ? -1 : high * 16 + low
 }
 
-/** Any character of a name may be written as `#` and two hex digits. */
+/** Any character of a name can be written as `#` and two hex digits. */
 const decodeNames = (bytes: Buffer): Buffer => {
   if (!bytes.includes(HASH)) return bytes
   const decoded = Buffer.allocUnsafe(bytes.length)
@@ -64,9 +61,9 @@ const decodeNames = (bytes: Buffer): Buffer => {
   return decoded.subarray(0, length)
 }
 
-/** Unlike zlib, these filters have no header that identifies their streams. */
+/** Unlike zlib, these filters have no header by which to find their streams. */
 const OPAQUE = ['/LZWDecode', '/RunLengthDecode']
-/** Viewers also accept the short filter names of inline images in streams. */
+/** Viewers accept the short filter names of inline images in other streams too. */
 const OPAQUE_SHORT = /\/F(?:ilter)?[\s[]{0,32}(?:\/[A-Za-z0-9]{1,32}\s{0,32}){0,4}\/(?:LZW|RL)(?![A-Za-z0-9])/
 
 const requirePassive = (content: Buffer): void => {
@@ -84,12 +81,12 @@ const requirePassive = (content: Buffer): void => {
   }
 }
 
-/** Distance from a stream within which its dictionary is searched. */
+/** Maximum distance of a stream's dictionary from the stream. */
 const DICTIONARY_BYTES = 4_096
 const OBJECT_STREAM = /\/ObjStm|\/First(?![A-Za-z0-9])/
 const PREDICTED = /\/(?:DecodeParms|DP|Predictor)(?![A-Za-z0-9])/
 
-/** Rejects an object stream with a predictor: a viewer reads other bytes than the inflated ones. */
+/** Rejects an object stream with a predictor, which changes the inflated bytes. */
 const requireReadable = (content: Buffer, streamWordsMax: number): void => {
   let words = 0
   for (let at = content.indexOf(STREAM); at !== -1; at = content.indexOf(STREAM, at + STREAM.length)) {
@@ -105,7 +102,7 @@ const requireReadable = (content: Buffer, streamWordsMax: number): void => {
 
 const ENCRYPT = '/Encrypt'
 
-/** Rejects encrypted documents: the trailer and the cross-reference stream's dictionary are never encrypted. */
+/** Rejects encrypted documents. The trailer and the cross-reference stream's dictionary are never encrypted. */
 const requireOpen = (content: Buffer): void => {
   const decoded = decodeNames(content)
   for (let at = decoded.indexOf(ENCRYPT); at !== -1; at = decoded.indexOf(ENCRYPT, at + ENCRYPT.length)) {
@@ -117,7 +114,7 @@ const requireOpen = (content: Buffer): void => {
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09 || byte === 0x00
 
-/** The file also ends as a zip archive, which unpackers read from its end. */
+/** Whether the file is also a zip archive, which unpackers read from the end. */
 const endsAsZip = (bytes: Buffer): boolean => {
   const from = Math.max(0, bytes.length - ZIP_END_BYTES - ZIP_COMMENT_MAX)
   for (let at = bytes.indexOf(ZIP_END, from); at !== -1; at = bytes.indexOf(ZIP_END, at + 1)) {
@@ -128,8 +125,8 @@ const endsAsZip = (bytes: Buffer): boolean => {
 }
 
 /**
- * Takes seconds for a hostile document, so call it in a separate process (check-pdf.ts).
- * @throws DocumentInvalidError with one of PDF_REFUSALS, also if the streams exceed the limits
+ * A hostile document takes seconds, so call it in a separate process (check-pdf.ts).
+ * @throws DocumentInvalidError with one of PDF_REFUSALS
  */
 export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INFLATE_LIMITS): Promise<void> => {
   const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength)

@@ -1,16 +1,15 @@
-// Inflates a PDF's streams like a viewer, within size and time limits, without keeping the output. Tries every `stream`
-// with a zlib header and reads to the end of the zlib data: a dictionary can be wrong, and the data can contain
-// `endstream`. Decodes hex or ASCII85 text first. Source: ISO 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
+// Inflates a PDF's streams within size and time limits. Reads each zlib stream to the end of its data, because a
+// dictionary can be wrong, and the data can contain `endstream`. Source: ISO 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
 import { createInflate } from 'node:zlib'
 import { DocumentInvalidError } from './errors.ts'
 import { ASCII_85, ASCII_HEX } from './pdf-ascii.ts'
 
 export interface InflateLimits {
   readonly inflatedBytesMax: number
-  /** Bytes read by all streams, including nested streams. */
+  /** Bytes read from all streams, including nested streams. */
   readonly readBytesMax: number
   readonly streamWordsMax: number
-  /** Processor time, so that a busy machine rejects no more documents. */
+  /** Processor time, so that a busy machine doesn't reject more documents. */
   readonly processorMsMax: number
 }
 
@@ -22,15 +21,15 @@ export const INFLATE_LIMITS: InflateLimits = {
 }
 
 export const STREAM = Buffer.from('stream')
-/** Maximum inflated bytes of a stream that are kept and searched for nested streams. */
+/** Inflated bytes per stream that are kept and searched for nested streams. */
 const LOOKED_AT_BYTES = 4 * 1_048_576
 const NESTED_MAX = 4
-/** Text bytes that suffice to decode the two bytes of a zlib header, including whitespace. */
+/** Enough text to decode the two bytes of a zlib header, including whitespace. */
 const PROBE_BYTES = 64
-/** Text that decodes to fewer bytes is not filter text, and too short for the name of a script. */
+/** Shorter results aren't filter text, and are too short for the name of a script. */
 const TEXT_BYTES_MIN = 8
 
-/** RFC 1950: method deflate and a valid header checksum. */
+/** RFC 1950: deflate method and valid header checksum. */
 const isZlib = (bytes: Buffer): boolean =>
   bytes.length > 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0
 
@@ -54,10 +53,7 @@ const spend = (budget: Budget, { inflated = 0, read = 0 }): void => {
   if (budget.inflated < 0 || budget.read < 0 || processorMs() > budget.endsAtMs) throw tooLarge()
 }
 
-/**
- * Returns the data that a viewer may inflate here: the bytes themselves, and their decoded form if they are filter
- * text. Text that decodes to other data is passed to `look`. @throws DocumentInvalidError
- */
+/** Returns data that a viewer may inflate: the bytes and, for filter text, the decoded bytes. */
 const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void): readonly Buffer[] => {
   const start = bytes.subarray(0, PROBE_BYTES)
   const packed = isZlib(start) ? [bytes] : []
@@ -73,13 +69,10 @@ const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void
   return packed
 }
 
-/** Longer than each name that is searched for, with its value. */
+/** Longer than any name that `look` searches for, with its value. */
 const OVERLAP_BYTES = 256
 
-/**
- * Returns the first LOOKED_AT_BYTES of the inflated data; the rest is passed to `look` in pieces.
- * @throws DocumentInvalidError if the budget is exceeded
- */
+/** Returns the first LOOKED_AT_BYTES; passes the rest to `look`. @throws DocumentInvalidError if over budget */
 const inflate = async (bytes: Buffer, budget: Budget, look: (content: Buffer) => void): Promise<Buffer> => {
   const stream = createInflate()
   const kept: Buffer[] = []
@@ -96,9 +89,9 @@ const inflate = async (bytes: Buffer, budget: Budget, look: (content: Buffer) =>
       length += chunk.length
     }
   } catch (error) {
-    // Damaged, or not zlib: a viewer would show the data inflated so far.
+    // Damaged or not zlib: a viewer would show the data inflated so far.
     if (error instanceof DocumentInvalidError) throw error
-    // zlib does not report how much it read of damaged data.
+    // For damaged data, zlib doesn't report how much it read.
     read = bytes.length
   } finally {
     stream.destroy()
@@ -108,8 +101,7 @@ const inflate = async (bytes: Buffer, budget: Budget, look: (content: Buffer) =>
 }
 
 /**
- * Inflates every stream of a document, including nested streams.
- * @param look receives the inflated data of each, in pieces that overlap; may throw
+ * Also inflates nested streams. @param look receives the data in overlapping pieces; may throw
  * @throws DocumentInvalidError if a limit is exceeded
  */
 export const inflateStreams = async (

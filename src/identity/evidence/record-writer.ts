@@ -1,5 +1,5 @@
-// Stores encrypted pieces of evidence. A file is written before its row, and deleted after the key in its row is
-// destroyed, so a crash can leave an unreadable file, but never a row without a file.
+// A file is written before its row, and deleted after the key in its row is destroyed. A crash can leave an unreadable
+// file, but never a row without a file.
 import { CountersignError, OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import type { SessionState } from '../../domain/session.ts'
@@ -32,7 +32,7 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
     }
   }
 
-  /** Reports the committed change, then deletes unreadable files. @throws SessionUnknownError */
+  /** Publishes the committed change, then deletes unreadable files. @throws SessionUnknownError */
   const finish = async (change: EvidenceChange | null): Promise<EvidenceChange> => {
     if (change === null) throw new SessionUnknownError()
     changed(change.state)
@@ -41,7 +41,7 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
     return change
   }
 
-  /** If the store rejects the record, the file is deleted. If the outcome is unknown, the file stays for the sweep. */
+  /** Deletes the file if the store rejects the record. If the outcome is unknown, the file stays for the sweep. */
   const commit = async <Result extends EvidenceChange | false | null>(
     record: EvidenceRecord,
     write: () => Promise<Result>,
@@ -59,7 +59,7 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
     return written
   }
 
-  /** Seals again if the organization's key was exchanged between sealing and storing. */
+  /** Seals again if the organization's key was exchanged in the meantime. */
   const sealAndCommit = async <Result extends EvidenceChange | false | null>(
     target: EvidenceTarget,
     evidence: NewEvidence,

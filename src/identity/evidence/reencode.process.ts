@@ -1,15 +1,14 @@
-// A process that reads one image from standard input and writes it as a new JPEG to standard output, without metadata.
-// reencode.ts starts it with an empty environment. Exit codes: 0 written, 3 not a readable image.
+// Re-encodes an image from standard input as a JPEG without metadata (reencode.ts). Exits with 3 if it isn't readable.
 import sharp from 'sharp'
 import { IMAGE_PIXELS_MAX } from '../evidence-types.ts'
 
-/** Text on a document stays sharp; a 12-megapixel image takes 3 to 5 MB. */
+/** Keeps text on documents sharp; a 12-megapixel image takes 3 to 5 MB. */
 const QUALITY = 90
 const REFUSED = 3
 
 sharp.cache(false)
 sharp.concurrency(1)
-// The library has dozens of loaders; allow only the loaders of the three accepted types.
+// Allows only the loaders of the accepted types; the library has dozens.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'] })
 
@@ -23,6 +22,6 @@ try {
     .toBuffer()
   await Bun.write(Bun.stdout, output)
 } catch {
-  // The decoder's message may contain bytes of the file, so only the exit code reports the failure.
+  // The decoder's message may contain bytes from the file, so only the exit code reports the failure.
   process.exitCode = REFUSED
 }

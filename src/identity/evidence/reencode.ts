@@ -1,10 +1,10 @@
-// Re-encodes uploaded images in a process that can be killed (reencode.process.ts).
+// Re-encodes uploaded images in a process that can be killed.
 import { createDocumentProcess, type DocumentProcess, type DocumentProcessOptions } from './document-process.ts'
 
 export type ReencoderOptions = Partial<DocumentProcessOptions>
 
 export interface Reencoder extends Omit<DocumentProcess, 'run'> {
-  /** The image as a JPEG. @throws DocumentInvalidError, EvidenceBusyError */
+  /** Returns a JPEG. @throws DocumentInvalidError, EvidenceBusyError */
   readonly reencode: DocumentProcess['run']
 }
 

@@ -1,5 +1,5 @@
 // Rotates the deployment's key while the service runs. Each organization gets a new key, and its secrets are rewrapped.
-// Until the rotation ends, the organization keeps both keys, so an interrupted rotation can continue. With a new key,
+// It keeps both keys until the rotation ends, so that an interrupted rotation can continue. Once it has the new key,
 // the store rejects secrets sealed with the old one.
 
 import {
@@ -21,9 +21,9 @@ export type WrappedSecret =
 
 export interface KeyRotationStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
-  /** Organizations with a key under another deployment key, or with two keys. */
+  /** Organizations with two keys, or a key under another deployment key. */
   organizationsToRotate(wrappedBy: string): Promise<readonly string[]>
-  /** Returns false if the stored key is not `old`. */
+  /** Returns false if the stored key isn't `old`. */
   exchangeKey(organizationId: string, old: Uint8Array, replacement: WrappedOrganizationKey): Promise<boolean>
   secretBatches(organizationId: string): AsyncIterable<readonly WrappedSecret[]>
   exchangeSecrets(
@@ -40,7 +40,7 @@ export interface KeyRotation {
   readonly unreadable: number
 }
 
-/** Time for callers that have read a sealed secret, before the organization's old key is removed. */
+/** Time for callers that have read a sealed secret before the old key is removed. */
 const SETTLE_MS = 5_000
 
 const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpose, string] => {
@@ -50,8 +50,7 @@ const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpos
 }
 
 /**
- * After an interruption, call again with the same keys to continue.
- * @param wait resolves after the given milliseconds
+ * To continue after an interruption, call it again with the same keys.
  * @throws EvidenceUnreadableError if neither deployment key wrapped an organization's key
  */
 export const rotateDeploymentKey = async (input: {
@@ -72,7 +71,7 @@ export const rotateDeploymentKey = async (input: {
     return { row, key, before }
   }
 
-  /** One pass over the secrets. A secret that changes in the meantime is left for the next pass. */
+  /** One pass over the secrets. A secret that changes meanwhile is left for the next pass. */
   const reseal = async (organizationId: string, key: Uint8Array, before: readonly Uint8Array[]) => {
     let [found, lost] = [0, 0]
     for await (const batch of store.secretBatches(organizationId)) {
@@ -98,7 +97,7 @@ export const rotateDeploymentKey = async (input: {
         unreadable += pass.lost
       }
       if (row.wrappedBy === wrappedBy) return
-      // If the key was already replaced, it was by another rotation with the same keys.
+      // Only a rotation with the same keys can have replaced the key already.
       const both = wrapOrganizationKeys(deploymentKey, organizationId, [newKey(), key])
       await store.exchangeKey(organizationId, row.wrappedKey, both)
     }

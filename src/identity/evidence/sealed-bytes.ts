@@ -1,6 +1,5 @@
-// Encrypts short secrets with AES-256-GCM, with a random 96-bit nonce before the ciphertext and the tag after it.
-// `context` is authenticated, so that a secret sealed for one purpose or owner opens for no other. Source: NIST SP
-// 800-38D §8.2.2.
+// Encrypts short secrets with AES-256-GCM. `context` is authenticated, so a secret sealed for one purpose or owner
+// doesn't open for another. Source: NIST SP 800-38D §8.2.2.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 
@@ -10,7 +9,7 @@ const TAG_BYTES = 16
 
 export const newKey = (): Uint8Array => new Uint8Array(randomBytes(KEY_BYTES))
 
-/** RFC 5869: a separate key per purpose. */
+/** One key per purpose (RFC 5869). */
 export const deriveKey = (key: Uint8Array, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', key, '', purpose, KEY_BYTES))
 

@@ -1,5 +1,4 @@
-// Notes stored with a session's evidence, such as the fields read from documents: encrypted, audited and erased like
-// evidence.
+// Notes stored with a session's evidence, such as the fields read from documents.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { EvidenceRecord } from '../../domain/evidence.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -9,7 +8,7 @@ import { collect } from './sealed-stream.ts'
 import type { EvidenceStore } from './store-types.ts'
 import { targetOf, type Vault } from './vault.ts'
 
-/** @param kind of the row in the evidence table; not a document kind */
+/** @param kind kind of the evidence row; not a document kind */
 export const createSealedNote = <Content>(input: {
   readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceNote'>
   readonly vault: Vault
@@ -43,7 +42,7 @@ export const createSealedNote = <Content>(input: {
           await vault.discard(obsolete ?? [record.storageName])
           return
         } catch (error) {
-          // If the outcome is unknown, keep the file: the sweep deletes it if no record references it.
+          // If the outcome is unknown, the file stays: the sweep deletes it if no record references it.
           if (!(error instanceof OrganizationKeyExchangedError)) throw error
           await vault.discard([record.storageName])
           if (attempt === SEAL_ATTEMPTS) throw error

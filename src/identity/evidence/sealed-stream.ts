@@ -1,10 +1,10 @@
-// Encrypts documents in chunks (STREAM over AES-256-GCM). Each nonce contains the chunk's number and whether it is the
-// last, so altered, reordered and truncated data is detected. Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online
+// Encrypts documents in chunks (STREAM with AES-256-GCM). Each nonce contains the chunk's number and whether it is the
+// last, so changes, reordering and truncation are detected. Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online
 // Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", §8.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 
-/** Identifies the format; authenticated with every chunk. */
+/** Format identifier, authenticated with every chunk. */
 const MAGIC = Buffer.from('CSE1')
 const PREFIX_BYTES = 7
 const HEADER_BYTES = MAGIC.length + PREFIX_BYTES
@@ -21,7 +21,7 @@ const nonceOf = (header: Uint8Array, counter: number, last: boolean): Uint8Array
   return nonce
 }
 
-/** Splits the source into pieces of `size` bytes; the last may be shorter. An empty source yields one empty piece. */
+/** All pieces have `size` bytes except the last. An empty source yields one empty piece. */
 async function* inPieces(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<[Uint8Array, boolean]> {
   let pending: Uint8Array[] = []
   let length = 0
@@ -96,10 +96,7 @@ const splitHeader = async (source: AsyncIterable<Uint8Array>) => {
   return { header: head.subarray(0, HEADER_BYTES), rest: rest() }
 }
 
-/**
- * Yields authenticated plaintext. A reader that stops early cannot know whether the file is complete.
- * @throws EvidenceUnreadableError
- */
+/** A reader that stops early can't know whether the data is complete. @throws EvidenceUnreadableError */
 export async function* openStream(
   key: Uint8Array,
   source: AsyncIterable<Uint8Array>,

@@ -1,4 +1,3 @@
-// Store interfaces of evidence; the composition root passes the store's own tables.
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import type { SessionState } from '../../domain/session.ts'
 
@@ -7,19 +6,16 @@ export interface EvidenceChange {
   readonly obsoleteFiles: readonly string[]
 }
 
-/** All functions return null if the organization has no such session. */
+/** Functions return null if the organization has no such session. */
 export interface EvidenceStore {
   list(target: EvidenceTarget): Promise<readonly EvidenceRecord[]>
-  /** Records of one kind for sessions of one organization, by session. Omits sessions without one. */
+  /** Records of one kind by session, for sessions of one organization. Omits sessions without a record. */
   recordsOf(
     organizationId: string,
     sessionIds: readonly string[],
     kind: string,
   ): Promise<ReadonlyMap<string, EvidenceRecord>>
-  /**
-   * False if `replacedId` is not the id of the stored fields. @throws SessionClosedError, PartNotRequestedError,
-   * OrganizationKeyExchangedError
-   */
+  /** False unless `replacedId` identifies the stored fields. @throws like `addDocument` */
   replaceFields(
     target: EvidenceTarget,
     record: NewEvidenceRecord,
@@ -36,16 +32,16 @@ export interface EvidenceStore {
     maximum: number,
     actor: string,
   ): Promise<EvidenceChange | false | null>
-  /** False if there is no such document. @throws SessionClosedError, PartNotRequestedError */
+  /** False if the document doesn't exist. @throws SessionClosedError, PartNotRequestedError */
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
-  /** Returns the obsolete files. Null also if the evidence was erased. @throws OrganizationKeyExchangedError */
+  /** Returns obsolete files; null also if the evidence was erased. @throws OrganizationKeyExchangedError */
   replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>
   eraseAll(
     target: EvidenceTarget,
     actor: string,
     options?: { readonly onlyExpired?: boolean },
   ): Promise<EvidenceChange | null>
-  /** Records the access and returns the row. Null also if there is no such evidence. */
+  /** Records the access and returns the row; null also if there is no such evidence. */
   recordRead(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null>
 }
 

@@ -1,4 +1,4 @@
-// Entered fields of a session, in one encrypted file.
+// Stores the entered fields of a session in one encrypted file.
 import type { Zone } from '../../domain/document-zone.ts'
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import type {
@@ -17,7 +17,7 @@ import { targetOf } from './vault.ts'
 export const FIELDS_KIND = 'fields'
 const READING_KIND = 'reading'
 const FIELDS_TYPE = 'application/json'
-/** Two pages of one person may save concurrently. */
+/** Two pages of the same person may save concurrently. */
 const FIELD_ATTEMPTS = 5
 const SEARCHES_AT_ONCE = 8
 
@@ -37,7 +37,7 @@ export const createTypedFields = ({
   const readValues = async <Values = EvidenceFields>(target: EvidenceTarget, record: EvidenceRecord): Promise<Values> =>
     JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
 
-  /** Null if the record was replaced, and its file deleted, after it was listed. */
+  /** Null if the record was replaced, and its file deleted, since it was listed. */
   const readUnlessReplaced = async <Values = EvidenceFields>(
     target: EvidenceTarget,
     record: EvidenceRecord,
@@ -50,7 +50,7 @@ export const createTypedFields = ({
     }
   }
 
-  /** Empty for a document, and for a record that was replaced. */
+  /** Empty for other kinds of records, and for a replaced record. */
   const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<readonly SearchedEvidence[]> => {
     if (record.kind === FIELDS_KIND) {
       const fields = await readUnlessReplaced(target, record)
@@ -95,7 +95,7 @@ export const createTypedFields = ({
     throw new EvidenceUnreadableError()
   }
 
-  /** One query for all sessions, which must belong to one organization. Decrypts each record on demand. */
+  /** One query for all sessions, which must belong to one organization. Decrypts records on demand. */
   const currentOf = async <Values>(sessions: readonly EvidenceSession[], kind: string) => {
     const [first] = sessions
     const ids = sessions.map(({ id }) => id)
@@ -136,7 +136,7 @@ export const createTypedFields = ({
         const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
         if (current === undefined) return {}
         const record = await store.recordRead(target, current.id, actor)
-        // The fields were replaced between the two reads; read the newer fields.
+        // The fields were replaced between the reads, so read the newer fields.
         const values = record === null ? null : await readUnlessReplaced(target, record)
         if (values !== null) return values
       }

@@ -1,12 +1,12 @@
-// Limits concurrent uploads: those arriving and those being opened. Arrivals leave slots for newcomers. In opening,
-// organizations take turns, as do the addresses within each.
+// Limits concurrent uploads, while they arrive and while they are opened. Arrivals leave slots for newcomers. For
+// opening, organizations take turns, as do the addresses within an organization.
 import { createCountedSlots } from '../../lib/counted-slots.ts'
 import { createFairSlots, type FairSlots } from '../../lib/fair-slots.ts'
 import type { EvidenceSession } from '../evidence-types.ts'
 import { EvidenceBusyError } from './errors.ts'
 
 export interface UploadLimits {
-  /** Each upload takes up to DOCUMENT_BYTES_MAX of memory from its first byte until it is stored or rejected. */
+  /** Each upload takes up to DOCUMENT_BYTES_MAX of memory until it is stored or rejected. */
   readonly arriving: number
   readonly arrivingPerOrganization: number
   readonly arrivingPerAddress: number
@@ -24,7 +24,7 @@ export const UPLOAD_LIMITS: UploadLimits = {
   openedPerOrganization: 4,
 }
 
-/** Share of the free slots that one organization can take: a third organization still finds one. */
+/** Share of the free slots that one organization can take, leaving slots for a third organization. */
 const ORGANIZATION_PART = 1 / 3
 /** Share of its organization's slots that one address can take. */
 const ADDRESS_PART = 1 / 2
@@ -48,7 +48,7 @@ export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
   }
 
   return {
-    /** For an upload, before its body is read. @param address empty if unknown @throws EvidenceBusyError */
+    /** Call before the body is read. @param address empty if unknown @throws EvidenceBusyError */
     acquireArrival: (
       { organizationId, id }: Pick<EvidenceSession, 'organizationId' | 'id'>,
       address: string,
@@ -68,7 +68,7 @@ export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
       return release
     },
 
-    /** Waits for the turn of an upload whose body has arrived. */
+    /** Waits for a slot for an upload whose body has arrived. */
     acquireOpening: async (
       { organizationId }: Pick<EvidenceSession, 'organizationId'>,
       address: string,

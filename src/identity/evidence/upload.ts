@@ -1,4 +1,4 @@
-// Converts an upload to a storable document: detects its type from its content, and re-encodes images or checks PDFs.
+// Detects an upload's type from its content, then re-encodes an image or checks a PDF.
 
 import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
 import { BodyFragmentedError } from '../../server/json-body.ts'
@@ -14,7 +14,7 @@ import { DocumentInvalidError, DocumentTooLargeError, DocumentTypeError } from '
 import { readMediaHeader } from './media-header.ts'
 import type { Reencoder } from './reencode.ts'
 
-/** Programs that open documents, each in a process that can be killed. */
+/** Each opens documents in a process that can be killed. */
 export interface DocumentPrograms {
   readonly reencoder: Reencoder
   readonly pdfChecker: Pick<PdfChecker, 'check'>
@@ -29,7 +29,7 @@ export interface CleanDocument {
 const UNDECLARED = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
 const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', 'image/pjpeg': 'image/jpeg' }
 
-/** A photograph of 1 MB needs 17 kB per second. */
+/** At the minimum rate, about 1 MB arrives within the time limit. */
 export const UPLOAD_PACE: UploadPace = { timeLimitMs: 60_000, graceMs: 10_000, bytesPerSecondMin: 16_384 }
 
 export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: UploadPace): Promise<Uint8Array> => {

@@ -19,7 +19,7 @@ export interface NewEvidence {
 }
 
 export interface Vault {
-  /** Writes the file and flushes it to disk. The caller stores the record, or else discards the file. */
+  /** Writes the file to disk. The caller must store the record or discard the file. */
   put(target: EvidenceTarget, evidence: NewEvidence): Promise<NewEvidenceRecord>
   /** @throws EvidenceUnreadableError, also while reading */
   open(target: EvidenceTarget, record: EvidenceRecord): Promise<AsyncGenerator<Uint8Array>>
@@ -49,7 +49,7 @@ async function* inSlices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += WRITE_BYTES) yield bytes.subarray(at, at + WRITE_BYTES)
 }
 
-/** Passes the source through. @throws EvidenceUnreadableError unless it has exactly `byteLength` bytes */
+/** @throws EvidenceUnreadableError unless the source has exactly `byteLength` bytes */
 async function* exactly(source: AsyncIterable<Uint8Array>, byteLength: number): AsyncGenerator<Uint8Array> {
   let length = 0
   for await (const piece of source) {

@@ -1,5 +1,5 @@
-// Makes every session change of this process: commits it first, then announces it (invariant 7) to the streams that
-// follow the session and the caches with its wallets.
+// Makes all session changes of this process. Commits a change first, then announces it to streams and caches
+// (invariant 7).
 
 import type { Registered, Registration, SessionState, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -52,11 +52,11 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
   return {
     register: async (input) => {
       const registered = await sessions.register(input)
-      // Reusing a session changes no standing.
+      // Reusing a session doesn't change a standing.
       if (registered.created) listener.standingChanged(standingOf({ session: registered.session, wallets: [] }))
       return registered
     },
-    // These changes are frequent and can be requested again. Operators' decisions (admin/routes) wait for the disk.
+    // These changes are frequent and repeatable. Operators' decisions (admin/routes) wait for the disk.
     changeStatus: async (change) => announce(await sessions.changeStatus(change, { survives: 'process-crash' })),
     connectWallet: async (connection) => announce(await wallets.connect(connection)),
     removeWallet: async (removal) => {
@@ -73,7 +73,7 @@ export type ChangeTogether<Tables extends SessionTables = SessionTables> = <Resu
   work: (changes: SessionChanges, tables: Tables) => Promise<Result>,
 ) => Promise<Result>
 
-/** Makes several changes in one transaction, and announces them in order after the commit. */
+/** Announces the changes in order after the commit. */
 export const createChangeTogether =
   <Tables extends SessionTables>(
     transaction: <Result>(work: (tables: Tables) => Promise<Result>) => Promise<Result>,

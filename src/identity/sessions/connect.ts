@@ -1,5 +1,5 @@
-// Connects a wallet on the verification page. The message is stored with its nonce, so a proof is checked against the
-// text and host for which it was requested. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
+// Connects a wallet on the verification page. The message is stored with its nonce, so that a proof is checked against
+// the requested text and host. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLockedError } from '../../domain/session-errors.ts'
@@ -63,8 +63,8 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
     },
 
     /**
-     * Connects the wallet. @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, or
-     * for another session or host; SessionClosedError, WalletLockedError, WalletLimitError, WalletsOverTimeError
+     * @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, or for another session or
+     * host; SessionClosedError, WalletLockedError, WalletLimitError, WalletsOverTimeError
      */
     connect: async (
       session: Pick<Session, 'organizationId' | 'id'> & ByBrowser,
@@ -75,7 +75,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
       const { wallet, chain, message } = asked
       const kind = await verifyProof({ wallet, message, signature })
       if (kind === null) throw new ProofInvalidError()
-      // The transaction that stores the wallet spends the nonce, so only one of two requests with it succeeds.
+      // The same transaction stores the wallet and spends the nonce, so only one of two requests with it succeeds.
       return changes.connectWallet({
         organizationId: session.organizationId,
         sessionId: session.id,

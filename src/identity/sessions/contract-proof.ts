@@ -1,11 +1,11 @@
-// Verifies signatures of contract wallets on chain, even before deployment. Without an RPC URL, no such proof is valid.
-// Source: EIP-1271, ERC-6492; viem makes the check with one `eth_call` of the universal validator.
+// Verifies signatures of contract wallets on chain, even before deployment. Without an RPC URL, none is valid. Source:
+// EIP-1271, ERC-6492; viem calls the universal validator with one `eth_call`.
 import type { Transport } from 'viem'
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import type { ContractProofVerifier } from './proof.ts'
 
 export interface ContractProofOptions {
-  /** EIP-155 id → RPC URLs, in order of preference; the next is used if one fails. */
+  /** RPC URLs by EIP-155 id, in order of preference. */
   readonly rpcUrls: ReadonlyMap<number, readonly string[]>
   readonly transport: (url: string) => Promise<Transport>
 }
@@ -14,13 +14,13 @@ export const createContractProofVerifier = ({ rpcUrls, transport }: ContractProo
   return async ({ wallet: { address, chainId }, message, signature }) => {
     const urls = rpcUrls.get(chainId)
     if (urls === undefined) return false
-    // Most services have no RPC URLs, so viem is loaded by the first proof that needs it.
+    // Loaded on demand: most services have no RPC URLs.
     const { createPublicClient } = await import('viem')
     let cause: unknown
     for (const url of urls) {
       try {
         const client = createPublicClient({ transport: await transport(url) })
-        // If the URL serves another chain, its response does not apply to this wallet.
+        // The response of another chain doesn't apply to this wallet.
         if ((await client.getChainId()) !== chainId) continue
         return await client.verifyMessage({
           address: address as `0x${string}`,

@@ -1,5 +1,5 @@
-// Creates the link to a session's verification page. Its token is stored only as a hash, so that neither the session's
-// id nor the database opens the page (threats row 2).
+// Links to a session's verification page. Only a hash of the token is stored, so that neither the session's id nor the
+// database opens the page (threats row 2).
 import { randomBytes } from 'node:crypto'
 import { createQrEncoder } from '../../lib/qr-matrix.ts'
 import { createQrPainter } from '../../lib/qr-png.ts'
@@ -9,9 +9,8 @@ const TOKEN_BYTES = 18
 export const TOKEN_LENGTH = 24
 
 export interface PortalLink {
-  /** For the requesting caller; never stored. */
   readonly url: string
-  /** 24 characters, the end of the URL. */
+  /** End of the URL. */
   readonly token: string
   readonly tokenHash: Uint8Array
 }
@@ -24,20 +23,20 @@ export const hashToken = (token: string): Uint8Array => {
   return hash
 }
 
-/** @param portalUrl public address of the page without a trailing slash */
+/** @param portalUrl public address of the page, without a trailing slash */
 export const createPortalLink = (portalUrl: string): PortalLink => {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   return { url: linkPrefix(portalUrl) + token, token, tokenHash: hashToken(token) }
 }
 
-/** Returns the token's hash, or null if the token is malformed. */
+/** Returns the token's hash; null if the token is malformed. */
 export const parseToken = (text: string): Uint8Array | null =>
   /^[A-Za-z0-9_-]{24}$/.test(text) ? hashToken(text) : null
 
-/** Returns an image source of `size` by `size` pixels. */
+/** Returns an image source. @param size side length in pixels */
 export type QrCodeOf = (link: Pick<PortalLink, 'token'>, size: number) => string
 
-/** Prepares the QR codes of one portal's links. @throws Error if its address is too long for a QR code */
+/** @throws Error if the portal's address is too long for a QR code */
 export const createQrCodes = (portalUrl: string): QrCodeOf => {
   const encoder = createQrEncoder(linkPrefix(portalUrl), TOKEN_LENGTH)
   const paint = createQrPainter(encoder.side)

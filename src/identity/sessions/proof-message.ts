@@ -1,12 +1,11 @@
-// The message that a person signs to prove ownership of a wallet. It names the page's host, the requesting organization
-// and the session (threats row 4). Source: EIP-4361; for Solana, the "Sign In With Solana" message of the Wallet
-// Standard, which has the same fields.
+// Message that a wallet signs to prove ownership. It names the page's host, the organization and the session (threats
+// row 4). Source: EIP-4361; for Solana, "Sign In With Solana" of the Wallet Standard, which has the same fields.
 
 import { type WalletOnChain, walletAddressText } from '../../domain/wallet.ts'
 import { isoTime } from '../../lib/time.ts'
 
 export interface ProofMessageFields {
-  /** Host of the page, with its port if any. */
+  /** Host of the page, with its port if it has one. */
   readonly portalHost: string
   /** Absolute address of the page. */
   readonly portalUrl: string
@@ -17,7 +16,7 @@ export interface ProofMessageFields {
   readonly expiresAtSeconds: number
   readonly sessionId: string
   readonly organizationName: string
-  /** Purpose of the signature: to connect the wallet (default), or to continue in another browser. */
+  /** `connect` (default) connects the wallet; `continue` opens the session in another browser. */
   readonly purpose?: 'connect' | 'continue'
 }
 
@@ -26,17 +25,17 @@ const STATEMENTS = {
   continue: (name: string) => `Continue in this browser your identity verification for ${name}`,
 } as const
 
-/** Solana's clusters have no numeric id, so messages name mainnet. */
+/** Solana's clusters have no numeric id. */
 const SOLANA_CHAIN_ID = 'mainnet'
 const NAME_MAX = 80
 
 /**
- * Reduces a name to the characters that EIP-4361 allows in a statement, so that no wallet rejects the message and no
- * name can add a line. Other characters become question marks.
+ * Limits a name to the characters that EIP-4361 allows in a statement; others become question marks. Otherwise, wallets
+ * could reject the message, or a name could add a line.
  */
 export const printableName = (name: string): string => {
   let text = ''
-  // Drops accents but keeps the letters, so that the name stays recognizable.
+  // Drops accents but keeps the letters.
   for (const character of name.normalize('NFD').replaceAll(/\p{Mn}/gu, '')) {
     const code = character.codePointAt(0) ?? 0
     text += code >= 0x20 && code <= 0x7e && !'"<>\\^`{|}/%'.includes(character) ? character : '?'

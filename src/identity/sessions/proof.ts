@@ -1,6 +1,5 @@
-// Checks a wallet's signature over a message. EVM: EIP-191; an optional verifier checks contract wallets (EIP-1271,
-// ERC-6492). Solana: Ed25519 over the text's bytes. Uses audited JavaScript, because it runs only a few times per
-// session.
+// Checks a wallet's signature over a message. EVM: EIP-191 or, for contract wallets, EIP-1271 and ERC-6492. Solana:
+// Ed25519. Uses audited JavaScript, because it runs only a few times per session.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import bs58 from 'bs58'
@@ -18,15 +17,15 @@ export type ContractProofVerifier = (
   proof: SignedProof & { readonly wallet: Extract<WalletOnChain, { family: 'evm' }> },
 ) => Promise<boolean>
 
-/** Returns the kind of proof, or null for an invalid proof. Rejects if a contract wallet cannot be queried. */
+/** Returns the kind of proof; null if it is invalid. Rejects if a contract wallet can't be queried. */
 export type VerifyProof = (proof: SignedProof) => Promise<Exclude<ProofKind, 'sandbox'> | null>
 
-/** Contract wallets choose their own signature format; this length suffices for any. */
+/** Enough for any contract wallet, which chooses its own signature format. */
 const SIGNATURE_HEX_MAX = 16_386
 
 const encoder = new TextEncoder()
 
-/** EIP-191, version 0x45: the digest that wallets sign for a text. */
+/** EIP-191 version 0x45: digest that wallets sign for a text. */
 const personalMessageDigest = (message: string): Uint8Array => {
   const text = encoder.encode(message)
   return keccak_256(Buffer.concat([encoder.encode(`\x19Ethereum Signed Message:\n${text.length}`), text]))
@@ -35,7 +34,7 @@ const personalMessageDigest = (message: string): Uint8Array => {
 const hexBytes = (text: string): Uint8Array | null =>
   text.length <= SIGNATURE_HEX_MAX && isHexBytes(text) ? Uint8Array.fromHex(text.slice(2)) : null
 
-/** v is 27 or 28, or 0 or 1 from some hardware wallets. */
+/** v is 27 or 28; some hardware wallets use 0 or 1. */
 const recoverSigner = (message: string, signature: Uint8Array): string | null => {
   if (signature.length !== 65) return null
   const v = signature[64]!
@@ -48,7 +47,7 @@ const recoverSigner = (message: string, signature: Uint8Array): string | null =>
     const publicKey = secp256k1.Point.fromBytes(compressed).toBytes(false)
     return `0x${keccak_256(publicKey.subarray(1)).subarray(12).toHex()}`
   } catch {
-    // Not a point on the curve, so no one can have created this signature.
+    // Not a point on the curve, so nobody can have created this signature.
     return null
   }
 }
@@ -63,12 +62,12 @@ const isSolanaSignature = async (address: SolanaAddress, message: string, text: 
     // Strict verification (RFC 8032, FIPS 186-5) rejects small-order keys, for which anyone can sign.
     return ed25519.verify(signature, encoder.encode(message), solanaAddressBytes(address), { zip215: false })
   } catch {
-    // The address is not a point on the curve, for example a program's address, so no one can sign for it.
+    // The address isn't a point on the curve, such as a program's address, so nobody can sign for it.
     return false
   }
 }
 
-/** @param contractVerifier without it, contract wallets cannot prove ownership */
+/** @param contractVerifier if undefined, contract wallets can't prove ownership */
 export const createVerifyProof =
   (contractVerifier?: ContractProofVerifier): VerifyProof =>
   async ({ wallet, message, signature }) => {

@@ -1,4 +1,4 @@
-// Decision providers. `manual`, the default, leaves the decision to operators; `sandbox` serves test keys.
+// Decision providers. By default (`manual`), operators decide; `sandbox` is for test keys.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
@@ -6,21 +6,18 @@ import type { SessionStore } from '../types.ts'
 import type { SessionChanges } from './changes.ts'
 
 export interface RegisterContext {
-  /** Outcome requested with a test key; always null for live keys. */
+  /** Outcome requested with a test key; null for live keys. */
   readonly forcedOutcome: SessionStatus | null
-  /** Makes changes in the transaction of the registration. */
+  /** Makes changes in the registration's transaction. */
   readonly changes: SessionChanges
   readonly sessions: SessionStore
 }
 
 export interface DecisionProvider {
   readonly name: string
-  /** Called in the transaction that registered (created or reused) a session; if it rejects, nothing is registered. */
+  /** Called in the registration's transaction for created and reused sessions. If it rejects, nothing is registered. */
   registered?(session: Session, context: RegisterContext): Promise<void>
-  /**
-   * Called after the person submitted everything that the level requires. The provider then changes the status,
-   * immediately or later.
-   */
+  /** Called once the person has submitted everything. The provider then changes the status, immediately or later. */
   submitted(session: Session & ByBrowser): Promise<void>
 }
 
@@ -33,14 +30,11 @@ export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus
 
 export interface Providers {
   forNew(environment: ApiKeyEnvironment, organizationId?: string): DecisionProvider
-  /** The session's original provider, if it still exists; otherwise operators decide. */
+  /** The session's original provider; operators decide if it no longer exists. */
   of(session: Session): DecisionProvider
 }
 
-/**
- * @param live decides for live keys; operators decide the rest
- * @param outside decides for the live keys of organizations that chose it
- */
+/** @param outside decides for live keys of organizations that chose it. @param live decides for other live keys */
 export const createProviders = (input: {
   readonly manual: DecisionProvider
   readonly sandbox: DecisionProvider

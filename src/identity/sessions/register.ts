@@ -1,5 +1,4 @@
-// Handles one decoded registration: creates a session, or reuses one of the wallet. Source: spec B1; decisions §5,
-// "Reuse", "redirectUrl".
+// Creates a session, or reuses one of the wallet. Source: spec B1; decisions §5, "Reuse", "redirectUrl".
 
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
@@ -28,12 +27,12 @@ export interface RegisterDependencies {
 interface RegisterCall {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
-  /** Registering key, checked again in the transaction. Null if the transaction has checked the caller's permission. */
+  /** Key that the transaction checks again; null if the transaction has checked the caller's permission. */
   readonly keyId: string | null
   readonly actor: string
   readonly checkType: CheckType
   readonly request: RegisterRequest
-  /** Id for a new session; the same in every attempt of one request. */
+  /** Id of a new session, the same in every attempt of a request. */
   readonly sessionId: string
   readonly forcedOutcome: SessionStatus | null
 }
@@ -78,10 +77,8 @@ export const createRegister = ({ together, clock, providers, qrCodeOf, portalUrl
   },
 
   /**
-   * Creates another link, because earlier links are not stored.
-   * @param requiresProof the link opens a session in use only with a proof of one of its wallets
-   * @param keyId as in `register`
-   * @throws SessionUnknownError, KeyUnusableError
+   * Creates another link, because links aren't stored. @throws SessionUnknownError, KeyUnusableError
+   * @param requiresProof whether the link opens a session in use only with a proof of one of its wallets
    */
   relink: async (
     organizationId: string,
@@ -98,7 +95,7 @@ export const createRegister = ({ together, clock, providers, qrCodeOf, portalUrl
     return link
   },
 
-  /** Session creation response (spec, "Session creation response") as JSON. */
+  /** JSON of the spec's "Session creation response". */
   answer: (sessionId: string, link: PortalLink, size: number): string =>
     JSON.stringify({ sessionId, redirectUrl: link.url, qrCode: qrCodeOf(link, size) }),
 })

@@ -1,11 +1,11 @@
-// Provider of test keys: the caller chooses the outcome. Handles only sessions of test keys.
+// Provider for test keys, whose callers choose the outcome.
 import { fixedError } from '../../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { isEvmAddress } from '../../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
 import { createManualProvider, type DecisionProvider, type RegisterContext } from './providers.ts'
 
-/** Header with the requested status. Ignored with a live key. */
+/** Header with the requested status; ignored for live keys. */
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
 
 class SandboxOutcomeInvalidError extends fixedError(
@@ -24,7 +24,7 @@ export const parseSandboxOutcome = (header: string | null): SessionStatus | null
 const ACTOR = 'provider:sandbox'
 
 export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => {
-  /** Connects the session's wallet and gives consent, as a person would do first. */
+  /** Connects the session's wallet and gives consent, as a person would. */
   const prepare = async (
     { organizationId, id, lockedAddress, consentedAtSeconds }: Session,
     { changes, sessions }: RegisterContext,
@@ -61,7 +61,7 @@ export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeSt
         publicComment: forcedOutcome === 'retry' ? 'The sandbox requests another attempt.' : null,
       })
     },
-    // Without a forced outcome, a test session waits like a live session that no operator has reviewed.
+    // Without a forced outcome, a test session waits like a live session.
     submitted: createManualProvider(ownChanges).submitted,
   }
 }

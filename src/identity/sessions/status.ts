@@ -1,4 +1,4 @@
-// The only builder of the session status object (spec, "Session status object", with the presence rules of its table).
+// Builds the session status object (spec, "Session status object" and the presence rules of its table).
 import type { SessionState, SessionStatus } from '../../domain/session.ts'
 import { isoTime } from '../../lib/time.ts'
 
@@ -12,9 +12,9 @@ export interface SessionStatusObject {
   readonly sessionId: string
   readonly status: SessionStatus
   readonly userId?: string
-  /** ISO 8601. Present only if completed. */
+  /** ISO 8601; present only if completed. */
   readonly completedAt?: string
-  /** Empty unless completed; `unverifiedWallets` is then empty. */
+  /** Empty unless completed; then, `unverifiedWallets` is empty. */
   readonly verifiedWallets: readonly WalletEntry[]
   readonly unverifiedWallets: readonly WalletEntry[]
 }

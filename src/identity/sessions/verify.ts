@@ -40,7 +40,7 @@ export type VerifyWallet = (
     /** Address in the caller's spelling, for the response. */
     readonly addressAsSent: string
     readonly checkType: CheckType | null
-    /** Like in Standings.find. */
+    /** As in Standings.find. */
     readonly chain: string | null
   },
 ) => VerificationAnswer | Promise<VerificationAnswer>

@@ -1,5 +1,5 @@
-// Name of a wallet's chain in responses. The set is open: the chain table's own names first, then viem's names
-// (`polygon`), then `eip155:<id>` (decisions §5, "Wallet entry").
+// Names chains in responses. The set is open: names in the chain table, viem's names (`polygon`), or `eip155:<id>`
+// (decisions §5, "Wallet entry").
 import type { Chain, ChainTable } from '../../domain/chain.ts'
 
 interface KnownChains {
@@ -8,14 +8,14 @@ interface KnownChains {
   readonly ids: ReadonlyMap<string, number>
 }
 
-/** Loaded on first use: several hundred chains that most deployments never need. */
+/** Loaded on first use: most deployments never need these hundreds of chains. */
 let knownChains: Promise<KnownChains> | undefined
 
 const loadKnown = async (): Promise<KnownChains> => {
   const chains: Readonly<Record<string, unknown>> = await import('viem/chains')
   const names = new Map<number, string>()
   const ids = new Map<string, number>()
-  // Sorted, so that every process chooses the same name if two share an id.
+  // Sorted, so that every process chooses the same name for a shared id.
   for (const name of Object.keys(chains).sort()) {
     const id = (chains[name] as { readonly id?: unknown } | null)?.id
     if (typeof id !== 'number') continue
@@ -36,7 +36,7 @@ export const evmChainName = async (table: ChainTable, chainId: number): Promise<
   return (await known()).names.get(chainId) ?? `eip155:${chainId}`
 }
 
-/** Returns only the name if it is in none of the three sources, for example after its removal from the table. */
+/** Returns only the name if no source has it, such as after its removal from the table. */
 export const walletChain = async (table: ChainTable, name: string): Promise<Chain | Pick<Chain, 'name'>> => {
   const own = table.byName(name)
   if (own !== undefined) return own

@@ -1,5 +1,5 @@
-// Maps hashes to record places: a hash table with open addressing in one typed array, so that a million entries cost
-// the garbage collector nothing. The caller, who has the records, resolves collisions.
+// Hash table with open addressing in one typed array: a million entries cost the garbage collector nothing. The caller
+// has the records and resolves collisions.
 
 export interface RecordIndex {
   /** Returns the place with this hash for which `isIt` returns true; -1 if none. */
@@ -12,10 +12,10 @@ export interface RecordIndex {
   clear(): void
 }
 
-/** Numbers per entry: the hash, and the place plus one (0: empty). */
+/** Numbers per entry: the hash, and the place plus one (0 if empty). */
 const ENTRY = 2
 const FIRST_ENTRIES = 1_024
-/** Maximum load factor: above it, probe sequences become long. */
+/** Maximum load factor; above it, probe sequences become long. */
 const FULL = 0.7
 
 /** Hashes and places are integers below 2^32 - 1. */
@@ -50,7 +50,7 @@ export const createRecordIndex = (): RecordIndex => {
     }
   }
 
-  /** Moves entries up that the gap would make unreachable. */
+  /** Moves up entries that the gap would make unreachable. */
   const closeGap = (gap: number): void => {
     const mask = entries - 1
     let empty = gap

@@ -1,7 +1,6 @@
-// Caches some hundred thousand standings as bytes: a lookup takes about a microsecond, and the garbage collector sees
-// only a few large blocks. Records are appended; when all blocks are full, the oldest is overwritten. Invariant: every
-// result was read after the last change of its wallet and of each person in it. Changes set marks in a table that
-// wallets and persons share by hash; on a collision, a standing is reread unnecessarily.
+// Caches standings as bytes in a few large blocks, for lookups in about a microsecond without garbage. When all blocks
+// are full, the oldest is overwritten. Invariant: a result was read after the last change to its wallet and to each of
+// its persons. Changes set marks that wallets and persons share by hash; a collision only causes a reread.
 import { KEY_WORDS_MAX, readAddressWords } from '../../domain/address-key.ts'
 import { API_KEY_ENVIRONMENTS, type ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Level } from '../../domain/level.ts'
@@ -12,14 +11,13 @@ import { RECORD_BYTES_MAX, readStandingAt, writeStandings } from './standing-rec
 export interface StandingRecord {
   readonly caller: StandingCaller
   readonly address: string
-  /** Chain of the standing, as in `find`. Absent if the standing is the same on every chain. */
+  /** As in `find`; absent if the standing is the same on every chain. */
   readonly chain?: string | null
-  /** Level of the organization for the standing. */
   readonly level: Level
   readonly standings: StandingsByType
-  /** Persons whose change invalidates the record. */
+  /** A change to these persons invalidates the record. */
   readonly personIds: Iterable<string>
-  /** Other wallets whose change invalidates the record. */
+  /** A change to these wallets invalidates the record. */
   readonly otherAddresses: Iterable<string>
   /** Value of `now()` before the record's data was first read. */
   readonly readAt: number
@@ -27,7 +25,7 @@ export interface StandingRecord {
 
 export interface StandingMemory {
   now(): number
-  /** Undefined if nothing is cached, or the record has changed since or is for another level. */
+  /** Undefined if nothing is cached, the record is outdated, or it is for another level. */
   find(
     caller: StandingCaller,
     address: string,
@@ -37,13 +35,12 @@ export interface StandingMemory {
   ): KnownStanding | undefined
   keep(record: StandingRecord): void
   changed(environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null): void
-  /** Drops everything read for an organization. */
   forget(organizationId: string): void
   clear(): void
 }
 
 export interface StandingMemoryOptions {
-  /** Maximum bytes of the records; the index takes up to a tenth more. Memory is allocated on demand. */
+  /** Maximum bytes of the records; the index takes up to 10% more. Allocated on demand. */
   readonly maxBytes: number
   readonly blockBytes?: number
 }
@@ -52,8 +49,7 @@ const BLOCK_BYTES = 1_048_576
 const WORD_BYTES = 4
 const MARKS = 2 ** 19
 
-// A record's words: hash, length, caller, read time (two words), level and widths, marks of persons and other wallets,
-// key, standings.
+// Layout of a record in words: hash, length, caller, read time (two), level and widths, marks, key, standings.
 const HASH = 0
 const LENGTH = 1
 const CALLER = 2
@@ -62,18 +58,18 @@ const READ_HIGH = 4
 const SHAPE = 5
 const HEADER_WORDS = 6
 const DEPENDENCIES_MAX = 512
-/** More than the chains with proofs of contract wallets. Limited, because callers choose the names. */
+/** More than the chains with proofs of contract wallets, but limited because callers choose the names. */
 const CHAINS_MAX = 256
 const TWO_32 = 2 ** 32
-/** 2^32 / the golden ratio: spreads consecutive numbers far apart. */
+/** 2^32 divided by the golden ratio spreads consecutive numbers far apart. */
 const SPREAD = 0x9e3779b1
 
 interface Caller {
   /** Number for standings that are the same on every chain. */
   readonly number: number
-  /** Value of `now` when the numbers were assigned; older records belong to other numbers. */
+  /** Value of `now` when the numbers were assigned; older records have other numbers. */
   readonly since: number
-  /** Numbers for standings on one chain, by name; the empty name means no chain. */
+  /** Numbers for standings on one chain, by name; empty for no chain. */
   readonly byChain: Map<string, number>
 }
 
@@ -98,13 +94,12 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   let current = 0
   let used = 0
   let changes = 0
-  /** Everything read before this is dropped, including reads in progress. */
+  /** Reads from before this time are dropped, including reads in progress. */
   let clearedAt = 0
-  /** Length of the last read address, in words. */
   let keyWords = 0
   let keyHash = 0
 
-  // Random numbers per byte (tabulation hashing): callers choose addresses, but cannot choose collisions.
+  // Random numbers per byte (tabulation hashing), so that callers can't choose colliding addresses.
   const numbers = crypto.getRandomValues(new Uint32Array(KEY_BYTES_MAX * 256))
   const seed = numbers[0]!
 
@@ -132,7 +127,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     return true
   }
 
-  /** Returns the place of the record with the last read key, in words over all blocks; -1 if none. */
+  /** Place of the record with the last read key, in words over all blocks; -1 if none. */
   const locate = (hash: number, caller: number): number =>
     index.find(hash, (place) => isOfKey(blocks[Math.floor(place / blockWords)]!, place % blockWords, caller))
 
@@ -184,7 +179,6 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     return numbered - 1
   }
 
-  /** Reads the record with the last read key. */
   const readRecord = (caller: number, level: Level, type: StandingType): KnownStanding | undefined => {
     const place = locate(hashFor(caller), caller)
     if (place === -1) return undefined
@@ -241,7 +235,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
       words.set(dependencies, start + HEADER_WORDS)
       words.set(keyWords === key.length ? key : key.subarray(0, keyWords), start + HEADER_WORDS + dependencies.length)
       bytes.set(scratch.subarray(0, size), (start + headWords) * WORD_BYTES)
-      // Look it up only now, because making room may have overwritten the older record.
+      // Looked up only now, because making room may have overwritten the older record.
       const older = locate(hash, number)
       if (older === -1) index.add(hash, place)
       else index.move(hash, older, place)

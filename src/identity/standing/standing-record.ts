@@ -1,5 +1,5 @@
-// Encodes and decodes a wallet's standing as bytes, with only the data for responses. A standing that cannot be encoded
-// (text that is not Latin-1, or too long for a length byte) is not cached.
+// Encodes a wallet's standing as bytes. A standing that can't be encoded isn't cached: text that isn't Latin-1, or is
+// too long for a length byte.
 
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { VerifiedWallet } from '../../domain/standing.ts'
@@ -68,7 +68,7 @@ const writeStanding = ({ verifying, status, userId, wallets }: KnownStanding): v
   }
 }
 
-/** Returns the number of bytes written; 0 if the standing cannot be encoded. */
+/** Returns the number of bytes; 0 if the standing can't be encoded. */
 export const writeStandings = (standings: StandingsByType, into: Uint8Array): number => {
   target = into
   at = 0
@@ -88,7 +88,7 @@ export const writeStandings = (standings: StandingsByType, into: Uint8Array): nu
 }
 
 let source: Buffer = Buffer.alloc(0)
-/** The record decoded as one string, whose slices are its texts: decoding once is cheaper than once per text. */
+/** Decoding the record once and slicing it is cheaper than decoding each text. */
 let sourceText = ''
 let textStart = 0
 
@@ -115,7 +115,6 @@ const readStanding = (): KnownStanding => {
   return { verifying: { checkType, level, completedAtSeconds }, status, userId, wallets }
 }
 
-/** Reads the standing of one type between `start` and `end`. */
 export const readStandingAt = (bytes: Buffer, start: number, end: number, type: StandingType): KnownStanding => {
   source = bytes
   sourceText = bytes.toString('latin1', start, end)

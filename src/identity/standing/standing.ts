@@ -1,5 +1,5 @@
-// Decides whether a wallet is verified for one organization, from the sessions that contain it. Pure. Source: spec,
-// "Wallet verification response" and "Verification-level rule"; decisions §5, "Levels".
+// Decides whether a wallet is verified for an organization. Source: spec, "Wallet verification response",
+// "Verification-level rule"; decisions §5, "Levels".
 
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
@@ -13,9 +13,9 @@ export interface StandingCaller {
 export interface KnownStanding {
   /** Session that verifies the wallet; null if unverified. */
   readonly verifying: Pick<WalletSession, 'checkType' | 'level' | 'completedAtSeconds'> | null
-  /** Like Standing.status. */
+  /** As in Standing.status. */
   readonly status: SessionStatus | null
-  /** Person's id for this caller (pairwise). */
+  /** Pairwise: specific to this caller. */
   readonly userId: string | null
   /** Empty unless verified. */
   readonly wallets: readonly VerifiedWallet[]
@@ -27,23 +27,20 @@ export type StandingsByType = Readonly<Record<StandingType, KnownStanding>>
 export interface Standing {
   /** Newest session that verifies the wallet; null if unverified. */
   readonly verifying: WalletSession | null
-  /**
-   * Status of the organization's own newest session or, if it has none, of the verifying session. Null for an unknown
-   * wallet.
-   */
+  /** Status of the organization's newest own session, else of the verifying session; null for an unknown wallet. */
   readonly status: SessionStatus | null
   readonly personId: string | null
 }
 
 const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
 
-/** Session ids increase with creation time. */
+/** Session ids increase with time. */
 const newer = (left: WalletSession | undefined, right: WalletSession | undefined): WalletSession | undefined => {
   if (left === undefined || right === undefined) return left ?? right
   return left.sessionId >= right.sessionId ? left : right
 }
 
-/** Returns the matching session decided last; on equal numbers, the newer session. */
+/** Returns the matching session decided last; for equal numbers, the newer session. */
 const decidedLast = (
   sessions: readonly WalletSession[],
   matches: (session: WalletSession) => boolean,
@@ -68,10 +65,9 @@ const newestOf = (
   )
 
 /**
- * Returns the session that verifies the wallet for one check type: the newest completed session at the level of the
- * wallet's proof. The organization's own rejection, of any type, invalidates earlier results. Results of the type count
- * again only after its own completed session of this type. Another organization's result doesn't count while one of the
- * organization's own sessions is unsettled.
+ * Returns the newest completed session of the type at the level of the wallet's proof. The organization's own
+ * rejection, of any type, invalidates earlier results until an own session of this type is completed. Another
+ * organization's result doesn't count while an own session is unsettled.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],
@@ -94,10 +90,9 @@ const verifyingOf = (
 }
 
 /**
- * Returns the sessions that count for the wallet on a chain. A contract wallet is verified on the chain of its proof.
- * The organization's own rejection or unsettled session counts on every chain, because a key's wallet can also be
- * proven as a contract (EIP-7702). With null, all sessions count, because the specified verify request has no chain;
- * the response lists the chains.
+ * Returns the sessions that count on a chain; all if null. A contract wallet is verified only on the chain of its
+ * proof. The organization's own rejection or unsettled session counts on every chain, because a key's wallet can also
+ * be proven as a contract (EIP-7702).
  */
 export const sessionsOn = (sessions: readonly WalletSession[], chain: string | null): readonly WalletSession[] =>
   sessions.flatMap((session) => {
@@ -106,11 +101,7 @@ export const sessionsOn = (sessions: readonly WalletSession[], chain: string | n
     return own && (status === 'rejected' || isUnsettled) ? [{ ...session, connected: false }] : []
   })
 
-/**
- * @param sessions the wallet's sessions visible to the organization (StandingSource.loadSessions, sessionsOn)
- * @param level the organization's current level
- * @param checkType null for all types
- */
+/** @param sessions all sessions of the wallet visible to the organization @param checkType null for all types */
 export const judgeStanding = (
   sessions: readonly WalletSession[],
   level: number,

@@ -1,5 +1,4 @@
-// Caches each wallet's standing per organization, until a change invalidates it. Invariant: cached data was read after
-// the last change that affects it.
+// Caches wallets' standings per organization. Invariant: cached data was read after the last change that affects it.
 import { LRUCache } from 'lru-cache'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
@@ -29,17 +28,16 @@ export interface StandingsDependencies {
   readonly source: StandingSource
   /** Null if the organization no longer exists. */
   readonly loadLevel: (organizationId: string) => Promise<Level | null>
-  /** False if changes were last read too long ago: standings are then read from the store. */
+  /** False if changes were last read too long ago; standings are then read from the store. */
   readonly isUpToDate: () => boolean
-  /** Maximum bytes of the cached standings: 150 to 200 per wallet. */
+  /** Bytes of cached standings: 150 to 200 per wallet. */
   readonly maxBytes?: number
 }
 
 export interface Standings {
   /**
-   * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, and nowhere if
-   * `chain` is null. Synchronous if the standing is cached and the cache is current. Rejects if the store is
-   * unavailable, which never means "not verified".
+   * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, so nowhere if
+   * `chain` is null. Synchronous if cached. Rejects if the store is unavailable, which never means "not verified".
    */
   find(
     caller: StandingCaller,
@@ -47,11 +45,11 @@ export interface Standings {
     checkType: CheckType | null,
     chain: string | null,
   ): KnownStanding | Promise<KnownStanding>
-  /** Number of changes so far. A standing is current until it increases. */
+  /** Number of changes so far; a standing is current until it increases. */
   changes(): number
   sessionChanged(change: StandingChange): void
   organizationChanged(organizationId: string): void
-  /** For use after missed changes. */
+  /** Call after changes may have been missed. */
   clear(): void
 }
 
@@ -70,9 +68,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
   const { source, loadLevel, isUpToDate, maxBytes = MAX_BYTES } = dependencies
   const memory = createStandingMemory({ maxBytes })
   const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
-  /**
-   * Incremented with every change to an organization, because a level read before a change must not be cached after it.
-   */
+  /** Incremented with every organization change: a level read before a change must not be cached after it. */
   let organizationChanges = 0
 
   const readLevel = async (organizationId: string): Promise<Level> => {
@@ -100,7 +96,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
     const personIds = new Set<string>()
     const otherAddresses = new Set<WalletAddress>()
 
-    /** Omits wallets that the organization has rejected, or whose results it doesn't accept. */
+    /** Omits wallets that the organization rejected, or whose results it doesn't accept. */
     const listWallets = async (personId: string, checkType: CheckType): Promise<readonly VerifiedWallet[]> => {
       const wallets = await source.loadPersonWallets(query, personId)
       const sessionsOf = new Map<WalletAddress, Promise<readonly WalletSession[]>>([[address, Promise.resolve(loaded)]])
@@ -125,7 +121,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
       return { verifying, status, userId, wallets }
     }
     const any = await complete('any')
-    // Most wallets were checked in only one way, so one record serves every type.
+    // Most wallets have only one type, so one record serves every type.
     const only = onlyTypeOf(sessions)
     const of = async (type: CheckType): Promise<KnownStanding> =>
       only === type ? any : only === null && sessions.length > 0 ? complete(type) : NEVER_SEEN
@@ -158,10 +154,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
   }
 }
 
-/**
- * Facts of a wallet on a chain, for the organization whose policy reads them. Synchronous if cached. Rejects if the
- * store is unavailable; there is then no verdict.
- */
+/** Facts of a wallet for a policy. Synchronous if cached. Rejects if the store is unavailable: no verdict. */
 type IdentityFactsOf = (
   caller: StandingCaller,
   address: WalletAddress,

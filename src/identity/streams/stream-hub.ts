@@ -1,5 +1,5 @@
-// Tracks which streams follow which session. A stream subscribes before it reads the current status (invariant 7), and
-// drops events that are not newer than that status.
+// Tracks which streams follow which session. A stream subscribes before it reads the status (invariant 7), and drops
+// events that aren't newer.
 import { DeadlineExceededError, fixedError } from '../../domain/errors.ts'
 import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -8,14 +8,13 @@ import { buildStatus } from '../sessions/status.ts'
 import { createStreamShares, type StreamOwner } from './stream-shares.ts'
 import { createStreamTopics, type Topic } from './stream-topics.ts'
 
-/** The service is stopping and accepts no more streams. */
 class StreamsStoppingError extends fixedError('SHUTTING_DOWN', 'the service is stopping; connect again', {
   retryAfterSeconds: 1,
 }) {}
 
 export interface StreamHubDependencies {
   readonly read: (organizationId: string, sessionId: string) => Promise<SessionState | null>
-  /** States after each change beyond a sequence, oldest first. */
+  /** Returns the state after each change beyond a sequence, oldest first. */
   readonly readSince: (
     organizationId: string,
     sessionId: string,
@@ -23,28 +22,25 @@ export interface StreamHubDependencies {
   ) => Promise<readonly SessionState[]>
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** Called if a change could not be read; the hub retries once per second. */
+  /** Called if a change could not be read; the hub retries every second. */
   readonly onError: (error: unknown) => void
-  /** Calls of `tick` per second; with more calls, each writes to fewer streams. */
+  /** With more ticks per second, each writes to fewer streams. */
   readonly ticksPerSecond?: number
 }
 
 export interface StreamRequest extends StreamOwner {
   readonly sessionId: string
-  /** Maximum number of streams for this key. Defaults to the hub's own limit. */
+  /** Limit for this key. Defaults to the hub's limit. */
   readonly streamsMax?: number
-  /** The session has the requested type and environment. Otherwise, `open` throws SessionUnknownError. */
+  /** Whether the session has the requested type and environment; otherwise `open` throws SessionUnknownError. */
   readonly accepts: (state: SessionState) => boolean
-  /** The key is still valid. If this throws or rejects, validity is unknown, and the stream continues. */
+  /** Whether the key is still valid. If it throws or rejects, the stream continues. */
   readonly allowed: () => boolean | Promise<boolean>
-  /**
-   * Checked before each event after the first: unless it returns true, the stream ends without the event. For readers
-   * who can lose the session to another browser.
-   */
+  /** Checked before each further event: unless true, the stream ends. For readers who can lose the session. */
   readonly mayReceive?: () => Promise<boolean>
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** The request already got another response (408), so that a stream would have no reader. */
+  /** The request already got another response (408), so the stream would have no reader. */
   readonly isLate: () => boolean
 }
 
@@ -53,14 +49,13 @@ export interface StreamHub {
   open(request: StreamRequest): Promise<EventStream>
   /** Call after a session changed in this process. */
   publish(state: SessionState): void
-  /** Call after a session changed in any process: reads the changes that its followers have not received. */
+  /** Call after a session changed in any process, to read changes that its followers haven't received. */
   refresh(sessionId: string, sequence: number): void
-  /** Rereads every followed session, after changes may have been missed. */
+  /** Call after changes may have been missed. */
   refreshAll(): void
-  /** Call `ticksPerSecond` times per second: sends keep-alives, checks keys, and ends streams whose reader stopped. */
+  /** Call `ticksPerSecond` times per second. Sends keep-alives, checks keys, and ends streams without a reader. */
   tick(): void
   size(): number
-  /** Ends all streams and accepts no new streams. */
   close(): void
 }
 
@@ -69,7 +64,7 @@ interface Subscription {
   readonly topic: Topic<Subscription>
   readonly stream: EventStream
   readonly slot: Set<Subscription>
-  /** Pending events that wait for `mayReceive`, in order. */
+  /** Events that wait for `mayReceive`, in order. */
   delivered: Promise<void>
 }
 
@@ -148,7 +143,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
         const { wanted, published } = topic
         const states = await readSince(topic.organizationId, topic.sessionId, published)
         for (const state of states) send(topic, state)
-        // The read returned every change: the wanted change is included, or will never come.
+        // Every change was read, so the wanted change is included or will never come.
         if (topic.wanted === wanted && topic.published >= published) topic.wanted = 0
       }
     } catch (error) {
@@ -163,7 +158,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (!topic.reading && topic.wanted > topic.published) void readAgain(topic)
   }
 
-  /** If the session's other streams are ahead, the changes in between follow the given state. */
+  /** If other streams of the session are ahead, the changes in between follow. */
   const begin = ({ topic, stream }: Subscription, state: SessionState): void => {
     stream.begin(toEvent(state))
     const { published } = topic
@@ -172,7 +167,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (sequence < published) want(topic, published)
   }
 
-  /** @param answers results of this tick by key, shared by all streams of a key */
+  /** @param answers results of this tick by key, shared by the key's streams */
   const checkKey = (subscription: Subscription, answers: Map<string, boolean | Promise<boolean>>): void => {
     const { keyId, allowed: ask } = subscription.request
     try {
@@ -184,7 +179,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
           (stillAllowed) => {
             if (!stillAllowed) end(subscription)
           },
-          // A store outage ends no stream: the key is checked again in 15 s.
+          // A store outage ends no stream; the key is checked again in 15 s.
           (error: unknown) => onError(error),
         )
       }
@@ -213,7 +208,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       const { id, organizationId, sequence } = state.session
       const topic = topics.find(organizationId, id)
       if (topic === undefined) return
-      // A sequence gap: another process made a change that must be sent first.
+      // A gap in the sequence: another process's change must be sent first.
       if (topic.published > 0 && sequence > topic.published + 1) want(topic, sequence)
       else send(topic, state)
     },
@@ -224,7 +219,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       for (const topic of topics.all()) want(topic, topic.published + 1)
     },
     tick: () => {
-      // Retries a failed read, so that no change is lost while the store is down.
+      // Retries failed reads, so that no change is lost while the store is down.
       if (turn % ticksPerSecond === 0) {
         for (const topic of topics.all()) if (topic.wanted > topic.published) want(topic, 0)
       }

@@ -1,6 +1,6 @@
-// Limits the open streams of a process and shares them among organizations. If all are taken, a new stream replaces the
-// newest stream of the largest share, unless the new stream's own share would then be as large. No organization can
-// therefore take every stream while others need one, and a single organization can use them all (threats row 20).
+// Shares a process's streams among organizations. If all are taken, a new stream replaces the newest of the largest
+// share, unless its own share would become as large. One organization can use all streams while no other needs one
+// (threats row 20).
 import { fixedError } from '../../domain/errors.ts'
 
 export class StreamLimitError extends fixedError(
@@ -14,12 +14,12 @@ export class StreamLimitError extends fixedError(
 export interface StreamOwner {
   readonly organizationId: string
   readonly keyId: string
-  /** The stream serves the verification page, whose streams have a separate share in each organization. */
+  /** Streams of the verification page have a separate share per organization. */
   readonly isPage: boolean
 }
 
 export interface StreamShares<Stream extends { readonly request: StreamOwner }> {
-  /** Makes room for a stream, ending another stream if necessary. @throws StreamLimitError */
+  /** Ends another stream if necessary. @throws StreamLimitError */
   requireRoom(owner: StreamOwner, ofKeyMax: number): void
   add(stream: Stream): void
   /** Call once for each added stream. */
@@ -41,7 +41,6 @@ export const createStreamShares = <Stream extends { readonly request: StreamOwne
   end: (stream: Stream) => void,
 ): StreamShares<Stream> => {
   const perKey = new Map<string, number>()
-  /** Each share's streams, oldest first. */
   const shares = new Map<string, Set<Stream>>()
   let count = 0
 
@@ -58,7 +57,7 @@ export const createStreamShares = <Stream extends { readonly request: StreamOwne
       const largest = largestShare()
       const own = shares.get(shareKey(owner))?.size ?? 0
       const newest = newestOf(largest)
-      // With a difference of one, two reconnecting clients would end each other's streams forever.
+      // At a difference of one, two reconnecting clients would end each other's streams forever.
       if (newest === undefined || largest.size < own + 2) throw new StreamLimitError()
       end(newest)
     },

@@ -1,10 +1,10 @@
-// Sessions that streams follow, by session and organization: a session's organization is unknown until it is read.
+// Followed sessions, by session and organization, because a session's organization is unknown until it is read.
 
 export interface Topic<Subscription> {
   readonly organizationId: string
   readonly sessionId: string
   readonly subscriptions: Set<Subscription>
-  /** Every subscription has received all later changes up to this sequence; 0 before the first subscription. */
+  /** Every subscription has received the changes up to this sequence; 0 before the first subscription. */
   published: number
   /** Sequence of a known but unread change. */
   wanted: number
@@ -12,18 +12,17 @@ export interface Topic<Subscription> {
 }
 
 export interface StreamTopics<Subscription> {
-  /** Creates a missing topic. The caller adds its subscription immediately. */
+  /** Creates a missing topic; the caller must add its subscription immediately. */
   get(organizationId: string, sessionId: string): Topic<Subscription>
-  /** Drops the topic after its last subscription. */
+  /** Removes the topic with its last subscription. */
   leave(topic: Topic<Subscription>, subscription: Subscription): void
   find(organizationId: string, sessionId: string): Topic<Subscription> | undefined
-  /** Topics of all organizations that follow this session, or request it without having it. */
+  /** Topics of all organizations that follow or request this session. */
   ofSession(sessionId: string): Iterable<Topic<Subscription>>
   all(): Iterable<Topic<Subscription>>
 }
 
 export const createStreamTopics = <Subscription>(): StreamTopics<Subscription> => {
-  /** By session, then organization. */
   const topics = new Map<string, Map<string, Topic<Subscription>>>()
   const ofSession = (sessionId: string): Iterable<Topic<Subscription>> => topics.get(sessionId)?.values() ?? []
 

@@ -1,5 +1,5 @@
-// Makes one delivery attempt for a message and decides the next step: done, a later attempt, or giving up. Only a 2xx
-// status confirms receipt. Source: Standard Webhooks 1.0.0, "Delivery" and "Retries".
+// Makes one delivery attempt and decides the next step. Only a 2xx status confirms receipt. Source: Standard Webhooks
+// 1.0.0, "Delivery" and "Retries".
 
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -13,15 +13,15 @@ export interface DeliverDependencies {
   readonly secretsOf: EndpointSecrets
   readonly post: OutboundPost
   readonly clock: Clock
-  /** Returns a number from 0 to 1 that spreads the attempts. */
+  /** From 0 to 1; spreads the attempts. */
   readonly random: () => number
-  /** Called for internal failures, not the receiver's. */
+  /** Called for internal failures, not for the receiver's. */
   readonly onError: (error: unknown) => void
 }
 
 export type Deliver = (message: ClaimedMessage) => Promise<WebhookOutcome>
 
-/** The delays between them add up to about two days. */
+/** All delays add up to about two days. */
 export const ATTEMPTS_MAX = 12
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 4
@@ -29,7 +29,7 @@ const LONGEST_DELAY_SECONDS = 12 * 3_600
 const RETRY_AFTER_MAX_SECONDS = 3_600
 const GONE = 410
 
-/** Seconds between attempts: 5, 20, 80 … up to 12 hours, each varied by up to a quarter to spread the load. */
+/** 5, 20, 80 … seconds up to 12 hours, varied by up to a quarter to spread the load. */
 export const delayAfter = (attempts: number, random: () => number): number => {
   const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * DELAY_FACTOR ** (attempts - 1))
   return Math.ceil(delaySeconds * (0.75 + random() / 2))
@@ -74,7 +74,7 @@ export const createDeliver = (dependencies: DeliverDependencies): Deliver => {
       const answer = await send(message)
       if (answer === 'removed') return { state: 'dead', status: null, failure: 'the endpoint was removed' }
       if (answer === 'paused') {
-        // Paused since the claim. The message is due as soon as the endpoint resumes.
+        // Paused since the claim: the message is due as soon as the endpoint resumes.
         const nextAttemptAtSeconds = clock.unixSeconds()
         return { state: 'waiting', status: null, failure: 'the endpoint was paused', nextAttemptAtSeconds }
       }

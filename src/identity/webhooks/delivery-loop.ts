@@ -1,5 +1,5 @@
-// Sends the queued messages, a few at a time, each under a claim that lasts longer than its attempt. If a process
-// crashes, its claims expire, and the messages are sent again with the same ids.
+// Sends queued messages, a few at a time. A claim outlasts its attempt. If a process crashes, its claims expire, and
+// the messages are sent again with the same ids.
 
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Deliver } from './deliver.ts'
@@ -17,10 +17,10 @@ export interface DeliveryLoopDependencies {
 }
 
 export interface DeliveryLoop {
-  /** Checks the queue once. Resolves with the number of attempts once all are settled. */
+  /** Checks the queue once. Resolves with the number of attempts once all have ended. */
   run(): Promise<number>
   start(intervalMs: number): void
-  /** Stops polling; resolves once everything in progress is settled. */
+  /** Resolves once all work in progress has ended. */
   close(): Promise<void>
 }
 
@@ -77,7 +77,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     const started = claimed.map((message) => {
       const settled = attempt(message).finally(() => {
         underWay.delete(settled)
-        // A slot is free: claim the next message now, because the interval must not limit the throughput.
+        // Claims the next message now, because the interval must not limit the throughput.
         if (timer !== undefined) void run()
       })
       underWay.add(settled)

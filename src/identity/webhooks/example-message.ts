@@ -1,4 +1,4 @@
-// Example messages, with which an operator tests an endpoint. They name no real session, person or wallet.
+// Example messages for testing an endpoint. They name no real session, person or wallet.
 import { parseEvmAddress } from '../../domain/address.ts'
 import { NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { SessionStatus } from '../../domain/session.ts'
@@ -11,13 +11,13 @@ import {
 import { checksumAddress } from '../../lib/checksum-address.ts'
 import type { ClaimedMessage } from './message.ts'
 
-/** Belongs to no session: ids of sessions contain the time of their creation. */
+/** No session has this id, because session ids contain their creation time. */
 export const EXAMPLE_SESSION_ID = '00000000-0000-7000-8000-000000000000'
 const EXAMPLE_USER_ID = '00000000-0000-8000-8000-000000000000'
-/** Nobody has its key. */
+/** Nobody has the key of this address. */
 const EXAMPLE_WALLET = '0x000000000000000000000000000000000000dead'
 
-/** Sequence, status and number of wallets of the session, in the usual order of events. */
+/** Sequence, status and number of wallets, in the usual order of events. */
 const MOMENTS: Readonly<Record<WebhookMessageType, readonly [number, SessionStatus, 0 | 1]>> = {
   'session.created': [1, 'pending', 0],
   'session.wallets_changed': [2, 'pending', 1],

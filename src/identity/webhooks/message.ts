@@ -1,4 +1,4 @@
-// Builds the JSON of a message: the session's status object and sequence, without evidence.
+// Builds messages: the session's status object and sequence, without evidence.
 import { levelName } from '../../domain/level.ts'
 import { parsePolicyActor, SESSION_TYPES } from '../../domain/session.ts'
 import type {
@@ -23,20 +23,19 @@ const WITH_CHECKS: ReadonlySet<WebhookMessageType> = new Set([
   'screening.hit',
 ])
 
-// Store interfaces of webhooks; the composition root passes the store's own tables.
 export interface ClaimedMessage {
   /** The same in every attempt. */
   readonly id: string
   readonly organizationId: string
   readonly endpointId: string
   readonly type: WebhookMessageType
-  /** Number of attempts, including this one. */
+  /** Includes this attempt. */
   readonly attempts: number
   readonly snapshot: WebhookSnapshot
 }
 
 export interface WebhookMessageStore {
-  /** @param underWay returns the number of messages that the caller is sending for an endpoint or organization id */
+  /** @param underWay returns the number of messages being sent for an endpoint or organization id */
   claim(limit: number, claimSeconds: number, underWay: (id: string) => number): Promise<readonly ClaimedMessage[]>
   settle(message: Pick<ClaimedMessage, 'organizationId' | 'id' | 'attempts'>, outcome: WebhookOutcome): Promise<boolean>
 }

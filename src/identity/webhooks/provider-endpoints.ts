@@ -1,6 +1,6 @@
-// Receives the messages of an external decider: results, and requests for evidence. A message must be signed with the
-// endpoint's secret and at most five minutes old, and is accepted once. It may only concern sessions of the endpoint's
-// organization that were assigned to this decider. Source: Standard Webhooks 1.0.0; threats row 1.
+// Receives results and evidence requests from an external decider. A message must be signed with the endpoint's secret,
+// at most five minutes old, and new. Its session must belong to the organization and be assigned to the decider.
+// Source: Standard Webhooks 1.0.0; threats row 1.
 import { fixedError } from '../../domain/errors.ts'
 import type { SessionState, SessionStatus, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -22,7 +22,7 @@ import type { EndpointSecrets } from './secrets.ts'
 export interface ProviderEndpoints {
   readonly providerResult: Endpoint
   readonly providerEvidence: Endpoint
-  /** Receives a verification service's own webhooks; null without such a service. */
+  /** Receives webhooks of a verification service; null without a service. */
   readonly providerEvent: Endpoint | null
 }
 
@@ -38,18 +38,18 @@ export interface ProviderEndpointDependencies {
   readonly endpoints: Pick<WebhookEndpointStore, 'findDecider'>
   readonly secretsOf: EndpointSecrets
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
-  /** Records the message and makes the change atomically. Null if the message was processed before. */
+  /** Records the message and makes the change atomically. Null for a message processed before. */
   readonly decide: (message: ProviderMessage, change: StatusChange) => Promise<SessionState | null>
-  /** False if the message was processed before. */
+  /** False for a message processed before. */
   readonly spend: (message: ProviderMessage) => Promise<boolean>
   readonly evidence: Pick<EvidenceService, 'readFields' | 'listEvidence' | 'openDocument'>
-  /** Last submissions by session id, Unix seconds. */
+  /** Times of the last submissions by session id, in Unix seconds. */
   readonly submittedTimes: (
     organizationId: string,
     sessionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number>>
   readonly clock: Clock
-  /** Called if a service contradicts an existing decision of a session: a person must review it. */
+  /** Called if a service contradicts a session's existing decision; a person must review it. */
   readonly onLateDecision: (sessionId: string, status: SessionStatus) => void
 }
 
@@ -68,7 +68,6 @@ type SessionCall = SignedCall<(typeof IDENTITY_PATHS)['providerResult' | 'provid
 
 const ACTOR = `provider:${WEBHOOK_PROVIDER}`
 
-/** @param createServiceEndpoint null without a verification service */
 export const createProviderEndpoints = (
   dependencies: ProviderEndpointDependencies,
   createServiceEndpoint: CreateServiceEndpoint | null,
@@ -109,7 +108,7 @@ export const createProviderEndpoints = (
         actor: ACTOR,
         expectedSequence: sequence,
       })
-      // A sender that missed the first response gets the same response again.
+      // A sender that missed the first response gets it again.
       const state = decided ?? (await requireSession(call))
       const answer = { ...buildStatus(state), applied: decided !== null }
       return jsonResponse(JSON.stringify(answer), call.requestId)

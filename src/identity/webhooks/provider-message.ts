@@ -1,4 +1,4 @@
-// Decodes a decider's message strictly. Each message contains its session's id, because the path is not signed.
+// Decodes a decider's message strictly. The session's id is also in the message, because the path isn't signed.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
@@ -8,11 +8,11 @@ export interface DecisionResult {
   readonly status: SessionStatus
   readonly publicComment: string | null
   readonly privateComment: string | null
-  /** The session's sequence as the decider saw it: a decision must not apply to a later submission. */
+  /** Sequence that the decider saw: a decision must not apply to a later submission. */
   readonly sequence: number
 }
 
-/** Results that a decider can send. Only operators can revoke a completed session. */
+/** Only operators can revoke a completed session. */
 const RESULTS = ['completed', 'rejected', 'retry'] as const satisfies readonly SessionStatus[]
 
 /** @throws FieldInvalidError, FieldMissingError */
@@ -51,7 +51,7 @@ export const decodeResult = (message: JsonObject, sessionId: string): DecisionRe
   }
 }
 
-/** The requested document; null requests the fields and the list of documents. @throws like decodeResult */
+/** Null requests the fields and the list of documents. @throws FieldInvalidError, FieldMissingError */
 export const decodeEvidenceRequest = (
   message: JsonObject,
   sessionId: string,

@@ -1,5 +1,5 @@
-// Provider of organizations with an external decision service. The message to the service is queued after the session's
-// checks, and its result arrives through provider-endpoints.ts. Operators can also decide: the first decision counts.
+// Provider of organizations with an external decider. The message to the decider is queued after the checks, and its
+// result arrives through provider-endpoints.ts. Operators can also decide; the first decision counts.
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { SessionChanges } from '../sessions/changes.ts'
 import { createManualProvider, type DecisionProvider } from '../sessions/providers.ts'
@@ -10,10 +10,10 @@ export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatu
   submitted: createManualProvider(changes).submitted,
 })
 
-/** Caches which organizations have an external decider, because every registration needs it. */
+/** Caches which organizations have a decider, because every registration needs it. */
 export const createDeciders = (input: {
   readonly endpoints: Pick<WebhookEndpointStore, 'organizationsWithDecider'>
-  /** Called if a read failed; the cached value stays. */
+  /** Called if a read failed; the cached value stays in use. */
   readonly onError: (error: unknown) => void
 }) => {
   const { endpoints, onError } = input
@@ -33,7 +33,7 @@ export const createDeciders = (input: {
 
   return {
     decides: (organizationId: string): boolean => known.has(organizationId),
-    /** Call at startup, which fails if this fails. */
+    /** Call at startup, which must fail if this fails. */
     load,
     refresh: (): void => {
       load().catch(onError)

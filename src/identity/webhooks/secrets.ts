@@ -1,4 +1,4 @@
-// Decrypts an endpoint's secrets on demand: the current secret and, during a rotation, the previous one.
+// Decrypts an endpoint's secrets: the current one and, during a rotation, the previous one.
 
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -11,7 +11,7 @@ type Sealed = Pick<
 
 export type EndpointSecrets = (endpoint: Sealed) => Promise<readonly Uint8Array[]>
 
-/** The returned function throws EvidenceUnreadableError. */
+/** The returned function may throw EvidenceUnreadableError. */
 export const createEndpointSecrets =
   (keys: Pick<OrganizationKeys, 'open'>, clock: Clock): EndpointSecrets =>
   async ({ id, organizationId, sealedSecret, previousSealedSecret, previousUntilSeconds }) => {
@@ -22,10 +22,7 @@ export const createEndpointSecrets =
     return Promise.all(sealed.map((secret) => keys.open(organizationId, 'webhook secret', id, secret)))
   }
 
-/**
- * Secrets with which the endpoint's verification service signs; empty without a service.
- * @throws like createEndpointSecrets
- */
+/** Signing secrets of the endpoint's verification service; empty without a service. @throws EvidenceUnreadableError */
 export const serviceSecretsOf = async (
   secretsOf: EndpointSecrets,
   { id, organizationId, ...endpoint }: WebhookEndpoint,
