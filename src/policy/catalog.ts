@@ -1,5 +1,5 @@
-// Resolves a project or contract to its target, synchronously once cached. Cached entries and loads in progress are
-// valid only for the organization's current stamp, so a load that overlaps a change never caches the old policy.
+// Resolves a project or contract to its target. Cached entries and loads are valid only for the organization's current
+// stamp, so a load that overlaps a change never caches the old policy.
 import { LRUCache } from 'lru-cache'
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
@@ -14,42 +14,38 @@ import type { PolicySource, ResolvedTarget, TargetRecord } from './types/source.
 export interface CatalogDependencies {
   readonly source: PolicySource
   readonly clock: Clock
-  /** Maximum number of cached targets, and of cached misses. */
+  /** Limit for targets, and separately for misses. */
   readonly maxEntries: number
-  /** Maximum number of characters of policy text in the cache. Defaults to 64 Mi. */
+  /** Maximum characters of cached policy texts. Defaults to 64 Mi. */
   readonly maxRevisionCharacters?: number
-  /** Age at which a load is no longer shared, because it may never end. Defaults to 2 s. */
+  /** Age at which a load, which may never end, is no longer shared. Defaults to 2 s. */
   readonly joinWithinMs?: number
-  /** Replaced in tests. */
   readonly after?: Timers['after']
 }
 
 export interface CatalogChange {
-  /** `api-key` and `attester` do not affect targets. */
+  /** `api-key` and `attester` don't affect targets. */
   readonly topic: string
-  /** Null if the change concerns all organizations. */
+  /** Null for all organizations. */
   readonly organizationId: string | null
 }
 
 export interface Catalog {
-  /**
-   * Null if the organization has no project with this verification hash. Synchronous if cached. Rejects if the store is
-   * unavailable, or with PolicyUnusableError.
-   */
+  /** Null for an unknown hash. Synchronous if cached. Rejects if the store is unavailable or the policy unusable. */
   resolveProject(
     organizationId: string,
     verificationHash: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** Like `resolveProject`, for the project bound to this contract or program (canonical address). */
+  /** Like `resolveProject`, for the project of a contract or program (canonical address). */
   resolveBinding(
     organizationId: string,
     chainName: string,
     address: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** Returns the cached revision in the form for workers. Never loads. */
+  /** Never loads. */
   cachedRevision(revisionId: string): SentRevision | undefined
   invalidate(change: CatalogChange): void
-  /** Clears all caches, for example after missed changes. */
+  /** Call after changes may have been missed. */
   clear(): void
 }
 
@@ -58,14 +54,14 @@ interface Entry {
   readonly stamp: number
 }
 
-/** Maximum length of a verification hash (decisions §2). Longer values are not cached as misses. */
+/** Longer values can't exist (decisions §2) and aren't cached as misses. */
 const MAX_VERIFICATION_HASH = 64
 
 const NO_FIELDS: ResolvedTarget['shadowRequires'] = []
 
 const UNRELATED_TOPICS: ReadonlySet<string> = new Set(['api-key', 'attester'])
 
-/** Numbers per organization, replaced after each change and never reused. */
+/** A number per organization, replaced after each change and never reused. */
 const createStamps = (maxOrganizations: number) => {
   const stamps = new Map<string, number>()
   let latest = 0
@@ -92,7 +88,7 @@ const complete = (
   if (loaded === null) throw new PolicyUnusableError(new Error(`revision ${record.revisionId} is missing`))
   if ('failure' in loaded) throw loaded.failure
   const { requires, needs } = loaded
-  // An unusable shadow revision must not make a request fail: the worker records the failure.
+  // An unusable shadow revision must not fail the request; the worker records the failure.
   if (shadow === null || 'failure' in shadow) {
     const shadowRevisionId = shadow === null ? null : record.shadowRevisionId
     return Object.freeze({
@@ -115,7 +111,7 @@ const createTargetCache = (maxEntries: number) => {
   const stamps = createStamps(maxEntries)
   return {
     stampOf: stamps.of,
-    /** Returns undefined if the target is not cached or changed since. */
+    /** Undefined if not cached or outdated. */
     find: (organizationId: string, key: string): ResolvedTarget | null | undefined => {
       const entry = targets.get(key, NO_OPTIONS) ?? misses.get(key, NO_OPTIONS)
       return entry?.stamp === stamps.of(organizationId) ? entry.target : undefined
@@ -165,7 +161,7 @@ export const createCatalog = ({
 
   const cached = (organizationId: string, key: string): ResolvedTarget | null | undefined => {
     const target = targets.find(organizationId, key)
-    // The worker needs the revision next, so a target counts as cached only together with its revision.
+    // The worker needs the revision next, so a target counts as cached only with its revision.
     return target === undefined || target === null || isAtHand(revisions, target) ? target : undefined
   }
 
@@ -186,14 +182,14 @@ export const createCatalog = ({
     })
   }
 
-  // Separate functions, so that resolving a cached target allocates no closure.
+  // Separate functions, because resolving a cached target must not allocate a closure.
   const loadProject = (organizationId: string, key: string, verificationHash: string) =>
     load(organizationId, key, () => source.loadProjectTarget(organizationId, verificationHash))
   const loadBinding = (organizationId: string, key: string, chainName: string, address: string) =>
     load(organizationId, key, () => source.loadBindingTarget(organizationId, chainName, address))
 
   return {
-    // Ids contain no spaces, so the key is unambiguous.
+    // Unambiguous, because ids contain no spaces.
     resolveProject: (organizationId, verificationHash) => {
       if (verificationHash.length > MAX_VERIFICATION_HASH) return null
       const key = `${organizationId} project ${verificationHash}`

@@ -1,5 +1,5 @@
-// Decides one session with a policy. A person reviews each unclear case: a `review` rule, no matching rule, a failing
-// rule, or an uncleared hit (invariants 1 and 12).
+// Decides a session with a policy. Unclear cases are left to a person (invariants 1 and 12): a `review` rule, no
+// matching rule, a failing rule, or an uncleared hit.
 import { PolicyEvaluationError } from './evaluation-errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { PolicyProgram } from './types/program.ts'
@@ -11,7 +11,7 @@ export interface SessionVerdict {
   /** Code and message of the rule that rejected the session. */
   readonly code: string | null
   readonly message: string | null
-  /** Reason for a review that no rule requested: an unavailable fact, a failing rule or an uncleared hit. */
+  /** Reason for a review that no rule requested. */
   readonly problem: string | null
 }
 
@@ -23,7 +23,7 @@ const review = (ruleId: string | null, problem: string | null): SessionVerdict =
   message: null,
 })
 
-/** @throws errors other than failures of rules, which are bugs */
+/** @throws only errors that are bugs; failures of rules lead to a review */
 export const decideSession = (policy: PolicyProgram, session: SessionFacts): SessionVerdict => {
   try {
     const verdict = policy.evaluate({ session })
@@ -33,7 +33,7 @@ export const decideSession = (policy: PolicyProgram, session: SessionFacts): Ses
       const { code = null, message = null } = verdict
       return { outcome: 'rejected', ruleId, code, message, problem: null }
     }
-    // The store also refuses this completion (requireHitsDecided), but trials have only this check.
+    // The store also refuses this (requireHitsDecided), but trials have only this check.
     if (session['checks.sanctions.uncleared'] === true) return review(ruleId, 'a hit is not cleared')
     return { outcome: 'completed', ruleId, code: null, message: null, problem: null }
   } catch (error) {

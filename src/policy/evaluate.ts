@@ -1,6 +1,6 @@
-// Evaluates rules in order; the first decisive rule wins, otherwise the document's default (decisions §4). A failed
-// rule is an error, never a verdict (invariant 1). Within a rule, failures follow CEL: `a || b` is true if either side
-// is true, even if the other fails; `&&`, `exists` and `all` behave accordingly.
+// Evaluates rules in order: the first decisive rule wins, otherwise the default (decisions §4). A failed rule is an
+// error, never a verdict (invariant 1). Within a rule, failures follow CEL: `a || b` is true if either side is true,
+// even if the other fails; `&&`, `exists` and `all` behave accordingly.
 
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { Verdict } from '../domain/verdict.ts'
@@ -16,19 +16,17 @@ import { AddressValue, Uint256 } from './values.ts'
 const NOTHING: EvaluationFacts = {}
 const NO_REQUEST = new FactAbsentError('the request')
 
-/**
- * The facts of one evaluation, bound to one request at a time. Evaluation is synchronous and retains no request data.
- */
+/** Facts of one evaluation. Evaluation is synchronous and keeps no data of the request. */
 export class Evaluation {
   facts: EvaluationFacts = NOTHING
   readonly #calls: CallTable | null
-  // Values that several rules read are created once, because creating them costs more than reading them.
+  // Created once, because several rules may read them.
   #wallet: AddressValue | null = null
   #represented: AddressValue | null = null
   #target: AddressValue | null = null
   #value: Uint256 | null = null
   #call: DecodedCall | null | undefined
-  /** First unavailable fact that the current rule read. */
+  /** First unavailable fact read by the current rule. */
   unavailable: FactUnavailableError | null = null
 
   constructor(calls: CallTable | null) {
@@ -53,7 +51,7 @@ export class Evaluation {
     return error
   }
 
-  /** A saved session policy has no rule that reads a request. If one does anyway, the rule fails. */
+  /** Rules of a saved session policy don't read the request. If one does, it fails. */
   get request(): AttestationRequest {
     const { request } = this.facts
     if (request === undefined) throw NO_REQUEST
@@ -65,7 +63,7 @@ export class Evaluation {
     return this.#wallet
   }
 
-  /** The user whom the wallet represents, otherwise the wallet itself. */
+  /** The represented user, or else the wallet. */
   get represented(): AddressValue {
     const { onBehalf } = this.request
     if (onBehalf === '') return this.wallet
@@ -83,7 +81,7 @@ export class Evaluation {
     return this.#value
   }
 
-  /** Null if the data is not a call that the policy's abi or idl describes. */
+  /** Null if the policy's abi or idl doesn't describe the call. */
   get call(): DecodedCall | null {
     if (this.#call === undefined) {
       const {
@@ -103,7 +101,7 @@ export interface EvaluableRule {
 
 const reviewBy = (ruleId: string | null): Verdict => Object.freeze({ compliant: false, ruleId, review: true })
 
-/** `decisive` is the value at which the rule decides. */
+/** `decisive`: value at which the rule decides. */
 const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolean; verdict: Verdict } => {
   if (kind === 'allow') return { decisive: true, verdict: Object.freeze({ compliant: true, ruleId: id }) }
   if (kind === 'review') return { decisive: true, verdict: reviewBy(id) }
@@ -130,7 +128,7 @@ export const createEvaluator = (
         throw new PolicyEvaluationError(id, error, evaluation.unavailable)
       }
       if (value === decisive) return verdict
-      // The type check excludes other types, but a verdict must not depend on that check alone.
+      // The type check guarantees this, but a verdict must not depend on that check alone.
       if (typeof value !== 'boolean')
         throw new PolicyEvaluationError(id, 'the rule returned a value that is not a boolean')
     }
@@ -160,21 +158,18 @@ export const createEvaluator = (
   }
 }
 
-// An organization's own lists take precedence over its policies, and deny over allow (decisions §4, Duties). A request
-// on behalf of a user names two addresses. A deny entry for either one denies. An allow entry decides only if both
-// addresses have one, because an allowed relayer must not exempt an unlisted user from the policy, and vice versa.
+// Organization lists take precedence over policies, and deny over allow (decisions §4, Duties). On behalf of a user, a
+// deny entry for either address denies. An allow entry must exist for both addresses, because an allowed relayer must
+// not exempt an unlisted user from the policy, and vice versa.
 
-/** No rule of a document can have these ids. */
+/** No document's rule can have these ids. */
 export const DENY_LIST_RULE = 'list:deny'
 export const ALLOW_LIST_RULE = 'list:allow'
 
 const DENIED: Verdict = Object.freeze({ compliant: false, ruleId: DENY_LIST_RULE })
 const ALLOWED: Verdict = Object.freeze({ compliant: true, ruleId: ALLOW_LIST_RULE })
 
-/**
- * Returns null if the lists contain no decisive entry. `onBehalf` is empty if the wallet represents nobody.
- * @throws the reader's error if a list cannot be read; no decision is then allowed
- */
+/** Null without a decisive entry. @param onBehalf empty for none @throws the reader's error: no decision is allowed */
 export const listVerdict = (lists: ListReader, wallet: string, onBehalf: string): Verdict | null => {
   if (lists.contains(DENY_LIST, wallet)) return DENIED
   if (onBehalf === '') return lists.contains(ALLOW_LIST, wallet) ? ALLOWED : null

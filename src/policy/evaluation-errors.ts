@@ -1,16 +1,10 @@
-// Policies without a verdict: a rule that failed, or a revision that cannot be evaluated. A failed evaluation is never a
-// verdict (invariant 1).
-
 import { EvaluationError as CelEvaluationError } from '@marcbachmann/cel-js'
 import { CountersignError } from '../domain/errors.ts'
 import { errorClassOf } from '../lib/named-error.ts'
 import { FactAbsentError, FactUnavailableError } from './fact-unavailable.ts'
 import { ArithmeticRangeError } from './values.ts'
 
-/**
- * Reason why a rule failed. `unavailable`: the fact's source did not answer. `absent`: the request does not have the
- * fact. `expression`: arithmetic out of range, division by zero, or an index past the end.
- */
+/** `unavailable`: the source didn't answer. `absent`: the request lacks the fact. `expression`: such as overflow. */
 export type RuleFailureReason = 'unavailable' | 'absent' | 'expression' | 'other'
 
 const reasonOf = (cause: unknown): RuleFailureReason => {
@@ -19,7 +13,7 @@ const reasonOf = (cause: unknown): RuleFailureReason => {
   return cause instanceof ArithmeticRangeError || cause instanceof CelEvaluationError ? 'expression' : 'other'
 }
 
-/** Contains no values of the request. */
+/** Contains no values from the request. */
 const detailOf = (cause: unknown): string => {
   if (cause instanceof FactUnavailableError) return cause.fact
   if (cause instanceof ArithmeticRangeError) return cause.message
@@ -35,16 +29,14 @@ const FAILURE_DETAILS: Readonly<Record<RuleFailureReason, string>> = {
   other: 'the policy could not be evaluated',
 }
 
-/**
- * A rule could not be evaluated. `POLICY_FAILED` if a retry would fail in the same way. Callers do not see the cause.
- */
+/** A rule could not be evaluated. `POLICY_FAILED` if a retry would fail too. */
 export class PolicyEvaluationError extends CountersignError {
   readonly ruleId: string
   readonly reason: RuleFailureReason
   /** Fact or kind of failure, for the log. */
   readonly subject: string
 
-  /** @param unavailable a fact that the rule read, and that a retry may find available */
+  /** @param unavailable fact that the rule read, and that a retry may find available */
   constructor(ruleId: string, failure: unknown, unavailable: FactUnavailableError | null = null) {
     const cause = unavailable ?? failure
     const reason = reasonOf(cause)
@@ -56,7 +48,7 @@ export class PolicyEvaluationError extends CountersignError {
   }
 }
 
-/** A stored revision cannot be evaluated: it is missing, was altered or does not compile. */
+/** A stored revision is missing, altered, or doesn't compile. */
 export class PolicyUnusableError extends CountersignError {
   constructor(cause: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'the policy of this project cannot be used', {

@@ -12,19 +12,17 @@ export type FactType =
   | 'google.protobuf.Timestamp'
   | 'google.protobuf.Duration'
 
-/** `maxLength`: maximum UTF-16 length of a string, for the cost estimate. */
+/** `maxLength`: UTF-16 length of a string, for the cost estimate. */
 export interface FactField {
   readonly type: FactType
   readonly description: string
   readonly maxLength?: number
-  /** Request field that is required if a rule reads this fact (decisions §2). */
+  /** Request field required by rules that read this fact (decisions §2). */
   readonly requires?: OptionalField
   readonly need?: FactNeed
-  /** Reading may fail although no source is queried. */
+  /** Reading may fail without a query to a source. */
   readonly mayFail?: true
-  /**
-   * Checks a literal that is compared with this fact. Returns the reason if the two can never be equal, otherwise null.
-   */
+  /** Returns why a compared literal can never equal this fact; null if it can. */
   readonly refuseLiteral?: (literal: string) => string | null
   /** @throws FactUnavailableError */
   readonly read: (evaluation: Evaluation) => unknown
@@ -42,10 +40,10 @@ export const matching =
   (literal: string): string | null =>
     pattern.test(literal) || (mayBeEmpty && literal === '') ? null : message
 
-/** Default maximum length of a string and of a list. */
+/** Default for strings and lists. */
 const LENGTH_MAX = 64
 
-/** A missing value has no type: `!undefined` must not be true. */
+/** A missing value has no type, because `!undefined` must not be true. */
 export const isOfType = (
   { type, maxLength }: { readonly type: string; readonly maxLength?: number },
   value: unknown,

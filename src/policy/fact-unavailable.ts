@@ -1,12 +1,9 @@
-// A rule read an unavailable fact. Unknown never means "no": the rule fails, and with it the request.
+// A rule that reads an unavailable fact fails, and with it the request: unknown never means "no".
 
-/**
- * Created once per fact during compilation, because expressions may discard many errors and creating an error costs
- * more than 100 evaluation steps. The stack is therefore meaningless.
- */
+/** Preallocated per fact, because creating an error costs more than 100 evaluation steps. The stack is meaningless. */
 export class FactUnavailableError extends Error {
   override readonly name: string = 'FactUnavailableError'
-  /** Name of the fact in policies. Contains no request data. */
+  /** Name in policies, without request data. */
   readonly fact: string
 
   constructor(fact: string, message = `${fact} is not available`) {
@@ -15,10 +12,7 @@ export class FactUnavailableError extends Error {
   }
 }
 
-/**
- * The request does not have the fact, for example an argument of another function, or the country of a private IP
- * address. A retry fails in the same way.
- */
+/** The request lacks the fact, such as an argument of another function. A retry fails too. */
 export class FactAbsentError extends FactUnavailableError {
   override readonly name = 'FactAbsentError'
 

@@ -1,5 +1,4 @@
-// All facts that rules can read about a request. Validation, required fields, needed sources and the table in the
-// documentation are derived from this table.
+// Facts about a request. Validation, required fields, needed sources and the documentation are derived from this table.
 
 import { durationValue } from './cel/syntax.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'

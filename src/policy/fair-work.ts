@@ -1,35 +1,30 @@
-// Runs long work on the main thread in short slices with pauses. Organizations take turns; each has at most one task in
-// progress.
+// Runs long work on the main thread in short slices with pauses. Organizations take turns, with one task each.
 import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
 
 export interface FairWork {
-  /**
-   * Stops when `deadline` has passed.
-   * @throws QueueFullError if too many tasks of the organization are waiting; DeadlineExceededError; errors of the
-   * steps
-   */
+  /** Stops at `deadline`. @throws QueueFullError if the organization has too many tasks; DeadlineExceededError */
   run<Result>(organizationId: string, steps: Steps<Result>, deadline?: { readonly passed: boolean }): Promise<Result>
 }
 
 export interface FairWorkOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Length of a pause relative to the preceding slice: 4 leaves four fifths of the time to other work. */
+  /** Length of a pause relative to the slice before: 4 leaves four fifths of the time to other work. */
   readonly pauseFactor: number
-  /** Maximum number of tasks per organization, including the running task. */
+  /** Tasks per organization, including the running task. */
   readonly waitingMax: number
 }
 
-/** Time into a slice, in milliseconds, after which no further step starts. */
+/** Milliseconds into a slice after which no further step starts. */
 const SLICE_MS = 2
 
 type Job = () => boolean
 
 export const createFairWork = ({ clock, after, pauseFactor, waitingMax }: FairWorkOptions): FairWork => {
   const { monotonicMs } = clock
-  /** By organization, in the order of their turns. */
+  /** By organization, in the order of turns. */
   const waiting = new Map<string, Job[]>()
   let isPaused = false
 

@@ -1,26 +1,24 @@
-// Mistakes in a policy's text, each with its position.
-
 import { CountersignError } from '../domain/errors.ts'
 import { counted } from '../lib/counted.ts'
 
-/** Lines and columns count from 1; columns count UTF-16 code units. */
+/** Lines and columns start at 1; columns count UTF-16 code units. */
 export interface PolicyIssue {
   readonly line: number
   readonly column: number
   readonly message: string
-  /** JSON pointer (RFC 6901), for example `/rules/2/deny`. Empty for the whole document. */
+  /** JSON pointer (RFC 6901), such as `/rules/2/deny`; empty for the whole document. */
   readonly pointer: string
 }
 
-/** Maximum number of reported issues. Compilation stops at this number. */
+/** Compilation stops at this number. */
 export const ISSUES_MAX = 100
-/** Longer lines are displayed as an excerpt around the column. */
+/** Longer lines are shown as an excerpt around the column. */
 const MAX_EXCERPT = 120
 
 const excerpt = (sourceLine: string, column: number): string => {
   const from = column > MAX_EXCERPT - 20 ? column - (MAX_EXCERPT - 40) : 0
   const shown = sourceLine.slice(from, from + MAX_EXCERPT)
-  // Keeps tabs in the padding, so that the caret is below the column for any tab width.
+  // Keeps tabs, so that the caret is below the column for any tab width.
   const padding = sourceLine.slice(from, Math.max(from, column - 1)).replace(/[^\t]/g, ' ')
   return `${shown}\n${padding}^`
 }
@@ -40,13 +38,10 @@ export const renderIssues = (source: string, issues: readonly PolicyIssue[]): st
 
 export const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line || a.column - b.column
 
-/**
- * A policy that cannot be saved. `message` shows each issue with its source line. `detail` contains no part of the
- * source, because people other than the author may read it.
- */
+/** `message` shows each issue with its source line. `detail` contains no source, because others may read it. */
 export class PolicyInvalidError extends CountersignError {
   readonly issues: readonly PolicyIssue[]
-  /** Only if the sole mistakes are failed tests. */
+  /** Empty unless failed tests are the only mistakes. */
   readonly warnings: readonly PolicyIssue[]
 
   constructor(source: string, issues: readonly PolicyIssue[], warnings: readonly PolicyIssue[] = []) {

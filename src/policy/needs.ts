@@ -1,4 +1,4 @@
-// Collects the needs of a policy's rules. Each source occurs once, in an order that does not depend on the rules.
+// Collects the needs of rules. Each source occurs once, in an order independent of the rules.
 import { FACT_SOURCES } from './sources/all.ts'
 import { type FactNeed, type ListNeed, screenerKey } from './types/needs.ts'
 
@@ -25,7 +25,7 @@ const nameOf = (need: FactNeed): string => {
   }
 }
 
-/** Equal if and only if one answer satisfies both needs. */
+/** Equal if one answer satisfies both needs. */
 export const keyOfNeed = (need: FactNeed): string => JSON.stringify(need)
 
 const leastAge = (left: number | null, right: number | null): number | null => {
@@ -33,7 +33,7 @@ const leastAge = (left: number | null, right: number | null): number | null => {
   return Math.min(left, right)
 }
 
-/** Shared, because with an array per policy, each request would read one from main memory. */
+/** Shared: with an array per policy, each request would read one from main memory. */
 export const NO_NEEDS: readonly FactNeed[] = Object.freeze([])
 
 export interface Needs {

@@ -1,5 +1,5 @@
-// Compiles equivalent policies once per thread: 10,000 separate programs would not fit in the processor's caches.
-// Sharing is safe, because evaluation is synchronous and binds each request.
+// Compiles equivalent policies once per thread, because 10,000 programs would not fit in the processor's caches.
+// Sharing is safe: evaluation is synchronous and binds each request.
 import { createHash } from 'node:crypto'
 import type { PolicyDocument } from './types/document.ts'
 import type { PolicyProgram } from './types/program.ts'
@@ -9,7 +9,7 @@ const forgotten = new FinalizationRegistry<string>((key) => {
   if (shared.get(key)?.deref() === undefined) shared.delete(key)
 })
 
-/** Equal for documents with the same decisions and denial texts. Ignores names, descriptions and tests. */
+/** Equal for documents with the same decisions and denial texts; ignores names, descriptions and tests. */
 export const programKey = (document: PolicyDocument): string => {
   const { decides, constants, abi, idl, reads, rules } = document
   return createHash('sha256')
@@ -19,14 +19,11 @@ export const programKey = (document: PolicyDocument): string => {
 
 export const findProgram = (key: string): PolicyProgram | undefined => shared.get(key)?.deref()
 
-/** While the program is referenced, compiling an equal document returns it. */
+/** Compiling an equal document returns the program while it is referenced. */
 export const shareProgram = (key: string, program: PolicyProgram): void => {
   shared.set(key, new WeakRef(program))
   forgotten.register(program, key)
 }
 
-/**
- * Cache weight of a revision's text. The constant accounts for surrounding objects. In its own file, because workers do
- * not load the files that read revisions.
- */
+/** Cache weight of a text, with an allowance for surrounding objects. */
 export const weightOf = (characters: number): number => characters + 1_024

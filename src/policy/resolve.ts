@@ -1,5 +1,4 @@
-// Resolves the names in a rule: facts, constants, reads, call arguments and sources. Before the type check, replaces
-// each name with a node that yields its value, and records the policy's needs.
+// Resolves names in a rule before the type check: replaces each with a node that yields its value, and records needs.
 
 import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
 import { durationText } from '../lib/time.ts'
@@ -26,7 +25,7 @@ import type { AddressValue } from './values.ts'
 
 export type Refuse = (node: SyntaxNode, message: string) => void
 
-/** Steps of a source that makes a rule fail (see cost.ts). */
+/** Steps of a source that makes a rule fail (cost.ts). */
 export const FAILURE_STEPS = 25
 const FACT_STEPS = 3
 const TIME_STEPS = 6
@@ -65,7 +64,7 @@ const SCREENER_FIELDS: Readonly<
   },
 }
 
-/** Returns a string that is known when the policy is saved: a literal or a constant. */
+/** A string known when the policy is saved: a literal or a constant. */
 const constantText = (node: SyntaxNode | undefined): string | null => {
   const value = node !== undefined && isConstant(node) ? constantValue(node) : null
   return typeof value === 'string' ? value : null
@@ -141,7 +140,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     })
   }
 
-  /** Returns null after reporting a mistake. */
+  /** Returns null after reporting the mistake. */
   const sourceName = (node: SyntaxNode, what: 'list' | 'screener', known: ReadonlySet<string> | undefined) => {
     const name = constantText(node)
     const isWritten = what === 'list' ? isListName : (text: string) => NAME.test(text)
@@ -223,7 +222,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
       return
     }
     need(node, { kind: 'velocity', windowSeconds: seconds }, POLICY_LIMITS.velocityWindows, 'velocity windows')
-    // The value is a sum per chain in its native token, so it is meaningful only for the request's chain.
+    // A sum per chain in its native token, so it is meaningful only for the request's chain.
     const key = String(seconds)
     const unavailable = new FactUnavailableError(`velocity over ${durationText(seconds)}`)
     replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {

@@ -1,5 +1,4 @@
-// Caches revisions on the main thread. Each revision is compiled once to determine its required fields and sources;
-// workers receive it in parsed form.
+// Caches revisions on the main thread, compiled to find their needs. Workers receive them in parsed form.
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
@@ -24,9 +23,8 @@ interface Share<Value> {
 }
 
 /**
- * A cache with one limit for all organizations. When it is full, the organization with the largest share loses its
- * least recently used value.
- * @param maxWeight total weight; heavier values are not cached
+ * When the cache is full, the organization with the largest share loses its least recently used value.
+ * @param maxWeight total weight; heavier values aren't cached
  */
 export const createFairCache = <Value>(maxWeight: number, weightOf: (value: Value) => number): FairCache<Value> => {
   const shares = new Map<string, Share<Value>>()
@@ -85,7 +83,7 @@ export const createFairCache = <Value>(maxWeight: number, weightOf: (value: Valu
   }
 }
 
-/** A `failure` is also cached, so that an unusable revision is compiled only once. */
+/** A `failure` is also cached, so that an unusable revision is compiled once. */
 export type LoadedRevision =
   | {
       readonly revision: PolicyRevision
@@ -97,10 +95,7 @@ export type LoadedRevision =
 
 export interface RevisionCache {
   peek(revisionId: string): LoadedRevision | undefined
-  /**
-   * Null if the store has no such revision. Rejects if the store is unavailable, and with QueueFullError if too many
-   * revisions of the organization are being compiled.
-   */
+  /** Null if unknown. Rejects if the store is unavailable; QueueFullError if too many revisions are being compiled. */
   load(organizationId: string, revisionId: string): Promise<LoadedRevision | null>
   clear(): void
 }

@@ -1,5 +1,4 @@
-// All facts that rules can read about a submitted session. A rule that reads an unavailable fact fails, and a person
-// reviews the session.
+// Facts about a submitted session. A rule that reads an unavailable fact fails, and a person reviews the session.
 import { type FactField, type FactGroup, intOf, isOfType, matching, oneOf } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 

@@ -1,5 +1,4 @@
-// Shares loads in progress between callers that miss the same key. A caller joins a load only with the same stamp, and
-// only for a limited time.
+// Shares loads between callers that miss the same key with the same stamp, for a limited time.
 import type { Clock } from '../lib/time.ts'
 
 interface Load<Value> {

@@ -1,14 +1,10 @@
-// Types `uint256` and `address` of the policy language. As in Solidity, `uint256` ranges from 0 to 2^256 - 1;
-// arithmetic outside this range fails and never wraps. Uint256 is a class, because the library treats a bigint as
-// `int`.
+// Types `uint256` and `address` of the policy language. As in Solidity, overflow and underflow fail instead of
+// wrapping. Uint256 is a class, because the library treats a bigint as `int`.
 import { NamedError } from '../lib/named-error.ts'
 
 export const MAX_UINT256 = 2n ** 256n - 1n
 
-/**
- * Instances are preallocated, because expressions may discard many errors and creating an error costs more than 100
- * evaluation steps.
- */
+/** Preallocated, because creating an error costs more than 100 evaluation steps. */
 export class ArithmeticRangeError extends NamedError {}
 
 const OVERFLOW = new ArithmeticRangeError('uint256 overflow')
@@ -30,13 +26,12 @@ export class Uint256 {
     return new Uint256(value)
   }
 
-  /** `text` must be validated: `0` or `[1-9][0-9]*`, less than 2^256. */
+  /** `text` must be valid: `0` or `[1-9][0-9]*`, less than 2^256. */
   static ofCanonical(text: string): Uint256 {
     return new Uint256(BigInt(text))
   }
 }
 
-/** A uint256, or a non-negative CEL int. */
 export type Uint256Operand = Uint256 | bigint
 
 const bigintOf = (operand: Uint256Operand): bigint => {
@@ -48,7 +43,7 @@ const bigintOf = (operand: Uint256Operand): bigint => {
 /** @throws ArithmeticRangeError if the operand is negative */
 export const toUint256 = (operand: Uint256Operand): Uint256 => Uint256.of(bigintOf(operand))
 
-/** @throws ArithmeticRangeError if the result is out of range, for a division by zero, or for a negative int */
+/** @throws ArithmeticRangeError if the result is out of range, for division by zero, or for a negative int */
 export const UINT256_ARITHMETIC: Readonly<
   Record<'+' | '-' | '*' | '/' | '%', (left: Uint256Operand, right: Uint256Operand) => Uint256>
 > = {
@@ -82,7 +77,7 @@ export const isUint256In = (value: Uint256, list: readonly Uint256Operand[]): bo
   list.some((member) => UINT256_COMPARISON['=='](value, member))
 
 export class AddressValue {
-  /** Canonical form: equal texts mean equal bytes (see domain/address.ts). */
+  /** Equal texts mean equal bytes (domain/address.ts). */
   readonly text: string
   constructor(canonicalText: string) {
     this.text = canonicalText

@@ -1,5 +1,4 @@
-// Evaluates policies until the thread has optimized the evaluator: in a new thread, an expensive policy takes many
-// times longer.
+// Evaluates policies until the thread has optimized the evaluator; until then, expensive policies take much longer.
 import type { EvmAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { finish } from './cel/steps.ts'
@@ -17,7 +16,7 @@ const functionOf = (name: string, inputs: AbiFunctionItem['inputs']): AbiFunctio
   outputs: [],
 })
 
-/** Base of all warm-up policies. Parsed, because workers do not read YAML. */
+/** Base of all warm-up policies; parsed, because workers don't read YAML. */
 export const WARM_UP: PolicyDocument = {
   name: 'Warm-up',
   description: '',
@@ -58,10 +57,7 @@ export const WARM_UP: PolicyDocument = {
   tests: [],
 }
 
-/**
- * Each condition is a separate policy, because a single policy would exceed the cost limit. No condition is true, so
- * each is evaluated completely.
- */
+/** One policy per condition, because of the cost limit. None is true, so each is evaluated completely. */
 const CONDITIONS: readonly string[] = [
   `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].exists(x, tx.selector == "0x00000000" || x == 99 || -x == 7 || x in [500, 501]) ||
     [1, 2, 3, 4, 5].filter(x, x != 500).map(x, x + 1).size() == 1 || [1, 2, 3].exists_one(x, x == 9) ||
@@ -86,7 +82,7 @@ const CONDITIONS: readonly string[] = [
     call.args.matrix[0][0] == 7 || call.args.orders.exists(o, o.flag || o.delta == 7))`,
   'call.function == "many" && (call.args.text.contains("b") || size(call.args.text) + call.args.text.size() == 1)',
   'call.function == "transfer" && call.args.amount > 5 && call.args.to == wallet.address',
-  // Each part fails, and `&& false` overrides the failure.
+  // Each part fails; `&& false` overrides the failure.
   '[1, 2].exists(x, 1 / (x - x) > 0 || client.tor || tx.value - ether(9) > x) && false',
   'call.function == "many" && call.args.amounts.exists(a, a - ether(9) > 5) && false',
   'call.function == "many" && call.args.amounts.map(a, a + 1).size() == 1',
@@ -95,10 +91,9 @@ const CONDITIONS: readonly string[] = [
 const word = (value: number): string => value.toString(16).padStart(64, '0')
 const array = (members: readonly string[]): string => word(members.length) + members.join('')
 
-/** Returns a call to `many` with several elements per array. */
 const manyCall = (): string => {
   const twenty = Array.from({ length: 20 }, (_, index) => word(index + 100))
-  // Eight references to the same inner array.
+  // Eight references to the same array.
   const matrix = array(Array<string>(8).fill(word(8 * 32))) + array(twenty)
   const text = word(512) + '61'.repeat(512)
   const orders = array(['', '', ''].map(() => word(0) + word(3)))
@@ -125,7 +120,6 @@ const REQUEST: AttestationRequest = {
   nowSeconds: 1_800_000_000,
 }
 
-/** Facts of the first warm-up request: a call to `many`. */
 export const WARM_UP_FACTS = {
   request: REQUEST,
   lists: LISTS,
@@ -140,10 +134,7 @@ const TRANSFER = `0xa9059cbb${'33'.repeat(20).padStart(64, '0')}${'6'.padStart(6
 
 const EVALUATIONS = 250
 
-/**
- * Takes at most `limitMs` plus one evaluation; about 100 ms on an idle machine.
- * @throws PolicyEvaluationError if a condition fails
- */
+/** Takes about 100 ms on an idle machine, at most `limitMs` plus one evaluation. @throws PolicyEvaluationError */
 export const warmUpPolicies = (nowMs: () => number, limitMs = 500): void => {
   const endMs = nowMs() + limitMs
   const policies = CONDITIONS.map((expression) => {

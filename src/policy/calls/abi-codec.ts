@@ -1,6 +1,5 @@
-// Decodes arguments of EVM calls with one prepared decoder per function. As strict as Solidity: data on which Solidity
-// reverts is malformed, so a policy reads the same values as the contract. Source:
-// https://docs.soliditylang.org/en/latest/abi-spec.html
+// Decodes arguments of EVM calls. Data on which Solidity reverts is malformed, so a policy reads the same values as the
+// contract. Source: https://docs.soliditylang.org/en/latest/abi-spec.html
 import { isInt64 } from '../../lib/int64.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -9,16 +8,16 @@ import { AddressValue, Uint256 } from '../values.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import type { TupleTypes } from './tuple-types.ts'
 
-/** An ABI type that policies cannot read; the message names it. */
+/** Policies can't read this ABI type, which the message names. */
 export class AbiTypeUnsupportedError extends NamedError {}
 
-/** Hexadecimal digits per word. */
+/** Hex digits per word. */
 const WORD = 64
-/** Number of hexadecimal digits whose conversion to text takes as long as decoding one value. */
+/** Converting this many digits to text takes as long as decoding one value. */
 const DIGITS_PER_VALUE = 128
 const ZEROS = '0'.repeat(WORD)
 
-/** Arguments of one call as lowercase hexadecimal digits. Positions count digits. */
+/** Arguments of one call as lowercase hex digits. Positions count digits. */
 export class AbiReader {
   readonly budget = new DecodingBudget()
   #text = ''
@@ -45,7 +44,7 @@ export class AbiReader {
     return this.#text.slice(at, at + count)
   }
 
-  /** Reads an offset or a length in bytes. Values of 2^32 or more are malformed. */
+  /** Reads an offset or a length in bytes, below 2^32. */
   size(at: number): number {
     return Number.parseInt(this.padded(at, 8), 16)
   }
@@ -54,7 +53,7 @@ export class AbiReader {
 export interface AbiCodec {
   readonly type: string
   readonly isDynamic: boolean
-  /** Number of hexadecimal digits in the head; one word if the type is dynamic. */
+  /** Hex digits in the head; one word if the type is dynamic. */
   readonly headDigits: number
   /** Reads a static value at its head, or a dynamic value at its tail. @throws CallMalformedError */
   read(reader: AbiReader, at: number): unknown
@@ -112,7 +111,7 @@ const text = (convert: (digits: string) => string): AbiCodec => ({
     reader.budget.spend()
     const digits = reader.digits(at + WORD, 2 * reader.size(at))
     const isLong = digits.length > 2 * POLICY_LIMITS.decodedChars
-    // Several offsets may point to the same text, which is then converted once per offset.
+    // Several offsets may refer to the same text, which is then converted several times.
     if (!isLong) reader.budget.spend(Math.ceil(digits.length / DIGITS_PER_VALUE))
     const converted = isLong ? null : convert(digits)
     return converted === null || converted.length > POLICY_LIMITS.decodedChars ? TOO_LONG : converted
@@ -192,7 +191,7 @@ const elementary = (type: string): AbiCodec | null => {
   return sized?.[1] === 'int' ? signed(size) : null
 }
 
-/** @throws AbiTypeUnsupportedError for a type that Solidity's ABI doesn't have, or with values of zero length */
+/** @throws AbiTypeUnsupportedError if the ABI has no such type, or its values have zero length */
 export const createAbiCodec = ({ type, components }: AbiParameterItem, tuples: TupleTypes, depth = 0): AbiCodec => {
   if (depth > POLICY_LIMITS.abiDepth) throw new AbiTypeUnsupportedError('its types are nested too deeply')
   const array = /^(.*)\[([0-9]{0,4})\]$/.exec(type)

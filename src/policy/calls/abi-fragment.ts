@@ -1,10 +1,10 @@
-// Parses functions of a policy: human-readable lines (`function transfer(address to, uint256 amount)`) and items of a
-// JSON ABI. Handwritten, so that no regular expression runs on untrusted text and each mistake has a position.
+// Parses human-readable functions (`function transfer(address to, uint256 amount)`) and JSON ABI items. Handwritten, so
+// that no regular expression runs on untrusted text and mistakes have positions.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { NamedError } from '../../lib/named-error.ts'
 import type { AbiFunctionItem, AbiParameterItem } from '../types/reads.ts'
 
-/** The text is not a valid fragment. `index` is the position of the mistake in UTF-16 code units. */
+/** `index` is the position of the mistake in UTF-16 code units. */
 export class AbiFragmentMalformedError extends NamedError {
   readonly index: number
   constructor(message: string, index: number) {
@@ -143,9 +143,9 @@ export const parseAbiFragment = (text: string): AbiFunctionItem => new FragmentP
 const typeText = ({ type, components }: AbiParameterItem): string =>
   components === undefined ? type : `(${components.map(typeText).join(',')})${type.slice('tuple'.length)}`
 
-/** Returns the text whose hash yields the selector, for example `transfer(address,uint256)`. */
+/** Returns the text whose hash yields the selector, such as `transfer(address,uint256)`. */
 export const abiSignature = ({ name, inputs }: AbiFunctionItem): string => `${name}(${inputs.map(typeText).join(',')})`
 
-/** Returns 8 hexadecimal digits. */
+/** Returns 8 hex digits. */
 export const abiSelector = (signature: string): string =>
   keccak_256(new TextEncoder().encode(signature)).subarray(0, 4).toHex()

@@ -1,6 +1,6 @@
-// Creates decoders for the instructions of an Anchor IDL (Anchor 0.30 or later, and the earlier format). In the earlier
-// format, a discriminator is the first eight bytes of SHA-256 of `global:` and the instruction's name in snake case.
-// Source: https://www.anchor-lang.com/docs/basics/idl.
+// Decoders for the instructions of an Anchor IDL, before and since Anchor 0.30. In the earlier format, a discriminator
+// is the first 8 bytes of SHA-256 of `global:` and the name in snake case. Source:
+// https://www.anchor-lang.com/docs/basics/idl.
 import { createHash } from 'node:crypto'
 import { isObject } from '../../lib/is-object.ts'
 import { NamedError } from '../../lib/named-error.ts'
@@ -22,7 +22,7 @@ export class IdlMalformedError extends NamedError {}
 
 export interface IdlInstruction {
   readonly name: string
-  /** 16 lowercase hexadecimal digits. */
+  /** 16 lowercase hex digits. */
   readonly discriminator: string
   readonly arguments: readonly NamedType[]
   readonly codecs: readonly BorshCodec[]
@@ -80,7 +80,7 @@ class TypeReader {
 
   fields(value: unknown, what: string, depth: number): { names: readonly string[]; codecs: readonly BorshCodec[] } {
     const members = listOf(value, what)
-    // A struct's field is `{name, type}`; a tuple struct's field is only a type.
+    // A field of a struct is `{name, type}`; a field of a tuple struct is only a type.
     const names = members.map((member) =>
       isObject(member) && 'name' in member && 'type' in member ? textOf(member['name'], `a field of ${what}`) : '',
     )
@@ -138,10 +138,7 @@ class TypeReader {
   }
 }
 
-/**
- * Reads the instructions of a parsed IDL, one per step.
- * @throws IdlMalformedError with the first mistake
- */
+/** Yields one instruction per step. @throws IdlMalformedError with the first mistake */
 export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruction, void> {
   if (!isObject(idl)) return fail('idl must be the content of an Anchor IDL file')
   const instructions = listOf(idl['instructions'], 'instructions')

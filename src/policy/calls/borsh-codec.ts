@@ -1,5 +1,4 @@
-// Decodes arguments of Solana instructions with one prepared decoder per instruction. As strict as borsh-rs about
-// booleans, options, variants and UTF-8. Source: https://borsh.io, as used by Anchor.
+// Decodes arguments of Solana instructions, as strictly as borsh-rs. Source: https://borsh.io, as used by Anchor.
 
 import bs58 from 'bs58'
 import { isInt64 } from '../../lib/int64.ts'
@@ -51,7 +50,7 @@ export class BorshReader {
 }
 
 export interface BorshCodec {
-  /** Type in the policy language. Empty if the language has no such type; the value is then skipped. */
+  /** Type in the policy language; empty if it has none, and the value is then skipped. */
   readonly type: string
   /** Minimum number of bytes of one value. */
   readonly minBytes: number
@@ -101,7 +100,7 @@ export const borshBytes: BorshCodec = codec('string', 4, readBytes)
 export const borshFixedBytes = (length: number): BorshCodec =>
   codec('string', length, (reader) => hexOrTooLong(reader.take(length)))
 
-/** Encoding 32 bytes as base58 takes as long as decoding ten other values. */
+/** Base58 of 32 bytes takes as long as decoding ten other values. */
 const ADDRESS_COST = 10
 
 /** Basic types of both Anchor IDL formats. */
@@ -131,7 +130,7 @@ const listType = ({ type }: BorshCodec): string => (type === '' ? '' : `list<${t
 const readMany = (element: BorshCodec, count: number, reader: BorshReader): unknown => {
   if (element.minBytes === 0 && count > POLICY_LIMITS.decodedElements) throw MALFORMED
   const members: unknown[] = []
-  // Unused elements are also read, because the next argument starts after them.
+  // Unused elements must also be read to reach the next argument.
   for (let i = 0; i < count; i++) {
     const member = element.read(reader)
     if (i < POLICY_LIMITS.decodedElements) members.push(member)
@@ -145,7 +144,7 @@ export const borshVec = (element: BorshCodec): BorshCodec =>
 export const borshArray = (element: BorshCodec, count: number): BorshCodec =>
   codec(listType(element), count * element.minBytes, (reader) => readMany(element, count, reader))
 
-/** An option is read as a list of at most one element, because the policy language has no null. */
+/** A list of at most one element, because the policy language has no null. */
 export const borshOption = (element: BorshCodec): BorshCodec =>
   codec(listType(element), 1, (reader) => (reader.flag() ? [element.read(reader)] : []))
 
@@ -156,7 +155,7 @@ export const borshStruct = (tuple: TupleType, members: readonly BorshCodec[]): B
     (reader) => new tuple.constructor(members.map((member) => member.read(reader))),
   )
 
-/** A variant is read as its name; its fields are skipped. */
+/** The variant's name; its fields are skipped. */
 export const borshEnum = (
   variants: readonly { readonly name: string; readonly members: readonly BorshCodec[] }[],
 ): BorshCodec =>

@@ -1,5 +1,4 @@
-// The calls that one policy can decode: functions in its abi (EVM) and instructions in its idl (Solana). A call is
-// decoded at most once per evaluation.
+// Calls that a policy can decode: functions in its abi (EVM) and instructions in its idl (Solana).
 import type { ChainFamily } from '../../domain/chain.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { Steps } from '../cel/steps.ts'
@@ -11,7 +10,6 @@ import { BorshReader } from './borsh-codec.ts'
 import { MALFORMED } from './decoding.ts'
 import { createTupleTypes, isFieldName, type NamedType, type TupleType } from './tuple-types.ts'
 
-/** Indexes of the decoded values, by argument name. */
 type ArgumentSlots = ReadonlyMap<string, number>
 
 export interface DecodedCall {
@@ -25,13 +23,13 @@ interface CallFunction {
   readonly name: string
   readonly signature: string
   readonly slots: ArgumentSlots
-  /** @param digits lowercase hexadecimal data after the selector or discriminator. @throws CallMalformedError */
+  /** @param digits lowercase hex data after the selector or discriminator. @throws CallMalformedError */
   readonly decode: (digits: string) => readonly unknown[]
 }
 
 export interface CallShape {
   readonly family: ChainFamily
-  /** Selector or discriminator as lowercase 0x-hex. */
+  /** Selector or discriminator in lowercase 0x-hex. */
   readonly code: string
   readonly name: string
   readonly signature: string
@@ -39,7 +37,7 @@ export interface CallShape {
 }
 
 export interface ArgumentDeclaration {
-  /** Type in the policy language → a function that declares the argument with this type. */
+  /** Maps each type in the policy language to a function that declares the argument with this type. */
   readonly types: ReadonlyMap<string, string>
 }
 
@@ -49,7 +47,7 @@ export interface CallTable {
   readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
   readonly tuples: readonly TupleType[]
   functions(): readonly CallShape[]
-  /** @returns null if the data is not a well-formed call to a function in this table */
+  /** Null if the data isn't a well-formed call to a function in the table. */
   decode(family: ChainFamily, data: string): DecodedCall | null
 }
 
@@ -63,7 +61,7 @@ export interface IdlSource {
   readonly complain: (message: string) => void
 }
 
-/** Lengths of a selector and of a discriminator in hexadecimal digits. */
+/** In hex digits. */
 const SELECTOR = 8
 const DISCRIMINATOR = 16
 
@@ -165,7 +163,7 @@ const decodeWith = (functions: ReadonlyMap<string, CallFunction>, length: number
   }
 }
 
-/** Reports mistakes to each source's `complain`. One step per function. @returns null if abi and idl are missing */
+/** Reports mistakes to each source's `complain`, one function per step. Returns null without abi and idl. */
 export function* createCallTable(abi: readonly AbiSource[], idl: IdlSource | null): Steps<CallTable | null> {
   if (abi.length === 0 && idl === null) return null
   const builder = new CallTableBuilder()

@@ -1,13 +1,12 @@
-// Shared by the ABI and Anchor IDL decoders: the decoding error and the limit of decoded values.
 import { NamedError } from '../../lib/named-error.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 
-/** Thrown as a preallocated instance, because most calls do not match. */
+/** Preallocated, because most calls don't match. */
 class CallMalformedError extends NamedError {}
 
 export const MALFORMED = new CallMalformedError('the call data is not well-formed')
 
-/** A value that exceeds the limits of policies. An expression fails only if it reads the value. */
+/** A value beyond the limits of policies. An expression fails only if it reads the value. */
 export class UnreadableValue {
   readonly reason: string
   constructor(reason: string) {
@@ -18,7 +17,7 @@ export class UnreadableValue {
 export const TOO_LONG = new UnreadableValue('longer than policies can read')
 export const OUT_OF_RANGE = new UnreadableValue('outside the 64-bit range of an int')
 
-/** Limits the decoded values per call: several offsets may point to the same data. */
+/** Limits the decoded values per call, because several offsets may refer to the same data. */
 export class DecodingBudget {
   #left: number = POLICY_LIMITS.decodedValues
 
@@ -26,7 +25,7 @@ export class DecodingBudget {
     this.#left = POLICY_LIMITS.decodedValues
   }
 
-  /** @throws CallMalformedError if the call has more values than the limit */
+  /** @throws CallMalformedError if the limit is exceeded */
   spend(values = 1): void {
     this.#left -= values
     if (this.#left < 0) throw MALFORMED

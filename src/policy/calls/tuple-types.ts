@@ -1,7 +1,6 @@
-// Types of the policy language for tuples in call arguments, so that `call.args.order.amount` is type-checked when the
-// policy is saved.
+// Types for tuples in call arguments, so that `call.args.order.amount` is type-checked when the policy is saved.
 
-/** `name` is empty if the argument is unnamed; `type` is empty if the policy language has no such type. */
+/** `name` is empty if unnamed; `type` is empty if the policy language has no such type. */
 export interface NamedType {
   readonly name: string
   readonly type: string
@@ -15,14 +14,14 @@ export interface TupleType {
   readonly constructor: TupleConstructor
 }
 
-/** Tuple types of one policy. Equal tuples share one type, even across functions. */
+/** Equal tuples share a type, even across functions of a policy. */
 export interface TupleTypes {
   of(fields: readonly NamedType[]): TupleType
   readonly all: readonly TupleType[]
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** Reserved words of CEL, and property names of every object. */
+/** Reserved words of CEL, and properties of every object. */
 const UNUSABLE: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null', 'constructor', 'prototype', '__proto__'])
 
 export const isFieldName = (name: string): boolean => IDENTIFIER.test(name) && !UNUSABLE.has(name)

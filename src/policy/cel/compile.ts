@@ -1,5 +1,4 @@
-// Compiles a policy: compiles each expression once, reports each mistake with its line and column, and derives the
-// request fields and sources to collect before an evaluation.
+// Compiles a policy: reports each mistake with its position, and derives the needed request fields and sources.
 import { compileDocument, compileRules, programOf } from '../document/compile-document.ts'
 import { type PolicyReading, readPolicyDocument } from '../document/document.ts'
 import type { RuleReading } from '../document/document-rules.ts'
@@ -13,7 +12,7 @@ import { finish, type Steps } from './steps.ts'
 
 export interface CompiledSource {
   readonly policy: CompiledPolicy
-  /** Probable mistakes that do not prevent saving. Empty if the chains are unknown. */
+  /** Probable mistakes that don't prevent saving; empty if the chains are unknown. */
   readonly warnings: readonly PolicyIssue[]
   readonly testIssue: (index: number, message: string) => PolicyIssue
 }
@@ -23,7 +22,7 @@ function* compileReading(
   { document, calls, rules, issues, expressionIssue, testIssue }: PolicyReading,
   known: KnownSources,
 ): Steps<CompiledSource> {
-  // Known sources affect the validity of rules, so a policy that is checked against them is always recompiled.
+  // Validity depends on the known sources, so a policy checked against them is always compiled again.
   const { chains, lists, screeners } = known
   const isShared = issues.length === 0 && chains === undefined && lists === undefined && screeners === undefined
   const key = isShared ? programKey(document) : ''
@@ -51,15 +50,14 @@ function* compileReading(
   return { policy: { document, ...program }, warnings: warnings.sort(inReadingOrder), testIssue }
 }
 
-/** @throws PolicyInvalidError with every mistake, at its line and column */
+/** @throws PolicyInvalidError with every mistake */
 export function* sourceSteps(source: string, known: KnownSources = {}): Steps<CompiledSource> {
   const reading = yield* readPolicyDocument(source)
   return yield* compileReading(source, { ...reading, issues: [...reading.issues, ...reading.hidden] }, known)
 }
 
 /**
- * Compiles a saved policy. Ignores mistakes in tests and hidden characters: they decide nothing, and an earlier version
- * may have accepted them.
+ * Compiles a saved policy. Ignores mistakes in tests and hidden characters, which an earlier version may have accepted.
  * @throws PolicyInvalidError with every other mistake
  */
 export function* savedSteps(source: string): Steps<CompiledPolicy> {
@@ -68,16 +66,12 @@ export function* savedSteps(source: string): Steps<CompiledPolicy> {
   return (yield* compileReading(source, { ...reading, issues }, {})).policy
 }
 
-/** Runs all steps at once, for threads without other work. */
+/** For threads without other work. */
 export const compileSource = (source: string, known: KnownSources = {}): CompiledSource =>
   finish(sourceSteps(source, known))
 
 export const compileSaved = (source: string): CompiledPolicy => finish(savedSteps(source))
 
-/**
- * Does not run the policy's tests.
- * @throws PolicyInvalidError with every mistake. Lines and columns count in the text or, for a document, within the
- * rule's expression.
- */
+/** Runs no tests. @throws PolicyInvalidError; for a document, positions are within the rule's expression */
 export const compilePolicy = (policy: string | PolicyDocument): CompiledPolicy =>
   typeof policy === 'string' ? compileSource(policy).policy : { document: policy, ...finish(compileDocument(policy)) }

@@ -1,5 +1,4 @@
-// Named and typed constants of a document, for example `constants.daily_limit`. Mistakes are reported at the constant's
-// definition.
+// Named constants of a document, such as `constants.daily_limit`.
 
 import type { PolicyConstant } from '../types/document.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -44,7 +43,7 @@ const amounts = Object.keys(AMOUNT_UNITS).map((unit): [string, ConstantKind] => 
   { type: 'uint256', parse: (text) => parseAmountLiteral(unit, text) },
 ])
 
-/** Indexed by the `type` of a constant in a document. */
+/** By `type` of the constant. */
 export const CONSTANT_KINDS: Readonly<Record<string, ConstantKind>> = {
   bool: { type: 'bool', parse: parseBool },
   int: { type: 'int', parse: parseInt64 },
@@ -61,7 +60,7 @@ export interface ConstantValue {
   readonly value: unknown
 }
 
-/** @throws LiteralMalformedError for an invalid constant in a document that was not read from text */
+/** @throws LiteralMalformedError for an invalid constant; documents read from text have none */
 export const constantValue = ({ type, values, isList }: PolicyConstant): ConstantValue => {
   const kind = CONSTANT_KINDS[type]
   if (kind === undefined) throw new LiteralMalformedError(`unknown type ${type}`)

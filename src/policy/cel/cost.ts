@@ -1,6 +1,5 @@
-// Estimates the worst-case cost of an expression when the policy is saved. All sizes are known statically, so a policy
-// that could block a worker is rejected instead of interrupted (threats row 13). The estimate assumes that `&&` and
-// `||` evaluate both sides. One step is about one visit of a simple node (about 20 ns).
+// Estimates the worst-case cost of an expression, so that a policy that could block a worker can't be saved (threats
+// row 13). Assumes that `&&` and `||` evaluate both sides. One step is about a visit of a simple node, 20 ns.
 import type { ExpressionIssue } from '../tools/inspect.ts'
 import { isPermittedType, isValueType } from '../tools/language.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -14,26 +13,23 @@ import {
   type SyntaxNode,
 } from './syntax.ts'
 
-/** `elements`: maximum length of a list. `chars`: maximum UTF-16 length of a string, or of each string in a list. */
+/** `elements`: maximum length of a list. `chars`: maximum UTF-16 length of each string. */
 interface Estimate {
   readonly steps: number
   readonly elements: number
   readonly chars: number
 }
 
-/**
- * Steps of a failing library operation, which creates an error with a stack and a marked-up copy of the expression.
- * `||`, `&&`, `exists` and `all` may discard the error, so one expression can fail many times.
- */
+/** A failure creates an error with a stack and a copy of the expression. One expression can discard many of them. */
 const failureSteps = (node: SyntaxNode): number => 300 + Math.ceil(node.input.length / 4)
-/** Steps of a failing uint256 operation. Its errors are preallocated. */
+/** Errors of uint256 are preallocated. */
 const CHEAP_FAILURE_STEPS = 50
 const CALL_STEPS = 4
 const SELECTION_STEPS = 3
 const TIME_STEPS = 20
-/** Steps per list element: the library looks up the type of each element. */
+/** Per list element, whose type the library looks up. */
 const TIME_IN_STEPS = 6
-/** A comparison processes many characters per step; size() visits every code point. */
+/** A comparison covers many characters per step; size() visits every code point. */
 const CHARS_PER_STEP = 32
 const COUNTED_CHAR_STEPS = 0.5
 
@@ -44,7 +40,7 @@ interface Loop {
   readonly range: Estimate
 }
 
-/** Maximum length of a nested list, whose actual length is unknown. */
+/** Maximum length of a nested list. */
 const INNER_ELEMENTS = Math.max(POLICY_LIMITS.listElements, POLICY_LIMITS.decodedElements)
 
 const innerElements = (node: SyntaxNode): number => (node.checkedType?.kind === 'list' ? INNER_ELEMENTS : 0)
@@ -107,7 +103,7 @@ class Estimator {
     }
   }
 
-  /** Adds the steps and takes the maximum of the bounds. */
+  /** Adds steps and takes the maximum of other bounds. */
   private sum(steps: number, nodes: readonly SyntaxNode[], loop: Loop | null): Estimate {
     let { elements, chars } = NOTHING
     let total = steps
@@ -120,7 +116,7 @@ class Estimator {
     return { steps: total, elements, chars }
   }
 
-  /** size() or uint256() of a non-literal argument. */
+  /** For size() or uint256() of a non-literal. */
   private estimateCall(node: SyntaxNode, loop: Loop | null): Estimate {
     const { steps, chars } = this.sum(CALL_STEPS, childrenOf(node), loop)
     const [name, [only]] = node.args as [string, SyntaxNode[]]
@@ -173,7 +169,7 @@ class Estimator {
     for (const side of childrenOf(node)) {
       if (isNegativeLiteral(side)) this.refuse(side, 'a uint256 cannot be negative')
     }
-    // In a comparison, only a non-constant int can be negative.
+    // Only a non-constant int can be negative.
     const mayFail = childrenOf(node).some((side) => side.checkedType?.name === 'int' && side.op !== 'value')
     return mayFail || isArithmetic(node.op) ? CHEAP_FAILURE_STEPS : 1
   }
@@ -195,7 +191,7 @@ const isEquality = (operator: string): boolean => ['==', '!=', 'in'].includes(op
 const comparedType = ({ checkedType }: SyntaxNode): CheckedType | undefined =>
   checkedType?.kind === 'list' ? checkedType.valueType : checkedType
 
-/** The length of a list is known; the characters of a string are counted. */
+/** A list's length is known; a string's characters must be counted. */
 const sizeWork = (node: SyntaxNode | undefined, chars: number): number =>
   node?.checkedType?.kind === 'list' ? 0 : chars * COUNTED_CHAR_STEPS
 
@@ -210,10 +206,7 @@ const isTime = (type: string): boolean => type.startsWith('google.protobuf.')
 
 const isArithmetic = (operator: string): boolean => ['+', '-', '*', '/', '%'].includes(operator)
 
-/**
- * Returns the worst-case steps of a type-checked expression, and an issue for each forbidden part. Folds constant
- * lists.
- */
+/** Returns the worst-case steps, and an issue for each forbidden part. Folds constant lists. */
 export const estimateExpression = (
   root: SyntaxNode,
   types: ReadonlySet<string>,

@@ -1,6 +1,5 @@
-// The CEL environment: types, operators and functions of policies in addition to CEL's standard library. language.ts
-// excludes parts of the standard library; resolve.ts defines the variables. Source: https://github.com/google/cel-spec
-// (langdef.md).
+// Types, operators and functions of policies in addition to CEL's standard library, parts of which language.ts
+// excludes. Source: https://github.com/google/cel-spec (langdef.md).
 import { Environment, ParseError } from '@marcbachmann/cel-js'
 import type { CallTable } from '../calls/call-table.ts'
 import { isFieldName, type TupleType } from '../calls/tuple-types.ts'
@@ -72,7 +71,7 @@ const registerAmountLiteral = (environment: Environment, unit: string): void => 
   })
 }
 
-/** `uint256("…")` is a literal; `uint256(n)` converts an int and fails if it is negative. */
+/** `uint256("…")` is a literal; `uint256(n)` converts an int and fails for negative numbers. */
 const registerUint256Conversion = (environment: Environment): void => {
   environment.registerFunction('uint256(ast): uint256', ({ ast, args }: MacroCall) => {
     const argument = args[0]!
@@ -116,7 +115,7 @@ const registerUint256Operators = (environment: Environment): void => {
   environment.registerOperator('uint256 in list<int>', isUint256In)
 }
 
-/** Slow (milliseconds): use sharedEnvironment instead. */
+/** Takes milliseconds; use sharedEnvironment instead. */
 export const createPolicyEnvironment = (): Environment => {
   const environment = new Environment({
     unlistedVariablesAreDyn: false,
@@ -143,13 +142,12 @@ export const createPolicyEnvironment = (): Environment => {
 
 let shared: Environment | null = null
 
-/** Shared by all policies of a thread. */
+/** One per thread, for all policies. */
 export const sharedEnvironment = (): Environment => {
   shared ??= createPolicyEnvironment()
   return shared
 }
 
-/** Extends the shared environment with a policy's tuple types. */
 export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Environment> {
   const environment = sharedEnvironment().clone()
   for (const tuple of tuples) {
@@ -161,7 +159,7 @@ export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Env
   return environment
 }
 
-/** Returns the types of call arguments, and the element types of their lists. */
+/** Includes element types of lists. */
 export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => {
   const types = new Set<string>()
   const permit = (type: string): void => {
@@ -173,7 +171,7 @@ export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => 
   for (const { fields } of calls?.tuples ?? []) for (const { type } of fields) permit(type)
   for (const { types: argumentTypes } of calls?.arguments.values() ?? [])
     for (const type of argumentTypes.keys()) permit(type)
-  // The type of a list of tuples after filter or map.
+  // For lists of tuples after filter or map.
   for (const { name } of calls?.tuples ?? []) permit(`list<${name}>`)
   return types
 }

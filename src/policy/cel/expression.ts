@@ -1,4 +1,3 @@
-// Parses one expression, checks it against the language and its types, and estimates its cost.
 import { TypeError as CelTypeError, ParseError } from '@marcbachmann/cel-js'
 import { type ExpressionIssue, inspectExpression } from '../tools/inspect.ts'
 import { estimateExpression } from './cost.ts'
@@ -8,19 +7,16 @@ import type { PolicyScope } from './scope.ts'
 import type { SyntaxNode } from './syntax.ts'
 
 export interface CompiledExpression {
-  /**
-   * Evaluates the request that is bound to the scope's evaluation. Throws if an operation fails and no `||` or `&&`
-   * overrides the failure.
-   */
+  /** Evaluates the request bound to the scope. Throws if an operation fails and `||` or `&&` doesn't override it. */
   readonly evaluate: () => unknown
   readonly root: SyntaxNode
   readonly nodes: number
-  /** Worst-case cost of one evaluation in steps (see cost.ts). */
+  /** Worst-case steps of one evaluation (cost.ts). */
   readonly steps: number
 }
 
 export interface RefusedExpression {
-  /** The first mistakes; never empty. */
+  /** Never empty. */
   readonly issues: readonly ExpressionIssue[]
   readonly nodes: number
 }
@@ -35,10 +31,10 @@ const HINTS: readonly { readonly types: readonly string[]; readonly hint: string
 const FOREIGN_OPERATORS: Readonly<Record<string, string>> = { '=': '==', '&': '&&', '|': '||', and: '&&', or: '||' }
 
 const DURATION_UNITS: Readonly<Record<string, string>> = { d: 'days', h: 'hours', m: 'minutes' }
-/** Number of characters on each side of a syntax error in which a number with a unit is searched. */
+/** Characters around a syntax error that are searched for a number with a unit. */
 const UNIT_DISTANCE = 48
 
-/** Returns the CEL form of a number with a unit next to a syntax error, such as `10 ether` or `24h`; otherwise null. */
+/** Returns the CEL form of a number with a unit, such as `10 ether` or `24h`; null if there is none nearby. */
 const unitHint = (text: string, at: number): string | null => {
   const start = Math.max(0, at - UNIT_DISTANCE)
   const nearby = text.slice(start, at + UNIT_DISTANCE)
@@ -52,7 +48,7 @@ const unitHint = (text: string, at: number): string | null => {
 }
 
 const syntaxHint = (text: string, at: number): string => {
-  // The parser reads `not` as a name and fails at the next token.
+  // The parser reads `not` as a name, and fails at the next token.
   if (/(?:^|[^\w.])not\s+$/i.test(text.slice(0, at))) return ': write ! instead of not'
   const found = /^(?:\w+|.)/.exec(text.slice(at))?.[0] ?? ''
   const word = found.toLowerCase()
@@ -66,7 +62,6 @@ const LIMIT_WORDS: Readonly<Record<string, string>> = {
   maxCallArguments: `a call can have at most ${POLICY_LIMITS.callArguments} arguments`,
 }
 
-/** Adds advice for common mistakes to the library's message. */
 const explain = (summary: string): string => {
   if (summary.endsWith('EOF')) return 'unexpected end of the expression'
   const limit = Object.entries(LIMIT_WORDS).find(([name]) => summary.startsWith(`Exceeded ${name}`))
@@ -89,7 +84,7 @@ const refusalOf = (error: unknown, text: string, nodes: number): RefusedExpressi
   throw error
 }
 
-/** Compiles one expression of type bool and records the policy's needs in the scope. */
+/** Compiles a boolean expression, and records its needs in the scope. */
 export const compileExpression = (text: string, scope: PolicyScope): CompiledExpression | RefusedExpression => {
   let nodes = 0
   try {

@@ -1,5 +1,4 @@
-// Checks the literals of an expression, and replaces literals that the library would parse in each evaluation with
-// their values.
+// Replaces literals that the library would parse in each evaluation with their values.
 
 import { INT64_MAX, INT64_MIN } from '../../lib/int64.ts'
 import { FAILURE_STEPS, type Refuse } from '../resolve.ts'
@@ -59,7 +58,7 @@ const READERS = {
   },
 } as const
 
-/** Folds `timestamp("…")` and `duration("…")`: the library's parsers are too lenient and run in each evaluation. */
+/** Folds `timestamp("…")` and `duration("…")`, because the library's parsers are too lenient. */
 export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'string' || others.length > 0) {
@@ -71,7 +70,6 @@ export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: R
   replace(node, only, type, refuse, () => read(text))
 }
 
-/** Folds calls such as `days(7)` into a duration. */
 export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds: number, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'bigint' || others.length > 0) {
@@ -83,7 +81,7 @@ export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds:
   replace(node, only, 'google.protobuf.Duration', refuse, read)
 }
 
-/** Replaces `-x`: negating the smallest int in the library yields a value outside the 64-bit range. */
+/** In the library, negating the smallest int yields a value outside the 64-bit range. */
 export const replaceNegation = (node: SyntaxNode): void => {
   const operand = node.args as SyntaxNode
   if (operand.op === 'value') return

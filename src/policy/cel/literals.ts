@@ -1,10 +1,9 @@
-// Parses literals that CEL lacks or parses leniently: addresses, 256-bit numbers, amounts with a unit, and times and
-// durations in the strict forms of RFC 3339 and CEL. Malformed literals are rejected at compile time.
+// Literals that CEL lacks or parses leniently. Malformed literals are rejected at compile time.
 import { parseEvmAddress, parseSolanaAddress } from '../../domain/address.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { AddressValue, MAX_UINT256, Uint256 } from '../values.ts'
 
-/** The message states the expected form, for the policy's author. */
+/** The message is for the policy's author. */
 export class LiteralMalformedError extends NamedError {}
 
 export const INTEGER_TOO_LARGE = `the number must be at most ${Number.MAX_SAFE_INTEGER}`
@@ -15,7 +14,7 @@ export const parseTestInteger = (text: string): number => {
   throw new LiteralMalformedError(INTEGER_TOO_LARGE)
 }
 
-/** @throws LiteralMalformedError with `rule` if the pattern does not match */
+/** @throws LiteralMalformedError with `rule` for other texts */
 export const matchingText =
   (pattern: RegExp, rule: string) =>
   (text: string): string => {
@@ -25,7 +24,7 @@ export const matchingText =
 
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 
-/** Base58 is case-sensitive; hexadecimal digits are not. */
+/** Base58 is case-sensitive; hex isn't. */
 export const parseAddressLiteral = (text: string): AddressValue => {
   const address = parseEvmAddress(text) ?? parseSolanaAddress(text)
   if (address === null) {
@@ -39,7 +38,7 @@ const withinRange = (value: bigint): Uint256 => {
   return Uint256.of(value)
 }
 
-/** Parses `0`, a decimal number without leading zeros, or `0x` and at most 64 hexadecimal digits. */
+/** Parses `0`, a decimal number without leading zeros, or `0x` and at most 64 hex digits. */
 export const parseUint256Literal = (literal: string | bigint): Uint256 => {
   if (typeof literal === 'bigint') return withinRange(literal)
   const isHex = /^0x[0-9a-fA-F]{1,64}$/.test(literal)
@@ -52,10 +51,10 @@ export const parseUint256Literal = (literal: string | bigint): Uint256 => {
   return withinRange(BigInt(literal))
 }
 
-/** Number of decimals per unit, relative to the chain's smallest unit (wei or lamports). */
+/** Decimals per unit, relative to the chain's smallest unit (wei or lamports). */
 export const AMOUNT_UNITS: Readonly<Record<string, number>> = { ether: 18, gwei: 9, sol: 9, lamports: 0 }
 
-/** Parses an integer or decimal text, such as `ether("0.25")`. Returns the amount in the chain's smallest unit. */
+/** Parses an integer or a decimal text, such as `ether("0.25")`, to the chain's smallest unit. */
 export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint256 => {
   const decimals = AMOUNT_UNITS[unit]!
   const [whole = '', fraction = '', ...rest] = String(literal).split('.')
@@ -69,11 +68,7 @@ export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint
 
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:Z|[+-](\d{2}):(\d{2}))$/
 
-/**
- * Parses an RFC 3339 time in whole seconds with a time zone. The library would accept any input of Date, including
- * local time.
- * @returns Unix seconds
- */
+/** Parses an RFC 3339 time with a time zone to Unix seconds. The library would accept any input of Date. */
 export const parseTimestampLiteral = (text: string): number => {
   const match = TIMESTAMP.exec(text)
   const milliseconds = match === null ? Number.NaN : Date.parse(text)
@@ -88,14 +83,10 @@ export const parseTimestampLiteral = (text: string): number => {
 }
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 }
-/** A century. Any sum of durations in one expression is then a valid date. */
+/** A century, so that any sum of durations in an expression is a valid date. */
 const MAX_DURATION_SECONDS = 36_525 * 86_400
 
-/**
- * Parses whole hours, minutes and seconds, for example `36h` or `1h30m`. Excludes fractions, which the library computes
- * incorrectly, and signs, because a subtraction has the same effect.
- * @returns seconds
- */
+/** Parses `36h` or `1h30m` to seconds. Excludes fractions, which the library computes incorrectly, and signs. */
 export const parseDurationLiteral = (text: string): number => {
   let seconds = 0
   const isWritten = /^(?:\d{1,10}[hms]){1,3}$/.test(text)

@@ -1,5 +1,4 @@
-// The names that the rules of one document can use, and the needs of these rules. Each policy has one scope, which
-// compilation fills.
+// Names that the rules of a document can use, and the needs of these rules, filled by compilation.
 import type { Environment } from '@marcbachmann/cel-js'
 import type { OptionalField } from '../../domain/target.ts'
 import type { CallTable } from '../calls/call-table.ts'
@@ -14,9 +13,9 @@ import { createTupleEnvironment, permittedTypes, sharedEnvironment } from './env
 import type { Steps } from './steps.ts'
 
 export interface KnownSources {
-  /** Names of the deployment's chains. A policy that names any other chain gets a warning; no warnings if omitted. */
+  /** The deployment's chains. A policy that names another chain gets a warning; no warnings if omitted. */
   readonly chains?: ReadonlySet<string>
-  /** Existing lists and screeners. A policy that names any other list or screener is rejected. */
+  /** A policy that names another list or screener is rejected. */
   readonly lists?: ReadonlySet<string>
   readonly screeners?: ReadonlySet<string>
 }
@@ -24,10 +23,9 @@ export interface KnownSources {
 export interface PolicyScope {
   readonly decides: PolicySubject
   readonly facts: Readonly<Record<string, FactGroup>>
-  /** First names of expressions. A loop variable cannot use any of them. */
+  /** First names of expressions, which loop variables can't use. */
   readonly roots: ReadonlySet<string>
   readonly environment: Environment
-  /** Types of call arguments, in addition to the language's types. */
   readonly types: ReadonlySet<string>
   readonly evaluation: Evaluation
   readonly constants: ReadonlyMap<string, ConstantValue>

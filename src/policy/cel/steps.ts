@@ -10,13 +10,10 @@ export const finish = <Result>(steps: Steps<Result>): Result => {
   }
 }
 
-/** Time into a turn of the event loop, in milliseconds, after which no further step starts. */
+/** Milliseconds into a turn of the event loop after which no further step starts. */
 const TURN_MS = 2
 
-/**
- * Each caller waits for the turn after the previous caller's turn, so that a turn of the event loop has at most one
- * slice.
- */
+/** Each caller waits for the turn after the previous caller's, so that a turn has at most one slice. */
 let lastTurn = Promise.resolve()
 const takeTurn = (): Promise<void> => {
   lastTurn = lastTurn.then(nextTurn)

@@ -1,5 +1,4 @@
-// The only access to the CEL library's syntax tree. Declares members of nodes that the published types lack; a test
-// fails if the library changes one of them.
+// The only access to the CEL library's syntax tree, including members that its types lack. A test detects changes.
 import { type ASTNode, ParseError } from '@marcbachmann/cel-js'
 import { Duration } from '@marcbachmann/cel-js/evaluator'
 
@@ -12,9 +11,9 @@ export interface CheckedType {
 }
 
 export type SyntaxNode = ASTNode & {
-  /** Set by the type checker on each visited node. Missing on unchecked parts of a macro. */
+  /** Set by the type checker; missing on unchecked parts of a macro. */
   readonly checkedType?: CheckedType
-  /** `macro` replaces the check and the evaluation of the node; `async` states whether it may return a promise. */
+  /** `macro` replaces the node's check and evaluation; `async`: whether it may return a promise. */
   setMeta(key: 'macro' | 'async', value: unknown): SyntaxNode
 }
 
@@ -26,7 +25,7 @@ export interface EvaluatorHook {
   run(node: SyntaxNode, context: unknown): unknown
 }
 
-/** A macro ("Custom macros" in the library's documentation) that yields one constant value. */
+/** A macro ("Custom macros" in the library's documentation) for one constant value. */
 export const constantNode = (type: string, value: unknown) => ({
   async: false,
   typeCheck: (checker: TypeCheckerHook) => checker.getType(type),
@@ -42,23 +41,23 @@ export const markConstant = (node: object, value: unknown): void => {
 export const isConstant = (node: SyntaxNode): boolean => node.op === 'value' || constants.has(node)
 export const constantValue = (node: SyntaxNode): unknown => (node.op === 'value' ? node.args : constants.get(node))
 
-/** Makes a node yield a constant. Call before the type check. */
+/** Must be called before the type check. */
 export const replaceByConstant = (node: SyntaxNode, type: string, value: unknown): void => {
   markConstant(node, value)
   node.setMeta('macro', constantNode(type, value)).setMeta('async', false)
 }
 
-/** Maximum size of a value, and the steps that compute it (see cost.ts). */
+/** Maximum sizes of a value, and the steps to compute it (cost.ts). */
 export interface ValueBounds {
   readonly steps: number
-  /** Maximum number of elements of a list and of each nested list. */
+  /** Maximum length of a list and of each nested list. */
   readonly elements: number
-  /** Maximum UTF-16 length of a string and of each string in the value. */
+  /** UTF-16 length of each string in the value. */
   readonly chars: number
 }
 
 interface Replacement extends ValueBounds {
-  /** The only part of the node that is still evaluated. */
+  /** The only part of the node that is still evaluated; null if none is. */
   readonly operand: SyntaxNode | null
 }
 
@@ -66,14 +65,14 @@ const replacements = new WeakMap<object, Replacement>()
 
 export const replacementOf = (node: SyntaxNode): Replacement | undefined => replacements.get(node)
 
-/** Makes a node yield the value that `evaluate` returns. Call before the type check. */
+/** Must be called before the type check. */
 export const replaceByValue = (node: SyntaxNode, type: string, bounds: ValueBounds, evaluate: () => unknown): void => {
   replacements.set(node, { ...bounds, operand: null })
   const macro = { typeCheck: (checker: TypeCheckerHook) => checker.getType(type), evaluate }
   node.setMeta('macro', macro).setMeta('async', false)
 }
 
-/** Makes a node a function of one of its parts. Call before the type check. */
+/** Makes a node a function of one of its parts. Must be called before the type check. */
 export const replaceByFunction = (
   node: SyntaxNode,
   operand: SyntaxNode,
@@ -96,9 +95,7 @@ export const replaceByFunction = (
   node.setMeta('macro', macro).setMeta('async', false)
 }
 
-/**
- * Folds a list of constants into one constant, so that it is not rebuilt in each evaluation. Call after the type check.
- */
+/** Folds a constant list, which would be rebuilt in each evaluation. Must be called after the type check. */
 export const foldList = (node: SyntaxNode): void => {
   if (node.op !== 'list') return
   const elements = node.args as SyntaxNode[]

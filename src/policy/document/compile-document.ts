@@ -1,4 +1,4 @@
-// Compiles a parsed policy document. Does not import the YAML parser, which would take several megabytes per worker.
+// Compiles a parsed document. Doesn't import the YAML parser, which would take several megabytes per worker.
 import type { OptionalField } from '../../domain/target.ts'
 import { type CallTable, createCallTable } from '../calls/call-table.ts'
 import { compileExpression } from '../cel/expression.ts'
@@ -20,7 +20,7 @@ interface CompiledRules<Source> {
   readonly issues: readonly PolicyIssue[]
 }
 
-/** One step per rule. Stops at the maximum number of mistakes or at the size limit of a policy. */
+/** One rule per step. Stops at the maximum number of mistakes or size of a policy. */
 export function* compileRules<Source extends { rule: PolicyRule }>(
   sources: readonly Source[],
   scope: PolicyScope,
@@ -79,10 +79,7 @@ const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<Cal
   )
 }
 
-/**
- * Each step takes at most a few milliseconds.
- * @throws PolicyInvalidError from a step, with every mistake; lines and columns count within the rule's expression
- */
+/** @throws PolicyInvalidError from a step, with every mistake; positions are within the rule's expression */
 export function* compileDocument(document: PolicyDocument): Steps<PolicyProgram> {
   const key = programKey(document)
   const same = findProgram(key)

@@ -2,7 +2,7 @@ import type { PolicyConstant, PolicyDocument, PolicyRead, PolicyRule, PolicyTest
 import type { CompiledPolicy } from '../types/program.ts'
 
 export type PolicyDifference =
-  /** A rule that only one of the policies has, with its content. `place` counts from 1. */
+  /** A rule, with its content, that only one policy has. `place` counts from 1. */
   | {
       readonly kind: 'rule-added' | 'rule-removed'
       readonly rule: string
@@ -11,7 +11,7 @@ export type PolicyDifference =
       readonly to: string | null
     }
   | { readonly kind: 'test-added' | 'test-removed' | 'test-changed'; readonly test: string }
-  /** The order of the common rules differs. */
+  /** The rules in both policies have a different order. */
   | { readonly kind: 'rules-reordered'; readonly from: readonly string[]; readonly to: readonly string[] }
   | {
       readonly kind: 'changed'
@@ -75,7 +75,6 @@ const compareRules = (from: readonly PolicyRule[], to: readonly PolicyRule[]): P
   return [...removed, ...added, ...reordered, ...changed]
 }
 
-/** Compares items by name and `inWords` text. */
 const compareNamed = <Named extends { readonly name: string }>(
   what: string,
   from: readonly Named[],
@@ -88,7 +87,7 @@ const compareNamed = <Named extends { readonly name: string }>(
   return [...names].flatMap((name) => compare(`${what}/${name}`, before.get(name), after.get(name)))
 }
 
-/** Quotes strings, so that a string with a comma differs from a list of two strings. */
+/** Quoted strings distinguish a string with a comma from a list of two strings. */
 const constantInWords = ({ type, values, isList }: PolicyConstant): string => {
   const written = type === 'string' ? values.map((value) => JSON.stringify(value)) : values
   return `${type} ${isList ? `[${written.join(', ')}]` : written[0]}`
@@ -141,7 +140,7 @@ export const describePolicy = ({ document, requires, needs }: CompiledPolicy): r
   ...compare('needs', [], needs),
 ]
 
-/** Returns the differences in document order. Ignores formatting and comments. */
+/** Returns differences in document order, ignoring formatting and comments. */
 export const diffPolicies = (from: CompiledPolicy, to: CompiledPolicy): readonly PolicyDifference[] => [
   ...compareDocuments(from.document, to.document),
   ...compare('requires', from.requires, to.requires),

@@ -1,4 +1,4 @@
-// Reads the `abi` and `idl` of a document. Skips other items of a JSON ABI, so that a complete ABI can be pasted.
+// Reads `abi` and `idl`. Skips other items of a JSON ABI, so that a complete ABI can be pasted.
 import { AbiFragmentMalformedError, parseAbiFragment } from '../calls/abi-fragment.ts'
 import type { AbiSource, IdlSource } from '../calls/call-table.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -56,7 +56,7 @@ const readJsonItem = (context: DocumentContext, node: MappingNode, path: string)
   return { type: 'function', name, stateMutability, inputs, outputs }
 }
 
-/** Returns null after reporting a mistake. */
+/** Returns null after reporting the mistake. */
 export const readFragment = (context: DocumentContext, node: ScalarNode, path: string): AbiFunctionItem | null => {
   const complain = (at: number, message: string): null => {
     context.complain(at, path, message)

@@ -1,11 +1,11 @@
-// Reads the members of one mapping by key. Unknown keys are mistakes, because a misspelled `deny` must not allow.
+// Reads a mapping by key. Unknown keys are mistakes, because a misspelled `deny` must not allow.
 import { LiteralMalformedError } from '../cel/literals.ts'
 import type { MappingNode, SourceNode } from './yaml-tree.ts'
 
 /** `offset` counts UTF-16 code units; `pointer` is a JSON pointer (RFC 6901). */
 export type ComplainAt = (offset: number, pointer: string, message: string) => void
 
-/** Syntax of names defined in a document: constants, reads, lists, screeners. */
+/** Syntax of names for constants, reads, lists and screeners. */
 export const NAME = /^[a-z][a-z0-9_]{0,63}$/
 export const NAME_RULE = 'must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
 
@@ -17,10 +17,7 @@ export interface DocumentContext {
   readonly complain: ComplainAt
 }
 
-/**
- * Returns the source text of a scalar, because YAML parses `0x…` as a rounded number and 1.0 as 1.
- * @returns null if the node is not text, a number or a boolean
- */
+/** Source text of a scalar, because YAML rounds `0x…` and reads 1.0 as 1; null for other nodes. */
 export const verbatimText = ({ source }: DocumentContext, node: SourceNode | null): string | null => {
   if (node?.kind !== 'scalar') return null
   if (typeof node.value === 'string') return node.value
@@ -35,10 +32,10 @@ export interface MappingReader {
   node(key: string): SourceNode | null
   complainOf(key: string, message: string): null
   refuseUnknownKeys(known: readonly string[]): void
-  /** Returns null after reporting a mistake. Call only for keys that are present. */
+  /** Returns null after reporting a mistake. The key must be present. */
   text(key: string, maxLength: number): string | null
   matching(key: string, maxLength: number, allowed: RegExp, rule: string): string | null
-  /** Parses the source text of a scalar. Reports a LiteralMalformedError of `parse` as a mistake. */
+  /** Parses the source text of a scalar. A LiteralMalformedError is reported as a mistake. */
   parsed<Value>(key: string, parse: (text: string) => Value): Value | null
   bool(key: string): boolean | null
   mapping(key: string, what: string): MappingReader | null
@@ -114,7 +111,6 @@ export const createMappingReader = (
   }
 }
 
-/** Converts a tree to a plain JSON value. */
 export const plainValue = (node: SourceNode | null): unknown => {
   if (node === null) return null
   if (node.kind === 'scalar') return node.value

@@ -1,4 +1,4 @@
-// Reads the `reads` of a document: named and typed on-chain state.
+// Reads `reads`: named and typed on-chain state.
 import { EVM_ZERO_ADDRESS, parseEvmAddress } from '../../domain/address.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { LiteralMalformedError, parseUint256Literal } from '../cel/literals.ts'
@@ -43,7 +43,6 @@ const parseHolder = (text: string): ReadOperand => {
 
 const parseNumber = (text: string): string => parseUint256Literal(text).value.toString()
 
-/** Accepts only one form per parameter type. */
 const parseArgument = ({ type }: AbiParameterItem, text: string): ReadOperand => {
   const operand = requestOperand(text)
   const isAddress = type === 'address'

@@ -1,5 +1,4 @@
-// Reads the rules of a document: an id, a kind (allow, deny, require; for sessions also review), and the code and
-// message of a denial (decisions §4).
+// Reads the rules of a document (decisions §4).
 
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { PolicyRule, PolicySubject, RuleKind } from '../types/document.ts'
@@ -19,7 +18,7 @@ const RULE_KINDS: Readonly<Record<PolicySubject, readonly RuleKind[]>> = {
 
 const IDENTIFIER = /^[a-z0-9_-]+$/
 const CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
-/** Name of the document's default in tests. */
+/** Refers to the document's default in tests. */
 export const DEFAULT_RULE = 'default'
 
 const readIdentifier = (reader: MappingReader, index: number, seen: Map<string, number>): string => {

@@ -61,7 +61,7 @@ const windowSeconds = (text: string): number | null => {
   }
 }
 
-/** Addresses, optionally with an age. */
+/** Addresses, optionally with the list's age. */
 const readList = (context: DocumentContext, lists: MappingReader, name: string): TestList => {
   const node = lists.node(name)
   const reader = node?.kind === 'mapping' ? createMappingReader(context, node, `${lists.path}/${name}`, 'a list') : null
@@ -93,7 +93,7 @@ const readEach = <Value>(
   )
 }
 
-/** Returns null after reporting mistakes. */
+/** Returns null after reporting a mistake. */
 export const readTestFacts = (
   context: DocumentContext,
   test: MappingReader,
@@ -105,7 +105,7 @@ export const readTestFacts = (
   const windows = facts.keys.filter((key) => windowSeconds(key) !== null)
   for (const window of windows) facts.complainOf(window, VELOCITY_FORM)
   facts.refuseUnknownKeys([...PARTS, ...windows])
-  // A fact that a test omits is unavailable.
+  // An omitted fact is unavailable.
   const answers: SourceAnswers = Object.fromEntries(
     FACT_SOURCES.map(({ part, group, readTest }) => {
       const reader = facts.has(group) ? facts.mapping(group, group) : null

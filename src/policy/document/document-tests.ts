@@ -1,4 +1,4 @@
-// Reads the `tests` of a document. An omitted fact is unavailable. Tests of session policies have only facts.
+// Reads `tests`. Tests of session policies have only facts.
 
 import { isHexBytes, parseAddress, parseRepresented, type WalletAddress, zeroAddressOf } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
@@ -29,7 +29,7 @@ export interface TestScope {
   readonly reads: readonly PolicyRead[]
 }
 
-/** Default time of a test's request. */
+/** Default time of a request. */
 const TEST_TIME_SECONDS = Date.UTC(2026, 0, 1) / 1000
 const DATA_MAX_LENGTH = 2 + 2 * 65_536
 const TEST_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
@@ -59,7 +59,7 @@ const addressOf = (family: ChainFamily, text: string, parse = parseAddress): Wal
   )
 }
 
-/** Returns null after reporting a mistake. */
+/** Returns null after reporting the mistake. */
 const readChain = (reader: MappingReader): Chain | null => {
   const fallback: Chain = { name: 'ethereum', family: 'evm', chainId: 1 }
   const name = reader.has('chain') ? reader.text('chain', 64) : null
@@ -69,7 +69,7 @@ const readChain = (reader: MappingReader): Chain | null => {
   if (!reader.has('chain_id')) return reader.complainOf('chain', 'a chain that is not built in also needs a chain_id')
   const chainId = reader.parsed('chain_id', (text) => Number(parseUint256Literal(text).value))
   if (chainId === null) return null
-  // Keeps the test: saved documents contain such ids, and a comparison must distinguish their tests.
+  // Keeps the test: saved documents contain such ids, and comparisons must distinguish their tests.
   if (!Number.isSafeInteger(chainId)) reader.complainOf('chain_id', INTEGER_TOO_LARGE)
   return { name, family: 'evm', chainId }
 }
@@ -82,7 +82,7 @@ const readRequest = (test: MappingReader): AttestationRequest | null => {
   reader.refuseUnknownKeys(['from', 'on_behalf', 'chain', 'chain_id', 'to', 'msg_value', 'data', 'user_ip', 'time'])
   if (!reader.has('from')) return reader.complainOf('from', 'the request has no from')
   const chain = readChain(reader)
-  // Every chain that is not built in is an EVM chain.
+  // Chains that aren't built in are EVM chains.
   const family = chain?.family ?? 'evm'
   const from = reader.parsed('from', (text) => addressOf(family, text))
   const onBehalf = reader.has('on_behalf')

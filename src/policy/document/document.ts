@@ -1,4 +1,4 @@
-// Parses policy documents strictly (decisions §4). One pass reports every mistake with its line and column.
+// Parses policy documents strictly (decisions §4), reporting all mistakes in one pass.
 
 import { indexOfHidden } from '../../lib/hidden-characters.ts'
 import { type CallTable, createCallTable } from '../calls/call-table.ts'
@@ -15,11 +15,11 @@ import { readTests } from './document-tests.ts'
 import { offsetInSource } from './scalar-position.ts'
 import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 
-/** The readable parts of a document. `rules` contains the well-formed rules, whose expressions can still be checked. */
+/** Readable parts of a document. `rules` are well-formed; their expressions may not be. */
 export interface PolicyReading {
   readonly document: PolicyDocument
   readonly rules: readonly RuleReading[]
-  /** Null if the document has neither abi nor idl. */
+  /** Null without abi and idl. */
   readonly calls: CallTable | null
   readonly issues: readonly PolicyIssue[]
   /** Hidden characters, which a policy saved by an earlier version may contain. */
@@ -46,10 +46,9 @@ const DOCUMENT_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
   sessions: ['name', 'description', 'decides', 'default', 'constants', 'rules', 'tests'],
 }
 
-/** Lines and columns count from 1. */
 const createLocator = (source: string): ((offset: number) => { line: number; column: number }) => {
   const lineStarts = [0]
-  /** Position of the first line end after `lineStarts`; -1 if there is none. */
+  /** First line end after `lineStarts`; -1 if there is none. */
   let next = source.indexOf('\n')
   return (offset) => {
     for (; next !== -1 && next < offset; next = source.indexOf('\n', next + 1)) lineStarts.push(next + 1)
@@ -167,7 +166,7 @@ function* readDocument(context: DocumentContext, tree: SourceNode | null): Steps
 
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** Finds hidden characters that are written as escapes in double quotes. */
+/** Finds hidden characters written as escapes in double quotes. */
 const findHiddenByEscape = (node: SourceNode | null, complain: (offset: number) => void): void => {
   if (node?.kind === 'scalar' && typeof node.value === 'string' && indexOfHidden(node.value) >= 0) complain(node.start)
   if (node?.kind === 'sequence') for (const item of node.items) findHiddenByEscape(item, complain)
@@ -178,7 +177,7 @@ const findHiddenByEscape = (node: SourceNode | null, complain: (offset: number) 
   }
 }
 
-/** Reads as much as possible and reports all structural errors. Never throws on invalid input. */
+/** Reports all structural errors; never throws on invalid input. */
 export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   const locate = createLocator(source)
   const issues: PolicyIssue[] = []
@@ -211,10 +210,7 @@ export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   }
 }
 
-/**
- * Parses a policy document, YAML or JSON, without compiling its expressions.
- * @throws PolicyInvalidError with every mistake of form
- */
+/** Parses YAML or JSON without compiling expressions. @throws PolicyInvalidError with every mistake of form */
 export const parsePolicyDocument = (source: string): PolicyDocument => {
   const { document, issues, hidden } = finish(readPolicyDocument(source))
   if (issues.length + hidden.length > 0) throw new PolicyInvalidError(source, [...issues, ...hidden])

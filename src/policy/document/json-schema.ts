@@ -1,5 +1,4 @@
-// The policy document as JSON Schema (draft 2020-12) for editors; the source of docs/policy.schema.json. Describes only
-// the form: `policy check` also verifies expressions and runs tests.
+// The policy document's form as JSON Schema (draft 2020-12) for editors; source of docs/policy.schema.json.
 import { CONSTANT_KINDS } from '../cel/constants.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { FACT_SOURCES } from '../sources/all.ts'

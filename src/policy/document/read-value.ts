@@ -12,7 +12,7 @@ const signed = (text: string): bigint | null => {
   return value === null || BigInt.asIntN(64, value) !== value ? null : value
 }
 
-/** Converts the JSON value of a read to the policy language. Returns null if there is no value or its type is wrong. */
+/** Converts a read's JSON value to the policy language; null if it is missing or has another type. */
 export const toReadValue = (type: ReadType, value: ReadValue | null | undefined): unknown => {
   if (value === null || value === undefined) return null
   if (type === 'bool') return typeof value === 'boolean' ? value : null
@@ -24,7 +24,7 @@ export const toReadValue = (type: ReadType, value: ReadValue | null | undefined)
   return address === null ? null : new AddressValue(address)
 }
 
-/** Parses `100`, `0x64`, or an amount with a unit such as `1.5 ether`. */
+/** Parses `100`, `0x64`, or `1.5 ether`. */
 export const parseTestAmount = (text: string): string => {
   const [amount = '', unit, ...rest] = text.trim().split(' ')
   if (unit === undefined) return parseUint256Literal(amount).value.toString()

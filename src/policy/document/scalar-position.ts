@@ -1,20 +1,19 @@
-// Maps a character of a scalar's value to its position in the YAML text, to locate mistakes in expressions. Source:
-// YAML 1.2.2, chapters 7.3 and 8.1.
+// Maps a character of a scalar's value to its position in the YAML text. Source: YAML 1.2.2, chapters 7.3 and 8.1.
 import type { ScalarNode } from './yaml-tree.ts'
 
 const isWhitespace = (character: string | undefined): boolean =>
   character === ' ' || character === '\t' || character === '\n' || character === '\r'
 
-/** Code units after the backslash of an escape in double quotes: `\x41`, `\u0041`, `\U00000041`. Defaults to 1. */
+/** Code units after the backslash of `\x41`, `\u0041` and `\U00000041`; otherwise 1. */
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 3, u: 5, U: 9 }
 
-/** Lengths of a piece in the source and in the value. */
+/** A piece's lengths in the source and in the value. */
 interface Piece {
   readonly sourceLength: number
   readonly valueLength: number
 }
 
-/** White space in a flow scalar: one line end folds into a space, n line ends fold into n - 1. */
+/** In flow scalars, one line end folds into a space, and n line ends into n - 1. */
 const readWhitespace = (source: string, at: number, end: number, isJoined: boolean): Piece => {
   let to = at
   let lineEnds = 0
@@ -31,7 +30,7 @@ const readEscape = (source: string, at: number, end: number): Piece => {
     return { sourceLength: sourceLength + 1, valueLength }
   }
   const sourceLength = 1 + (ESCAPE_LENGTHS[indicator] ?? 1)
-  // A character outside the Basic Multilingual Plane takes two code units.
+  // Characters outside the Basic Multilingual Plane take two code units.
   const isPair = indicator === 'U' && Number.parseInt(source.slice(at + 2, at + 10), 16) > 0xffff
   return { sourceLength, valueLength: isPair ? 2 : 1 }
 }
@@ -53,10 +52,7 @@ const offsetInFlow = (source: string, { style, start, end: after }: ScalarNode, 
   return end
 }
 
-/**
- * Block scalars have no escapes, so other characters have the same order in both texts. Within white space, the offset
- * may be off by the indentation.
- */
+/** Block scalars have no escapes. Within white space, the offset may be off by the indentation. */
 const offsetInBlock = (source: string, scalar: ScalarNode, value: string, index: number): number => {
   const headerEnd = source.indexOf('\n', scalar.start)
   let at = headerEnd === -1 ? scalar.end : headerEnd + 1
@@ -70,7 +66,7 @@ const offsetInBlock = (source: string, scalar: ScalarNode, value: string, index:
   return Math.min(at, end)
 }
 
-/** Returns the offset in `source` of the value's character at `index`, or the scalar's end if `index` is too large. */
+/** Returns the offset of the value's character at `index`; the scalar's end if `index` is too large. */
 export const offsetInSource = (source: string, scalar: ScalarNode, index: number): number =>
   scalar.style === 'block'
     ? offsetInBlock(source, scalar, typeof scalar.value === 'string' ? scalar.value : '', index)

@@ -1,5 +1,3 @@
-// Building blocks of the JSON Schema of policy documents.
-
 /** JSON Schema (draft 2020-12). */
 export type Schema = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
-// Parses YAML, or JSON as its subset, into a plain tree with positions. Rejects anchors, aliases, tags, directives,
-// duplicate keys and excessive numbers of tokens before expanding anything. Source: YAML 1.2.2.
+// Parses YAML (or JSON) to a tree with positions. Rejects anchors, aliases, tags, directives, duplicate keys and too
+// many tokens before expanding anything. Source: YAML 1.2.2.
 import {
   Composer,
   type CST,
@@ -21,7 +21,7 @@ export interface ScalarNode {
   readonly kind: 'scalar'
   readonly value: unknown
   readonly style: 'plain' | 'single' | 'double' | 'block'
-  /** UTF-16 offsets of the first character (including a quote or block indicator), and after the last. */
+  /** UTF-16 offset of the first character, including a quote or block indicator. */
   readonly start: number
   readonly end: number
 }
@@ -57,15 +57,15 @@ const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
 
 const TOO_MUCH = 'the document has too many parts or too deep nesting'
 
-/** Lexical tokens per step of one or two milliseconds. */
+/** One step takes one or two milliseconds. */
 const STEP_TOKENS = 1_000
-/** No text in a valid policy has more lines. The composer takes one microsecond per line, in a single step. */
+/** The composer takes a microsecond per line, in one step. No text in a valid policy has more lines. */
 const LINES_MAX = POLICY_LIMITS.expressionLength
 
 const hasTooManyLines = (token: string): boolean =>
   token.length > LINES_MAX && token.split('\n', LINES_MAX + 1).length > LINES_MAX
 
-/** Parses the source into concrete syntax and counts the tokens. Null if there are too many. */
+/** Parses to concrete syntax; null if there are too many tokens. */
 function* readSyntax(source: string, complain: Complain): Steps<readonly CST.Token[] | null> {
   if (Buffer.byteLength(source) > POLICY_LIMITS.sourceBytes) {
     complain(0, `a policy can have at most ${POLICY_LIMITS.sourceBytes / 1024} KiB`)
@@ -116,7 +116,7 @@ const readMapping = (map: YAMLMap, complain: Complain): MappingNode => {
 const refuseDecoration = (node: Node, complain: Complain): void => {
   const start = node.range?.[0] ?? 0
   if ('anchor' in node && node.anchor !== undefined) complain(start, 'anchors (&) are not allowed')
-  // The library sets a tag on a collection or scalar only if the source contains one.
+  // The library sets `tag` only if the source contains a tag.
   if (node.tag !== undefined) complain(start, 'tags (!) are not allowed')
 }
 
@@ -135,12 +135,12 @@ const readNode = (node: Node, complain: Complain): SourceNode | null => {
   return null
 }
 
-/** Disables stack traces, which would dominate the time for thousands of mistakes. */
+/** Without stack traces, which would take most of the time for thousands of mistakes. */
 const compose = (syntax: readonly CST.Token[], length: number) => {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   try {
-    // Duplicates are found in linear time by readMapping; the library's check is quadratic.
+    // readMapping finds duplicates in linear time; the library's check is quadratic.
     return [...new Composer({ prettyErrors: false, uniqueKeys: false }).compose(syntax, true, length)]
   } finally {
     Error.stackTraceLimit = limit
@@ -157,7 +157,7 @@ const MISPLACED: ReadonlySet<string> = new Set([
 const NESTED = 'BLOCK_AS_IMPLICIT_KEY'
 const MULTILINE = 'MULTILINE_IMPLICIT_KEY'
 
-/** Explains the library's errors. One wrong indentation causes several errors, so only the first is kept. */
+/** Explains the library's errors. One wrong indentation causes several; only the first is kept. */
 function* mistakesOf(source: string, errors: readonly SyntaxError[]): Generator<{ at: number; message: string }> {
   const lineAt = (at: number): number => source.slice(0, at).split('\n').length
   const multiline = errors.find(({ code }) => code === MULTILINE)
@@ -182,7 +182,7 @@ function* readTree(source: string, complain: Complain): Steps<SourceNode | null>
   const [document, another] = compose(syntax, source.length)
   if (document === undefined) return null
   const { errors } = document
-  // The library reports its own stack overflow like any other error (block collections nest on one line: `- - -`).
+  // The library reports its own stack overflow as an error (`- - -` nests on one line).
   if (errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested too deeply')
   for (const { at, message } of mistakesOf(source, errors)) complain(at, message)
   if (another !== undefined)
@@ -193,10 +193,7 @@ function* readTree(source: string, complain: Complain): Steps<SourceNode | null>
   return document.contents === null ? null : readNode(document.contents, complain)
 }
 
-/**
- * Returns null if the text is empty or not YAML, because a partial tree would cause false reports. Reports mistakes to
- * `complain`. After a report, use the tree only to find more mistakes.
- */
+/** Null if the text is empty or not YAML. After a report to `complain`, use the tree only to find more mistakes. */
 export function* readYamlTree(source: string, complain: Complain): Steps<SourceNode | null> {
   try {
     return yield* readTree(source, complain)

@@ -1,5 +1,4 @@
-// Kinds, answer types and order of the sources in list.ts. Needs, facts, tests, the JSON Schema, the decision record,
-// replays and trials are derived from these.
+// Kinds, answers and order of the sources in list.ts.
 import * as LIST from './list.ts'
 
 type Source = (typeof LIST)[keyof typeof LIST]
@@ -11,7 +10,7 @@ export type SourceAnswers = {
   readonly [Each in Source as Each['part']]?: Each['example'] | null
 }
 
-/** In the order of a policy's needs: by kind, metered sources last. */
+/** In the order of needs: by kind, metered sources last. */
 export const FACT_SOURCES: readonly Source[] = Object.values(LIST).sort(
   (one, other) => Number(one.metered) - Number(other.metered) || (one.kind < other.kind ? -1 : 1),
 )

@@ -1,10 +1,10 @@
-// Minimum gas price on the request's chain: the base fee of the latest block (EIP-1559).
+// Base fee of the latest block on the request's chain (EIP-1559).
 import { parseTestAmount, toReadValue } from '../document/read-value.ts'
 import { amount, object } from '../document/schema-shapes.ts'
 import { defineSource } from './source.ts'
 
 export interface BaseFeeFacts {
-  /** Wei per gas in canonical decimal. Null on a chain without base fees. */
+  /** Wei per gas in decimal; null on a chain without base fees. */
   readonly wei: string | null
 }
 

@@ -1,17 +1,15 @@
-// Location of the end user's IP address, and its membership in anonymous networks.
-
 import { matchingText } from '../cel/literals.ts'
 import { flag, object } from '../document/schema-shapes.ts'
 import { matching } from '../fact-field.ts'
 import { defineSource } from './source.ts'
 
-/** A field is null if the data lacks it for this address; unknown does not mean "no". */
+/** Null fields are unknown for this address, which doesn't mean "no". */
 export interface GeographyFacts {
   /** ISO 3166-1 alpha-2, uppercase. */
   readonly country: string | null
-  /** ISO 3166-2 including the country, for example "US-NY". */
+  /** ISO 3166-2 including the country, such as "US-NY". */
   readonly region: string | null
-  /** True if any of the fields below is true, or if the file marks the network as anonymous. */
+  /** True if any field below is true, or the file marks the network as anonymous. */
   readonly anonymous: boolean | null
   readonly vpn: boolean | null
   readonly proxy: boolean | null

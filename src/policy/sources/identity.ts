@@ -1,4 +1,4 @@
-// Identity of the wallet, or of the user whom it represents.
+// Identity of the wallet, or of the represented user.
 
 import { parseTestInteger, parseTimestampLiteral } from '../cel/literals.ts'
 import type { MappingReader } from '../document/document-reader.ts'
@@ -7,11 +7,11 @@ import { intOf, oneOf, timeOf } from '../fact-field.ts'
 import { defineSource, type SourceDeclaration } from './source.ts'
 
 export interface IdentityFacts {
-  /** True if verified at the organization's current level (spec, verification-level rule). */
+  /** At the organization's current level (spec, verification-level rule). */
   readonly verified: boolean
   /** Null unless verified. */
   readonly type: 'individual' | 'business' | null
-  /** 1 basic, 2 standard, 3 enhanced; 0 if not verified. */
+  /** 1 basic, 2 standard, 3 enhanced; 0 unless verified. */
   readonly level: number
   /** Null unless verified. */
   readonly verifiedAtSeconds: number | null

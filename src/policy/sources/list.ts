@@ -1,4 +1,4 @@
-// All fact sources; each is queried at most once per request.
+// Fact sources; each is queried at most once per request.
 // biome-ignore-all lint/performance/noBarrelFile: each source is in use wherever the list is
 export { BASE_FEE } from './base-fee.ts'
 export { GEOGRAPHY } from './geography.ts'

@@ -1,5 +1,4 @@
-// Declaration of a fact source that is queried at most once per request. src/facts/sources contains the queries. To add
-// a source, see docs/recipes.md, "A fact source".
+// Declares fact sources; src/facts/sources queries them. To add one, see docs/recipes.md, "A fact source".
 
 import type { OptionalField } from '../../domain/target.ts'
 import type { MappingReader } from '../document/document-reader.ts'
@@ -9,36 +8,33 @@ import { FactAbsentError, FactUnavailableError } from '../fact-unavailable.ts'
 import type { SourceNeed } from '../types/needs.ts'
 
 export interface AnswerField<Answer> extends Pick<FactField, 'type' | 'description' | 'maxLength' | 'refuseLiteral'> {
-  /** A rule that reads the fact fails unless the value has the declared type. */
+  /** A rule fails if the value doesn't have the declared type. */
   readonly select: (answer: Answer) => unknown
 }
 
 export interface SourceDeclaration<Kind extends string, Part extends string, Answer> {
   readonly kind: Kind
-  /** Key of the answer in the facts of a request and, unless `digest` is set, in a decision record. */
+  /** Key of the answer in a request's facts and, unless `digest` is set, in decision records. */
   readonly part: Part
-  /** First name of the facts in rules and tests. Unique per source. */
+  /** First name of the facts in rules and tests; unique. */
   readonly group: string
   /** Completes a sentence that starts with "Asks for". */
   readonly words: string
-  /** True if a query may cost money or count against a quota. */
+  /** Whether a query may cost money or count against a quota. */
   readonly metered: boolean
-  /**
-   * Null if a record contains the answer in plain text. Otherwise, it contains only a keyed hash, named
-   * `${digest}_hash`.
-   */
+  /** Null if records contain the answer in plain text; otherwise name of its keyed hash, `${digest}_hash`. */
   readonly digest: string | null
-  /** Request field that is required if a rule reads one of the facts. */
+  /** Request field required by rules that read one of the facts. */
   readonly requires?: OptionalField
-  /** By the name after the group. */
+  /** By name after the group. */
   readonly fields: Readonly<Record<string, AnswerField<Answer>>>
   readonly readTest: (reader: MappingReader) => Answer
   readonly testSchema: Schema
-  /** Initial answer in a trial. */
+  /** Initial answer in trials. */
   readonly example: Answer
 }
 
-/** Call as `defineSource<Answer>()({ … })`: kind and part are inferred, but the answer cannot be. */
+/** Called as `defineSource<Answer>()({ … })`: kind and part are inferred, but the answer can't be. */
 export const defineSource =
   <Answer>() =>
   <const Kind extends string, const Part extends string>(declaration: SourceDeclaration<Kind, Part, Answer>) => {

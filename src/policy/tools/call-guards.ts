@@ -1,10 +1,10 @@
-// Determines the possible calls of a rule, and which of them lack an argument that the rule reads. Conditions on
-// function, signature or selector are guards; as in CEL, `a && b` guards in both directions.
+// Finds a rule's possible calls, and calls that lack an argument it reads. Conditions on function, signature or
+// selector are guards; as in CEL, `a && b` guards in both directions.
 import type { CallShape } from '../calls/call-table.ts'
 import { textsOf } from '../cel/fold.ts'
 import { childrenOf, constantValue, isConstant, type SyntaxNode } from '../cel/syntax.ts'
 
-/** A function of the policy, or undecoded data. Compared facts are null if unknown. */
+/** A function of the policy, or undecoded data. Unknown facts are null. */
 export interface PossibleCall {
   readonly 'call.function': string
   readonly 'call.signature': string
@@ -35,10 +35,10 @@ const possibleCall = ({ family, code, name, signature, slots }: CallShape): Poss
 type GuardFact = Exclude<keyof PossibleCall, 'slots'>
 const isGuardFact = (name: string): name is GuardFact => name !== 'slots' && Object.hasOwn(UNDECODED, name)
 
-/** A set of possible calls; bit n represents call n. */
+/** Set of possible calls as bits. */
 type Calls = bigint
 
-/** Calls for which a condition may be true, and may be false. A call can be in both. */
+/** Calls for which a condition may be true, and may be false; a call can be in both. */
 interface Outcomes {
   readonly whenTrue: Calls
   readonly whenFalse: Calls
@@ -51,7 +51,7 @@ export interface MissingArgument {
   readonly lacking: readonly PossibleCall[]
 }
 
-/** Returns `group.field` for a selection by one name from another; otherwise an empty string. */
+/** Returns `group.field` for a selection from a name; otherwise an empty string. */
 export const selectionOf = (node: SyntaxNode): string => {
   if (node.op !== '.') return ''
   const [root, name] = node.args as [SyntaxNode, string]
@@ -68,7 +68,7 @@ export class CallGuards {
   readonly #possible: readonly PossibleCall[]
   readonly all: Calls
   readonly #known = new Map<SyntaxNode, Outcomes>()
-  /** Calls that have an argument, by its name. */
+  /** By argument name. */
   readonly #having: ReadonlyMap<string, Calls>
 
   constructor(functions: readonly CallShape[]) {
@@ -83,7 +83,7 @@ export class CallGuards {
   }
 
   #callsWith(holds: (call: PossibleCall) => boolean): Calls {
-    // A shift per call would copy the number each time.
+    // Shifting a bigint would copy it for each call.
     let digits = ''
     for (let index = this.#possible.length - 1; index >= 0; index--) digits += holds(this.#possible[index]!) ? '1' : '0'
     return BigInt(`0b${digits}`)
@@ -148,10 +148,7 @@ export class CallGuards {
     return known
   }
 
-  /**
-   * Yields the first reads of arguments that some of the `calls` lack.
-   * @param seen receives the arguments; arguments in it are not yielded again
-   */
+  /** Yields reads of arguments that some of the `calls` lack. @param seen arguments already yielded */
   *missing(node: SyntaxNode, calls: Calls, seen: Set<string>): Generator<MissingArgument> {
     if (calls === 0n) return
     const argument = argumentOf(node)

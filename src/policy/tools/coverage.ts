@@ -1,5 +1,4 @@
-// Test coverage of a document: the rules that its tests reach, and the outcomes of each condition. A condition is an
-// operand of &&, ||, ! or ?: in a rule, or the whole rule.
+// Test coverage of a document: reached rules and outcomes of conditions (whole rules, or operands of &&, ||, ! and ?:).
 import { compilePolicy } from '../cel/compile.ts'
 import { sharedEnvironment } from '../cel/environment.ts'
 import { childrenOf, type SyntaxNode } from '../cel/syntax.ts'
@@ -18,9 +17,9 @@ export interface UncoveredBranch {
 export interface PolicyCoverage {
   readonly rules: number
   readonly unreached: readonly string[]
-  /** Two per condition, true and false; one per constant. */
+  /** Two per condition; one per constant. */
   readonly branches: number
-  /** Branches that no test takes, including those of unreached rules. */
+  /** Includes branches of unreached rules. */
   readonly uncovered: readonly UncoveredBranch[]
 }
 
@@ -31,12 +30,12 @@ interface Condition {
   readonly seen: Set<boolean>
 }
 
-/** Evaluates a part of a rule, and records the outcomes of the conditions that this evaluation reaches. */
+/** Evaluates a part of a rule, recording the outcomes of the reached conditions. */
 type Evaluate = (values: readonly RuleValue[]) => boolean | null
 
 const not = (value: boolean | null): boolean | null => (value === null ? null : !value)
 
-/** As in CEL, a decisive side overrides the failure of the other. */
+/** As in CEL, a decisive side overrides a failure of the other. */
 const joined =
   (left: Evaluate, right: Evaluate, decisive: boolean): Evaluate =>
   (values) => {

@@ -1,4 +1,4 @@
-// Completions and descriptions for an editor at a position in a policy's text, which need not be valid.
+// Completions and descriptions at a position in a policy's text, which may be invalid.
 import { isInCondition } from '../../domain/condition-lines.ts'
 import type { KnownSources } from '../cel/scope.ts'
 import type { FactGroup } from '../fact-field.ts'
@@ -16,12 +16,12 @@ export interface EditorChoice {
 }
 
 export interface EditorChoices {
-  /** Start column of the replaced text, which ends at the cursor. */
+  /** Start column of the text to replace, which ends at the cursor. */
   readonly from: number
   readonly choices: readonly EditorChoice[]
 }
 
-/** Counts from 0. A column counts UTF-16 code units. */
+/** Starts at 0; columns count UTF-16 code units. */
 export interface TextPlace {
   readonly line: number
   readonly column: number
@@ -84,7 +84,7 @@ const namesFor = (source: string, known: KnownSources, called: string): readonly
     )
 }
 
-/** Returns null if a value precedes the dot. */
+/** Null if a value precedes the dot. */
 const membersOf = (source: string, first: string): readonly EditorChoice[] | null => {
   if (first === 'constants')
     return namesBelow(source, 'constants').map((found) => name(found, 'Constant of this document.'))
@@ -93,7 +93,7 @@ const membersOf = (source: string, first: string): readonly EditorChoice[] | nul
   return null
 }
 
-/** @returns null outside of conditions */
+/** Null outside of conditions. */
 export const choicesAt = (
   source: string,
   { line, column }: TextPlace,
@@ -105,7 +105,7 @@ export const choicesAt = (
   const inText = /(in_list|screener)\((?:[^()"]*,)?\s*"([\w-]*)$/.exec(before)
   if (inText !== null) {
     const [, called = '', typed = ''] = inText
-    // The name at the cursor is incomplete, so it is not offered.
+    // Without the incomplete name at the cursor, which must not be offered.
     const others = lines.with(line, before.slice(0, column - typed.length)).join('\n')
     return { from: column - typed.length, choices: namesFor(others, known, called) }
   }

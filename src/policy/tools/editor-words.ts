@@ -1,5 +1,4 @@
-// Completions and descriptions of conditions: every fact and function, as additional members of the JSON Schema for the
-// YAML extension of Visual Studio Code. They do not constrain documents. Source:
+// Completions of conditions as extra members of the JSON Schema, for the YAML extension of Visual Studio Code. Source:
 // https://github.com/redhat-developer/vscode-yaml, https://code.visualstudio.com/docs/languages/json.
 
 import type { Schema } from '../document/schema-shapes.ts'
@@ -11,7 +10,7 @@ interface Word {
   readonly description: string
 }
 
-/** One example per function and method group. */
+/** One example per function and group of methods. */
 export const FUNCTION_WORDS: readonly Word[] = [
   { label: 'in_list(wallet.address, "name")', description: 'Whether a list contains an address.' },
   {
@@ -55,14 +54,14 @@ const factWords = (): readonly Word[] =>
 
 const listed = ({ label, description }: Word): string => `- \`${label}\` ${description}`
 
-/** Returns schema members for a text that contains a condition. */
+/** Schema members for a text with a condition. */
 export const conditionWords = (): Schema => {
   const facts = factWords()
   return {
     defaultSnippets: [...facts, ...FUNCTION_WORDS].map(({ label, description }) => ({
       label,
       description,
-      // Braces and dollar signs would be placeholders, but no word contains one.
+      // Braces and dollar signs would be placeholders; no word contains one.
       body: label,
     })),
     markdownDescription: ['Facts', ...facts.map(listed), '', 'Functions', ...FUNCTION_WORDS.map(listed)].join('\n'),

@@ -1,5 +1,4 @@
-// Checks a parsed expression against the language and resolves its names. Runs before the type check, so that authors
-// get clearer messages than the library's.
+// Checks an expression against the language and resolves its names. Runs before the type check for clearer messages.
 
 import { foldCountedDuration, foldTime, literalProblem, replaceNegation, textsOf } from '../cel/fold.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -33,7 +32,7 @@ export interface Inspection {
   readonly nodes: number
 }
 
-/** `variable`: variable of the enclosing loop. */
+/** `variable`: of the enclosing loop. */
 interface Place {
   readonly depth: number
   readonly variable: string | null
@@ -101,7 +100,7 @@ class Inspector {
     return [...Object.keys(facts[name] ?? {}), ...within, ...(name === 'call' ? ['args'] : [])]
   }
 
-  /** Returns the group that `name` or `name.name` denotes. */
+  /** Group denoted by `name` or `name.name`. */
   #groupOf(node: SyntaxNode, { variable }: Place): string | null {
     const { facts, roots } = this.#scope
     if (node.op === 'id') {
@@ -139,7 +138,7 @@ class Inspector {
     } else if (root.op === 'call' && root.args[0] === 'screener' && this.#scope.decides === 'requests') {
       this.nodes++
       const parameters = root.args[1] as SyntaxNode[]
-      // The address is part of the query, so it is read before names are replaced with values below.
+      // Before names are replaced with values below, because the address is part of the query.
       const [, address] = parameters
       const isOf = (group: string): boolean =>
         address?.op === '.' && isName(address.args[0] as SyntaxNode, group, place) && address.args[1] === 'address'
@@ -174,7 +173,7 @@ class Inspector {
     }
   }
 
-  /** Returns the check for strings that are compared with the fact. */
+  /** Check for strings that are compared with the fact. */
   #literalCheck(node: SyntaxNode, place: Place): FactField['refuseLiteral'] {
     if (node.op !== '.') return undefined
     const [root, field] = node.args as [SyntaxNode, string]
@@ -189,10 +188,7 @@ class Inspector {
     return factField(this.#scope, group, field)?.refuseLiteral
   }
 
-  /**
-   * Reports a comparison of a fact with a literal that it can never equal: a deny rule with such a comparison would
-   * never apply.
-   */
+  /** Reports comparisons that can never be equal: a deny rule with one would never apply. */
   #inspectComparison(node: SyntaxNode, place: Place): void {
     const sides = childrenOf(node)
     const refuseLiteral = sides.map((side) => this.#literalCheck(side, place)).find((check) => check !== undefined)
@@ -222,7 +218,7 @@ class Inspector {
     } else if (name === 'screener') {
       this.#refuse(node, 'add a field of the result, for example screener("name").flagged')
     } else if (LITERAL_FUNCTIONS.has(name) && parameters.length === 1 && only?.op === 'value') {
-      // The parser has read this literal, which may be a large number or a long text.
+      // Counts the literal, which may be a large number or a long text.
       this.nodes++
     } else {
       this.#inspectAll(parameters, place)
@@ -234,7 +230,7 @@ class Inspector {
     if (isName(receiver, 'velocity', place)) {
       this.#inspectVelocity(node, name, parameters, place)
     } else if (!METHODS.has(name)) {
-      // `lists.has(…)`: the name before the dot suggests the intended function.
+      // In `lists.has(…)`, the name before the dot suggests the intended function.
       if (receiver.op === 'id' && MEANT.has(receiver.args as string)) this.#inspectName(receiver, place)
       else this.#refuse(node, refusedName(name, 'method', METHODS))
     } else if (LOOPS.has(name)) {
@@ -270,7 +266,7 @@ class Inspector {
     if (place.variable !== null) {
       this.#refuse(node, `${name}() cannot be used inside another loop`)
     } else if (variable?.op !== 'id' || !LOOPS.get(name)?.includes(parameters.length)) {
-      // With another number of arguments, the parser treats it as an ordinary method.
+      // With another number of arguments, the parser treats it as a method.
       this.#refuse(node, `${name}() takes a variable name and an expression`)
     } else if (this.#scope.roots.has(variable.args as string)) {
       this.#refuse(variable, `"${variable.args}" is a reserved name: rename the variable`)
@@ -280,7 +276,7 @@ class Inspector {
   }
 }
 
-/** Replaces names and literals with their values, and records the policy's needs in the scope. */
+/** Replaces names and literals with their values, and records needs in the scope. */
 export const inspectExpression = (root: SyntaxNode, scope: PolicyScope): Inspection => {
   const inspector = new Inspector(scope)
   inspector.inspect(root, { depth: 1, variable: null })

@@ -1,21 +1,20 @@
-// The subset of CEL that policies can use. Excludes features that can hang or grow (regular expressions, concatenation,
-// nested loops, JSON), depend on the machine (time zones), or serve no fact (floating point, bytes, maps, null).
-// inspect.ts and cost.ts reject them when a policy is saved.
+// The subset of CEL for policies. Excludes features that can hang or grow (regular expressions, concatenation, nested
+// loops, JSON), depend on the machine (time zones), or serve no fact (floating point, bytes, maps, null).
 import { nearNames } from '../../lib/edit-distance.ts'
 import { AMOUNT_UNITS } from '../cel/literals.ts'
 import type { CheckedType } from '../cel/syntax.ts'
 
-/** Functions of one literal, evaluated during parsing (environment.ts). */
+/** Take one literal and are evaluated during parsing (environment.ts). */
 export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
 
-/** Functions that return a duration, for example `days(7)`, with their units in seconds. */
+/** Functions such as `days(7)`, with their units in seconds. */
 export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
   ['days', 86_400],
   ['hours', 3_600],
   ['minutes', 60],
 ])
 
-/** Functions that query sources (see resolve.ts). Session policies cannot use them. */
+/** Query sources (resolve.ts). Session policies can't use them. */
 export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
 
 export const FUNCTIONS: ReadonlySet<string> = new Set([
@@ -29,7 +28,7 @@ export const FUNCTIONS: ReadonlySet<string> = new Set([
 
 export const VELOCITY_METHODS: ReadonlySet<string> = new Set(['count', 'value'])
 
-/** Methods with a variable and expressions over the elements of a list, with their valid numbers of arguments. */
+/** Methods with a variable and expressions over a list's elements, by numbers of arguments. */
 export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
   ['all', [2]],
   ['exists', [2]],
@@ -38,10 +37,7 @@ export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
   ['map', [2, 3]],
 ])
 
-/**
- * Methods of timestamps (in UTC) and partly of durations. Excludes getDayOfYear, which depends on the machine's time
- * zone.
- */
+/** Methods of timestamps (in UTC) and durations, without getDayOfYear, which uses the machine's time zone. */
 export const TIME_METHODS: ReadonlySet<string> = new Set([
   'getFullYear',
   'getMonth',
@@ -72,7 +68,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const BALANCE = 'reads.balance, with reads: { balance: { kind: native-balance } } in the document'
 
-/** Names that authors may confuse with functions or facts. */
+/** Names that authors may confuse with functions or facts, with the intended form. */
 export const MEANT: ReadonlyMap<string, string> = new Map([
   ['lists', 'in_list(wallet.address, "name")'],
   ['list', 'in_list(wallet.address, "name")'],
@@ -86,7 +82,7 @@ export const MEANT: ReadonlyMap<string, string> = new Map([
   ['tx.amount', 'tx.value'],
 ])
 
-/** Completes a message about an unknown name with similar names or, if there are none, all known names. */
+/** Completes a message about an unknown name with similar names or, if there are none, with all names. */
 export const meantOf = (name: string, known: Iterable<string>): string => {
   const all = [...known]
   const meant = MEANT.get(name)
@@ -109,13 +105,10 @@ const VALUE_TYPES: ReadonlySet<string> = new Set([
   'google.protobuf.Duration',
 ])
 
-/** Reports whether values of this type are compared in constant time. */
+/** Whether values of the type are compared in constant time. */
 export const isValueType = ({ name }: CheckedType): boolean => VALUE_TYPES.has(name)
 
-/**
- * Permits values, lists of values, and types of the policy's calls (`others`). Excludes other nested lists, because the
- * cost of a loop over them cannot be estimated.
- */
+/** Permits values, lists of values, and `others` (types of calls). Loops over other lists have an unknown cost. */
 export const isPermittedType = (type: CheckedType, others: ReadonlySet<string>): boolean =>
   !type.hasDynType &&
   !type.hasPlaceholderType &&

@@ -1,4 +1,4 @@
-// Runs the tests of a document as requests for which the sources return the test's facts.
+// Runs a document's tests as requests for which sources return the test's facts.
 import { finish, type Steps } from '../cel/steps.ts'
 import { PolicyEvaluationError } from '../evaluation-errors.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
@@ -8,7 +8,7 @@ import type { CompiledPolicy } from '../types/program.ts'
 
 export interface TestResult {
   readonly name: string
-  /** Expected and actual outcome. Null if the test passed. */
+  /** Expected and actual outcome; null if the test passed. */
   readonly failure: string | null
 }
 
@@ -54,7 +54,6 @@ const run = (policy: CompiledPolicy, test: PolicyTest): TestResult => {
   return { name, failure }
 }
 
-/** One step per test. */
 export function* testSteps(policy: CompiledPolicy): Steps<readonly TestResult[]> {
   const results: TestResult[] = []
   for (const test of policy.document.tests) {

@@ -1,4 +1,4 @@
-// The facts that a decision record contains in plain text or as keyed hashes.
+// Facts in a decision record, in plain text or as keyed hashes.
 import { FACT_SOURCES } from '../sources/all.ts'
 import type { CarriedFacts, ExternalFacts } from '../types/facts.ts'
 

@@ -1,5 +1,4 @@
-// Evaluates a policy on recorded decisions to show its effects. A decision is unknown if a rule reads a personal fact
-// or a fact that no policy needed.
+// Evaluates a policy on recorded decisions. The outcome is unknown if a rule reads a fact that isn't in the record.
 import type { DecisionRecord, RecordedFacts } from '../../decision-log/types.ts'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
@@ -38,7 +37,7 @@ export type ReplayedDecision =
 
 export interface ReplayOptions {
   readonly chain: (name: string) => Chain | undefined
-  /** Current lists, for lists without recorded lookups. */
+  /** Current lists, if the record has no lookup. */
   readonly lists: ListReader | null
 }
 
@@ -63,7 +62,7 @@ const readerOf = (recorded: RecordedFacts['lists'], current: ListReader | null):
   }
 }
 
-/** If the deployment no longer has the chain, only the name is readable. */
+/** Only the name is readable if the deployment no longer has the chain. */
 const chainOf = (name: string, known: Chain | undefined): Chain =>
   known === undefined
     ? {
@@ -74,12 +73,12 @@ const chainOf = (name: string, known: Chain | undefined): Chain =>
       }
     : { ...known, name }
 
-/** Throws when a rule reads a field that the record does not contain. */
+/** Reading a field that the record doesn't contain throws. */
 const requestOf = (decision: ReplayableDecision, known: Chain | undefined): AttestationRequest => {
   const { data, data_size, requested } = decision
   return {
     chain: chainOf(decision.chain, known),
-    // The log contains canonical addresses.
+    // Addresses in the log are canonical.
     from: decision.from as WalletAddress,
     onBehalf: (decision.on_behalf ?? '') as WalletAddress | '',
     to: decision.to as WalletAddress,
@@ -96,7 +95,7 @@ const requestOf = (decision: ReplayableDecision, known: Chain | undefined): Atte
   }
 }
 
-/** @throws errors other than failed rules and missing facts, which are bugs */
+/** @throws only errors that are bugs */
 export const replayDecision = (
   policy: CompiledPolicy,
   decision: ReplayableDecision,
@@ -123,12 +122,12 @@ interface Outcome {
   readonly rule: string | null
 }
 
-/** Decisions whose verdict would change in the same way. */
+/** Decisions whose verdict changes in the same way. */
 export interface ReplayChange {
   readonly from: Outcome
   readonly to: Outcome
   readonly count: number
-  /** Uuids of the first decisions. */
+  /** UUIDs of the first decisions. */
   readonly examples: readonly string[]
 }
 
@@ -146,7 +145,6 @@ const EXAMPLES = 3
 const descending = (left: { readonly count: number }, right: { readonly count: number }): number =>
   right.count - left.count
 
-/** Counts in constant memory. */
 export const createReplayTally = () => {
   let decisions = 0
   let same = 0

@@ -1,5 +1,4 @@
-// Evaluates a policy on sessions that people decided, and reports disagreements. An unavailable fact leaves a session
-// to a person, as it would have then.
+// Compares a policy with people's decisions on sessions. An unavailable fact leaves a session to a person.
 import { decideSession } from '../decide-session.ts'
 import type { PolicyProgram } from '../types/program.ts'
 import type { DecidedSession } from '../types/session-facts.ts'
@@ -13,7 +12,7 @@ export interface SessionDisagreement {
   readonly sessions: readonly string[]
 }
 
-/** Reasons why sessions were left to a person, most frequent first. Both are null if no rule decided. */
+/** Most frequent reasons first; both are null if no rule decided. */
 export interface SessionsLeft {
   readonly rule: string | null
   readonly problem: string | null
@@ -25,7 +24,7 @@ export interface SessionReplay {
   readonly completed: number
   readonly rejected: number
   readonly left: number
-  /** Number of sessions on which the policy and the person agree. */
+  /** Sessions on which the policy and the person agree. */
   readonly agreed: number
   readonly disagreements: readonly SessionDisagreement[]
   readonly reasons: readonly SessionsLeft[]

@@ -1,5 +1,3 @@
-// Facts in tests of session policies, and their JSON Schema.
-
 import { parseTestInteger } from '../cel/literals.ts'
 import type { MappingReader } from '../document/document-reader.ts'
 import { amount, flag, object, type Schema } from '../document/schema-shapes.ts'
@@ -38,7 +36,7 @@ const readGroup = (reader: MappingReader, group: string): readonly (readonly [st
 
 const ROOTS: readonly string[] = [...new Set(Object.keys(SESSION_FACTS).map((group) => group.split('.')[0] ?? ''))]
 
-/** Returns null after reporting mistakes. */
+/** Returns null after reporting a mistake. */
 export const readSessionTestFacts = (test: MappingReader): SessionFacts | null => {
   if (!test.has('facts')) return {}
   const facts = test.mapping('facts', 'facts')

@@ -9,7 +9,7 @@ import VALUE_AND_VELOCITY_LIMIT from '../../../docs/policies/value-and-velocity-
 import { sourceSteps } from '../cel/compile.ts'
 import { finish, finishInTurns, type Steps } from '../cel/steps.ts'
 
-/** Imported, so that the files are part of the single-file executable. */
+/** Imported, so that the single-file executable includes them. */
 const FILES: Readonly<Record<string, string>> = {
   'allow-list-only': ALLOW_LIST_ONLY,
   'function-allow-list': FUNCTION_ALLOW_LIST,
@@ -18,7 +18,7 @@ const FILES: Readonly<Record<string, string>> = {
   'sanctions-and-geography': SANCTIONS_AND_GEOGRAPHY,
   'value-and-velocity-limit': VALUE_AND_VELOCITY_LIMIT,
 }
-/** Line for editors in the template files, with the relative path of the schema. */
+/** For editors of the template files: relative path of the schema. */
 const EDITOR_LINE = /^# yaml-language-server: .*\n/
 
 export interface PolicyTemplate {
@@ -38,10 +38,10 @@ function* templateSteps(): Steps<readonly PolicyTemplate[]> {
   return templates
 }
 
-/** Reads the files on each call, because calls are rare. */
+/** Reads the files on each call. */
 export const readTemplates = (): readonly PolicyTemplate[] => finish(templateSteps())
 
-/** Like `readTemplates`, but yields to the event loop. */
+/** Yields to the event loop. */
 export const readTemplatesInTurns = (): Promise<readonly PolicyTemplate[]> => finishInTurns(templateSteps())
 
 export const DEMO_POLICY = `name: Demo policy

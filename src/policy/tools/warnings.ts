@@ -1,5 +1,4 @@
-// Warns about valid rules that are probably mistakes, and suggests the probable intention. To add a warning, add a
-// function to WARNINGS.
+// Warns about valid rules that are probably mistakes. To add a warning, add a function to WARNINGS.
 import { CHAIN_ALIASES } from '../../domain/chain.ts'
 import { counted } from '../../lib/counted.ts'
 import { nearNames } from '../../lib/edit-distance.ts'
@@ -19,11 +18,11 @@ interface WarningContext {
   readonly chains: ReadonlySet<string>
   readonly previous: CheckedRule | null
   readonly guards: CallGuards
-  /** Calls that no earlier rule decides. */
+  /** Calls not decided by an earlier rule. */
   readonly reaching: bigint
 }
 
-/** Yields one issue per step. */
+/** One issue per step. */
 type Warning = (rule: CheckedRule, context: WarningContext) => Iterable<ExpressionIssue>
 
 function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
@@ -52,10 +51,10 @@ const unknownChain: Warning = ({ root }, { chains }) =>
     .map(({ node, text }) => ({ at: node.pos, message: describeChain(text, chains) }))
 
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!='])
-/** Maximum number of wei or lamports for which the author probably meant whole tokens. */
+/** Up to this many wei or lamports, the author probably meant whole tokens. */
 const SMALL_AMOUNT_MAX = 1_000_000n
 
-/** `tx.value`, `velocity.value(…)`, or a sum or difference that contains one of them. */
+/** `tx.value`, `velocity.value(…)`, or a sum or difference with one of them. */
 const isAmount = (node: SyntaxNode): boolean => {
   if (node.op === '+' || node.op === '-') return childrenOf(node).some(isAmount)
   if (node.op !== 'rcall') return selectionOf(node) === 'tx.value'
@@ -94,7 +93,7 @@ const unreachable: Warning = (_rule, { previous }) => {
 
 const FUNCTIONS_NAMED_MAX = 5
 
-/** Returns a condition that is true for the functions that have the argument. */
+/** A condition that is true for functions with the argument. */
 const guardOf = (having: readonly PossibleCall[], lacking: readonly PossibleCall[]): string => {
   if (lacking.every((call) => call === UNDECODED)) return 'call.decoded'
   const names = new Set(having.map((call) => call['call.function']))
@@ -127,10 +126,7 @@ const missingArgument: Warning = function* ({ rule, root }, { guards, reaching }
 
 const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable, missingArgument]
 
-/**
- * Returns a function to call with each rule in order. Read all warnings of a rule before the next call. `at` is a
- * UTF-16 index into the rule's expression.
- */
+/** Returns a function to call with each rule in order; read all its warnings before the next call. */
 export const createWarnings = (chains: ReadonlySet<string>, functions: readonly CallShape[]) => {
   const guards = new CallGuards(functions)
   let previous: CheckedRule | null = null

@@ -2,10 +2,7 @@
 import type { EvaluationFacts, ExternalFacts } from './facts.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadType } from './reads.ts'
 
-/**
- * Subject of a policy: attestation requests or submitted sessions. Only sessions have the verdict `review`, which
- * leaves them to a person.
- */
+/** Requests are decided automatically; `sessions` may also have the verdict `review`, which leaves them to a person. */
 export const POLICY_SUBJECTS = ['requests', 'sessions'] as const
 export type PolicySubject = (typeof POLICY_SUBJECTS)[number]
 
@@ -14,7 +11,6 @@ export type RuleKind = 'allow' | 'deny' | 'require' | 'review'
 export interface PolicyRule {
   readonly id: string
   readonly kind: RuleKind
-  /** CEL expression of type bool. */
   readonly expression: string
   readonly code: string | null
   readonly message: string | null
@@ -23,9 +19,9 @@ export interface PolicyRule {
 /** `constants.<name>` */
 export interface PolicyConstant {
   readonly name: string
-  /** Type in the document, for example "address" or "ether". */
+  /** Type in the document, such as "address" or "ether". */
   readonly type: string
-  /** As written in the document. Exactly one value unless it is a list. */
+  /** As written. Exactly one unless it is a list. */
   readonly values: readonly string[]
   readonly isList: boolean
 }
@@ -42,14 +38,13 @@ export interface TestList {
   readonly ageSeconds: number
 }
 
-/** `ruleId`: null means the default, undefined means any rule. */
+/** `ruleId`: null for the default, undefined for any rule. */
 export interface TestExpectation {
-  /** `failure`: a rule cannot be evaluated, so there is no verdict. */
+  /** `failure`: a rule fails, so there is no verdict. */
   readonly outcome: 'allow' | 'deny' | 'review' | 'failure'
   readonly ruleId: string | null | undefined
 }
 
-/** Saving a policy runs its tests. */
 export interface PolicyTest extends Pick<EvaluationFacts, 'request' | 'session'> {
   readonly name: string
   readonly external: ExternalFacts
@@ -62,14 +57,14 @@ export interface PolicyDocument {
   readonly description: string
   /** Defaults to `requests`. */
   readonly decides: PolicySubject
-  /** Verdict if no rule decides. Defaults to `deny`; always `review` for sessions. */
+  /** Verdict if no rule decides. Defaults to `deny`; `review` for sessions. */
   readonly default: 'allow' | 'deny' | 'review'
-  /** v1: required number of attester signatures. Defaults to 1. */
+  /** Attester signatures required by v1. Defaults to 1. */
   readonly quorum: number
   readonly constants: readonly PolicyConstant[]
-  /** EVM functions whose calls rules can read. */
+  /** Functions whose calls rules can read. */
   readonly abi: readonly AbiFunctionItem[]
-  /** Content of an Anchor IDL file. Null if omitted. */
+  /** Content of an Anchor IDL file; null if omitted. */
   readonly idl: unknown
   readonly reads: readonly PolicyRead[]
   readonly rules: readonly PolicyRule[]

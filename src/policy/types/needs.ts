@@ -1,18 +1,18 @@
-// The needs of a policy, and the interface of their collection (decisions §4).
+// Needs of a policy, and the interface of their collection (decisions §4).
 import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { SourceKind } from '../sources/all.ts'
 import type { ExternalFacts } from './facts.ts'
 import type { ReadDefinition } from './reads.ts'
 
-/** Plain JSON without duplicates, in a fixed order. */
+/** Plain JSON, without duplicates, in a fixed order. */
 export type FactNeed = ListNeed | SourceNeed | ScreenerNeed | ReadNeed | VelocityNeed
 
-/** Not collected: workers look up lists with a ListReader. */
+/** Not collected, because workers read lists with a ListReader. */
 export interface ListNeed {
   readonly kind: 'list'
-  /** List of the organization or, if it has none with this name, a shared list. */
+  /** The organization's list or, if it has none with this name, a shared list. */
   readonly list: string
-  /** Smallest maximum age that a rule requires; null if none does. */
+  /** Smallest maximum age required by a rule; null for none. */
   readonly maxAgeSeconds: number | null
 }
 
@@ -20,26 +20,25 @@ export interface SourceNeed {
   readonly kind: SourceKind
 }
 
-/** Result of a screener for the wallet or the represented user. */
 export interface ScreenerNeed {
   readonly kind: 'screener'
   readonly screener: string
-  /** Queries the represented user, or the wallet if it represents nobody. */
+  /** For the represented user; for the wallet if it represents nobody. */
   readonly onBehalf?: true
 }
 
-/** Screener names contain no dot, so keys are unique. */
+/** Unique, because screener names contain no dot. */
 export const screenerKey = ({ screener, onBehalf }: Pick<ScreenerNeed, 'screener' | 'onBehalf'>): string =>
   onBehalf === true ? `onBehalf.${screener}` : screener
 
 export interface ReadNeed {
   readonly kind: 'read'
-  /** Name in the document. Names are specific to a policy, so cache by `definition`. */
+  /** Name in the document. Specific to a policy, so cache by `definition`. */
   readonly read: string
   readonly definition: ReadDefinition
 }
 
-/** Activity of the wallet in this project within a window that ends at the request. */
+/** The wallet's activity in this project within a window that ends at the request. */
 export interface VelocityNeed {
   readonly kind: 'velocity'
   readonly windowSeconds: number
@@ -51,32 +50,23 @@ export interface FactSubject {
   readonly projectId: string
   /** Environment of the API key: a test key gets test identities. */
   readonly environment: 'live' | 'test'
-  /** Monotonic milliseconds. A fact that is unknown at that time is null (invariant 4). */
+  /** In monotonic milliseconds. Facts unknown at that time are null (invariant 4). */
   readonly deadlineMs: number
 }
 
 /**
- * Called for each query without an immediate answer, with the name of the screener or chain (empty if none). The
- * returned function reports whether the query succeeded.
+ * Called for each query without an immediate answer; `source` names the screener or chain, or is empty. The returned
+ * function reports the outcome.
  */
 export type WatchQuestion = (kind: FactNeed['kind'], source: string) => (answered: boolean) => void
 
-/**
- * Reports whether the sources still return the same answers. Returns a promise if an answer must be loaded. Never
- * rejects.
- */
+/** Whether sources still return the same answers; a promise if one must be loaded. Never rejects. */
 export type ConfirmFacts = (facts: ExternalFacts) => boolean | Promise<boolean>
 
 export interface FactCollector {
-  /**
-   * Call before `collect`, because this captures the change count. Returns null if no answer to these needs can become
-   * outdated.
-   */
+  /** Call before `collect`, because it captures the change count. Null if no answer can become outdated. */
   confirmLater(needs: readonly FactNeed[], subject: FactSubject): ConfirmFacts | null
-  /**
-   * Synchronous if all answers are cached. Skips needs of kind `list` and `velocity`. Never rejects: an unavailable
-   * fact is null.
-   */
+  /** Synchronous if all answers are cached. Skips `list` and `velocity`. Never rejects: unavailable facts are null. */
   collect(
     needs: readonly FactNeed[],
     subject: FactSubject,

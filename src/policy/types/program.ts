@@ -4,18 +4,16 @@ import type { PolicyDocument } from './document.ts'
 import type { EvaluationFacts } from './facts.ts'
 import type { FactNeed } from './needs.ts'
 
-/** Value of a rule's expression; null if the evaluation failed. */
+/** Value of a rule's expression; null if it failed. */
 export type RuleValue =
   | { readonly value: boolean; readonly failure: null }
   | { readonly value: null; readonly failure: unknown }
 
-/** The deciding part of a policy. Policies that differ only in names, descriptions and tests share one program. */
+/** Deciding part of a policy, shared by policies that differ only in names, descriptions and tests. */
 export interface PolicyProgram {
   readonly requires: readonly OptionalField[]
   readonly needs: readonly FactNeed[]
-  /**
-   * @throws PolicyEvaluationError if a rule fails (overflow, wrong type, unavailable fact), which is never a verdict
-   */
+  /** @throws PolicyEvaluationError if a rule fails, which is never a verdict */
   evaluate(facts: EvaluationFacts): Verdict
   evaluateEach(facts: EvaluationFacts): readonly RuleValue[]
 }
@@ -24,14 +22,11 @@ export interface CompiledPolicy extends PolicyProgram {
   readonly document: PolicyDocument
 }
 
-/** A revision in the form for workers. The main thread has parsed it and verified its hash. */
+/** A revision for workers, parsed and with a verified hash. */
 export interface SentRevision {
   readonly id: string
-  /**
-   * PolicyDocument as JSON, without the parts that only the parser needs. A string, because a thread may hold 10,000 of
-   * them. Null if the revision is unusable.
-   */
+  /** PolicyDocument as JSON text, because a thread may hold 10,000; null if the revision is unusable. */
   readonly document: string | null
-  /** Number of characters of the source, used as cache weight. */
+  /** Characters of the source, for the cache weight. */
   readonly size: number
 }

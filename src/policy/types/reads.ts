@@ -2,22 +2,22 @@
 
 export type ReadOperand =
   | { readonly kind: 'request'; readonly fact: 'wallet.address' | 'onBehalf.address' | 'target.address' | 'tx.value' }
-  /** Depending on the parameter's type: canonical address, decimal number, text, 0x-hex or boolean. */
+  /** By parameter type: canonical address, decimal number, text, 0x-hex or boolean. */
   | { readonly kind: 'literal'; readonly value: string | boolean }
 
 /** `int` has at most 64 bits. */
 export type ReadType = 'uint256' | 'int' | 'bool' | 'address' | 'string'
 
 interface ReadCommon {
-  /** EVM chain. Null for the request's chain. */
+  /** EVM chain; null for the request's chain. */
   readonly chain: string | null
 }
 
-/** Addresses are canonical EVM addresses. */
+/** Addresses are canonical. */
 export type ReadDefinition = ReadCommon &
   (
     | { readonly kind: 'native-balance'; readonly of: ReadOperand }
-    /** `balanceOf(of)` of an ERC-20 token or an ERC-721 collection. */
+    /** `balanceOf(of)` of ERC-20 or ERC-721. */
     | { readonly kind: 'token-balance'; readonly contract: string; readonly of: ReadOperand }
     /** ERC-721 `ownerOf(id)`. */
     | { readonly kind: 'erc721-owner'; readonly contract: string; readonly tokenId: string }
@@ -53,5 +53,5 @@ export interface AbiFunctionItem {
   readonly outputs: readonly AbiParameterItem[]
 }
 
-/** uint256, int: decimal text. address: canonical form. bool: boolean. string: at most 1,024 UTF-16 code units. */
+/** uint256 and int as decimal text, address in canonical form, string of at most 1,024 UTF-16 code units. */
 export type ReadValue = string | boolean

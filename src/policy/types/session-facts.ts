@@ -1,10 +1,6 @@
-// Input of a session policy. src/policy/session-facts.ts defines the facts.
 import type { Session } from '../../domain/session.ts'
 
-/**
- * Facts by full name, for example `checks.document.matches`. JSON, because they are stored with the decision. Null and
- * omitted facts are unavailable.
- */
+/** By full name, such as `checks.document.matches`. JSON, because facts are stored. Null and omitted: unavailable. */
 export type SessionFacts = Readonly<Record<string, string | number | boolean | null>>
 
 export interface DecidedSession {
@@ -15,10 +11,7 @@ export interface DecidedSession {
 
 export interface SessionKnowledge {
   factsOf(session: Session, atSeconds: number): Promise<SessionFacts>
-  /**
-   * Returns the newest sessions of each outcome that people decided in a period, with the facts at that time: cleared
-   * or confirmed hits are open again. Erased evidence is unavailable.
-   */
+  /** Newest sessions of each outcome that people decided, with the facts at that time: decided hits are open again. */
   decidedByPeople(
     organizationId: string,
     time: { readonly sinceSeconds: number; readonly untilSeconds: number },
