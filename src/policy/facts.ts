@@ -14,7 +14,7 @@ const SECONDS_PER_DAY = 86_400
 const request = {
   time: {
     type: 'google.protobuf.Timestamp',
-    description: 'Time of the request in UTC, in whole seconds.',
+    description: 'Time of the request, in whole seconds. In a time zone: request.time.getHours("Europe/Zurich").',
     read: (evaluation) => new Date(evaluation.request.nowSeconds * 1000),
   },
   hour: {

@@ -6,6 +6,7 @@ import { UnreadableValue } from './calls/decoding.ts'
 import { POLICY_LIMITS } from './cel/limits.ts'
 import type { PolicyScope } from './cel/scope.ts'
 import {
+  constantText,
   constantValue,
   isConstant,
   replaceByConstant,
@@ -62,12 +63,6 @@ const SCREENER_FIELDS: Readonly<
     bounds: bounds(FACT_STEPS + FAILURE_STEPS, CATEGORY_LENGTH, CATEGORIES_MAX),
     select: ({ categories }) => categories,
   },
-}
-
-/** A string known when the policy is saved: a literal or a constant. */
-const constantText = (node: SyntaxNode | undefined): string | null => {
-  const value = node !== undefined && isConstant(node) ? constantValue(node) : null
-  return typeof value === 'string' ? value : null
 }
 
 export const createResolver = (scope: PolicyScope, refuse: Refuse) => {

@@ -75,7 +75,7 @@ const CONDITIONS: readonly string[] = [
   `request.time < timestamp("2020-01-01T00:00:00Z") || request.time + hours(1) < request.time - hours(2) ||
     request.time_of_day.getHours() == 25 || request.time.getFullYear() == 1 || request.hour == 24 ||
     request.time in [timestamp("2020-01-01T00:00:00Z"), timestamp("2021-01-01T00:00:00Z")] ||
-    request.weekday == "sunday"`,
+    request.weekday == "sunday" || request.time.getHours("UTC") == 25`,
   '(chain.id == 7 ? true : chain.id == 8) && (true && true && true && (false || false || false))',
   'call.function == "many" && call.args.accounts.exists(a, a == target.address || in_list(a, "none"))',
   `call.function == "many" && (call.args.amounts.exists(a, a > 5000) || call.args.matrix.exists(m, m.size() == 7) ||

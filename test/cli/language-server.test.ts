@@ -74,6 +74,13 @@ describe('completion', () => {
     expect(labels(await complete(LOCATED, 'require: client.country.|¶'))).toContain('startsWith')
   })
 
+  test('offers methods of times with their meaning, and time zones', async () => {
+    const methods = await complete(LOCATED, 'require: request.time.get|¶')
+    const hours = methods.find(({ label }) => label === 'getHours')
+    expect(hours?.documentation.value).toContain('Hour in an IANA time zone')
+    expect(labels(await complete(LOCATED, 'require: request.time.getHours("Europe/Z|¶")'))).toContain('Europe/Zurich')
+  })
+
   test('offers nothing where no condition stands', async () => {
     expect(await complete('code: LOCATION_UNKNOWN', 'code: LO|¶')).toEqual([])
   })
@@ -84,6 +91,12 @@ test('a word says what it is', async () => {
   await editor.show(text)
   const { contents } = await editor.ask('textDocument/hover', { textDocument: { uri: LANGUAGE_URI }, position })
   expect(contents.value).toStartWith('`bool`')
+  const part = typed(LOCATED, 'require: request.time.getHo|¶urs("UTC") < 9')
+  await editor.show(part.text)
+  const time = { textDocument: { uri: LANGUAGE_URI }, position: part.position }
+  expect(await editor.ask('textDocument/hover', time)).toMatchObject({
+    contents: { value: expect.stringContaining('Hour in an IANA time zone') },
+  })
   const elsewhere = { textDocument: { uri: LANGUAGE_URI }, position: { line: 0, character: 3 } }
   expect(await editor.ask('textDocument/hover', elsewhere)).toBeNull()
 })

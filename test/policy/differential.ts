@@ -42,6 +42,8 @@ const instants = fc.constantFrom(
   'timestamp("2024-02-29T23:59:59+02:00")',
 )
 
+const zones = fc.constantFrom('', '"Europe/Zurich"', '"Asia/Kathmandu"', '"America/Denver"', '"UTC"')
+
 /** Expressions of each type; they nest so deep at most. */
 export const expressions = fc.letrec<Generators>((tie) => {
   const [bool, int, string] = [tie('bool'), tie('int'), tie('string')]
@@ -80,8 +82,8 @@ export const expressions = fc.letrec<Generators>((tie) => {
       ints.map((operand) => `${operand}.size()`),
       fc.tuple(ints, int).map(([list, index]) => `${list}[${index}]`),
       fc
-        .constantFrom('getFullYear', 'getMonth', 'getDayOfWeek', 'getHours')
-        .chain((method) => time.map((operand) => `${operand}.${method}()`)),
+        .constantFrom('getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getHours', 'getMinutes')
+        .chain((method) => fc.tuple(time, zones).map(([operand, zone]) => `${operand}.${method}(${zone})`)),
       choice(bool, int),
     ),
     string: fc.oneof(

@@ -1,10 +1,11 @@
 // What the policy language leaves out is refused when a policy is saved, in plain words (threats row 13).
 import { describe, expect, test } from 'bun:test'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { createPolicyEnvironment } from '../../src/policy/cel/environment.ts'
 import { POLICY_LIMITS } from '../../src/policy/cel/limits.ts'
 import { FACTS } from '../../src/policy/facts.ts'
 import { FUNCTIONS, METHODS } from '../../src/policy/tools/language.ts'
-import { holds, refusalOf } from './support.ts'
+import { facts, holds, policyOf, refusalOf, thrownBy } from './support.ts'
 
 const REGEX = 'the policy language does not support regular expressions: use ==, in, startsWith, endsWith or contains'
 const KNOWN =
@@ -12,6 +13,7 @@ const KNOWN =
 const GROUPS = [...Object.keys(FACTS), 'constants', 'reads', 'velocity'].join(', ')
 const OF_WALLETS = Object.keys(FACTS['wallet'] ?? {}).join(', ')
 const SELECTOR = 'tx.selector must be 0x and 8 lowercase hex digits, or empty'
+const ZONE = 'getMonth() takes a time zone as a string literal: getMonth("Europe/Zurich")'
 const JOINING = 'the policy language cannot join strings or lists with +'
 
 describe('refused', () => {
@@ -51,9 +53,22 @@ describe('refused', () => {
     ['dyn()', 'dyn(client.ip) == 1', `"dyn" is not a policy function; known names: ${KNOWN}`],
     ['a type', 'type(client.ip) == string', `"type" is not a policy function; known names: ${KNOWN}`],
     [
-      'a time zone',
-      'request.time.getHours("America/New_York") == 1',
-      'the policy language does not support time zones: times are in UTC',
+      'an unknown time zone',
+      'request.time.getHours("America/NewYork") == 1',
+      'unknown time zone "America/NewYork": did you mean America/New_York?',
+    ],
+    [
+      'an abbreviated time zone',
+      'request.time.getHours("PST") == 1',
+      'unknown time zone "PST": use an IANA name such as Europe/Zurich',
+    ],
+    ['a time zone of the request', 'request.time.getMonth(client.ip) == 1', ZONE],
+    ['a time zone that is no text', 'request.time.getMonth(1) == 1', ZONE],
+    ['two time zones', 'request.time.getMonth("UTC", "UTC") == 1', ZONE],
+    [
+      'a duration in a time zone',
+      'request.time_of_day.getHours("UTC") == 1',
+      'this must be of type google.protobuf.Timestamp, not google.protobuf.Duration',
     ],
     [
       'the day of the year',
@@ -159,6 +174,54 @@ describe('times', () => {
     expect(holds('timestamp("2026-01-01T05:30:00+05:30") == request.time')).toBe(true)
     expect(holds('timestamp("2024-02-29T00:00:00Z") < request.time')).toBe(true)
     expect(holds('duration("1h30m") == duration("90m") && duration("60s") == duration("1m")')).toBe(true)
+  })
+
+  const AT_NEW_YEAR_UTC = facts({ nowSeconds: Date.parse('2026-01-01T00:30:15Z') / 1000 })
+  test.each([
+    ['getFullYear', [2026, 2026, 2025]],
+    ['getMonth', [0, 0, 11]],
+    ['getDate', [1, 1, 31]],
+    ['getDayOfMonth', [0, 0, 30]],
+    ['getDayOfWeek', [4, 4, 3]],
+    ['getHours', [1, 6, 17]],
+    ['getMinutes', [30, 15, 30]],
+    ['getSeconds', [15, 15, 15]],
+    ['getMilliseconds', [0, 0, 0]],
+  ])('%s() takes a time zone', (method, parts) => {
+    for (const [index, zone] of ['Europe/Zurich', 'Asia/Kathmandu', 'America/Denver'].entries()) {
+      const policy = policyOf(`request.time.${method}("${zone}") == ${parts[index]}`)
+      expect(policy.evaluate(AT_NEW_YEAR_UTC).compliant).toBe(true)
+    }
+  })
+
+  test('the zone may be a constant of the document, and the time any timestamp', () => {
+    const policy = compilePolicy(`name: P
+constants:
+  office: { type: string, value: Europe/Zurich }
+rules:
+  - id: hours
+    allow: (request.time + hours(8)).getHours(constants.office) == 9`)
+    expect(policy.evaluate(AT_NEW_YEAR_UTC).compliant).toBe(true)
+  })
+
+  test('a rule fails for a time outside of the years that zones cover', () => {
+    const policy = policyOf('(request.time + days(36525)).getHours("Europe/Zurich") >= 0')
+    const error = thrownBy(() => policy.evaluate(AT_NEW_YEAR_UTC))
+    expect(error).toMatchObject({
+      code: 'POLICY_FAILED',
+      subject: 'a time in a time zone must be in the years 2000 to 2099',
+    })
+  })
+
+  test('an evaluation in a time zone uses neither Intl nor Temporal', () => {
+    const policy = policyOf('request.time.getHours("America/Denver") == 17')
+    const globals = { Intl: globalThis.Intl, Temporal: globalThis.Temporal }
+    Object.assign(globalThis, { Intl: undefined, Temporal: undefined })
+    try {
+      expect(policy.evaluate(AT_NEW_YEAR_UTC).compliant).toBe(true)
+    } finally {
+      Object.assign(globalThis, globals)
+    }
   })
 
   test('the longest sums are still dates', () => {

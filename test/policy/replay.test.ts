@@ -48,6 +48,7 @@ describe('a decision', () => {
     ],
     ['a denial that stays', 'tx.value > 5', { compliant: false, rule: null }, SAME],
     ['the time of the record', 'request.time == timestamp("2026-01-01T00:00:00Z")', {}, SAME],
+    ['the time of the record in a time zone', 'request.time.getHours("America/Denver") == 17', {}, SAME],
     [
       'the time of the request',
       'request.time == timestamp("2025-12-31T23:59:59Z")',

@@ -106,6 +106,7 @@ describe('a condition', () => {
       'client.country in ["a,b"]',
       'in_list(wallet.address, "sanctions", constants.list_age)',
       '!(call.decoded)',
+      'request.time.getHours("Europe/Zurich") < 9',
       'unknown.fact',
       'wallet.address == address("0x1") || true',
       '',

@@ -41,7 +41,13 @@ export const markConstant = (node: object, value: unknown): void => {
 export const isConstant = (node: SyntaxNode): boolean => node.op === 'value' || constants.has(node)
 export const constantValue = (node: SyntaxNode): unknown => (node.op === 'value' ? node.args : constants.get(node))
 
-/** Must be called before the type check. */
+/** Returns a string that is known when the policy is saved: a literal or a constant. */
+export const constantText = (node: SyntaxNode | undefined): string | null => {
+  const value = node !== undefined && isConstant(node) ? constantValue(node) : null
+  return typeof value === 'string' ? value : null
+}
+
+/** Makes a node yield a constant. Call before the type check. */
 export const replaceByConstant = (node: SyntaxNode, type: string, value: unknown): void => {
   markConstant(node, value)
   node.setMeta('macro', constantNode(type, value)).setMeta('async', false)

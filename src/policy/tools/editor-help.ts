@@ -1,11 +1,12 @@
 // Completions and descriptions at a position in a policy's text, which may be invalid.
 import { isInCondition } from '../../domain/condition-lines.ts'
+import { timeZoneNames } from '../../lib/time-zone.ts'
 import type { KnownSources } from '../cel/scope.ts'
 import type { FactGroup } from '../fact-field.ts'
 import { FACTS } from '../facts.ts'
 import { SESSION_FACTS } from '../session-facts.ts'
 import { FUNCTION_WORDS } from './editor-words.ts'
-import { FUNCTIONS, METHODS, VELOCITY_METHODS } from './language.ts'
+import { FUNCTIONS, METHODS, TIME_METHODS, VELOCITY_METHODS } from './language.ts'
 
 export interface EditorChoice {
   readonly kind: 'fact' | 'function' | 'method' | 'name'
@@ -109,6 +110,11 @@ export const choicesAt = (
     const others = lines.with(line, before.slice(0, column - typed.length)).join('\n')
     return { from: column - typed.length, choices: namesFor(others, known, called) }
   }
+  const zoned = /\.get\w+\(\s*"([\w/+-]*)$/.exec(before)
+  if (zoned !== null) {
+    const choices = timeZoneNames().map((zone) => name(zone, 'Time zone.'))
+    return { from: column - (zoned[1] ?? '').length, choices }
+  }
   const screened = /screener\([^()]*\)\.(\w*)$/.exec(before)
   if (screened !== null) {
     const choices = Object.entries(SCREENER_FIELDS).map(([label, detail]) => ({
@@ -123,7 +129,7 @@ export const choicesAt = (
   if (dot === -1 || facts.some(({ label }) => label.startsWith(word.slice(0, dot + 1)))) {
     return { from: column - word.length, choices: [...facts, ...functionChoices()] }
   }
-  const choices = membersOf(source, word.slice(0, dot)) ?? methodChoices(METHODS)
+  const choices = membersOf(source, word.slice(0, dot)) ?? methodChoices(METHODS, 'request.time.')
   return { from: column - (word.length - dot - 1), choices }
 }
 
@@ -133,6 +139,13 @@ export const explainAt = (source: string, { line, column }: TextPlace): EditorCh
   const text = lines[line] ?? ''
   const start = /[A-Za-z_][\w.]*$/.exec(text.slice(0, column))?.index ?? column
   const word = /^[A-Za-z_][\w.]*/.exec(text.slice(start))?.[0] ?? ''
-  const all = [...factChoices(source), ...functionChoices(), ...methodChoices(VELOCITY_METHODS, 'velocity.')]
-  return all.find(({ label, kind }) => label === word || (kind === 'method' && `velocity.${label}` === word)) ?? null
+  const all = [
+    ...factChoices(source),
+    ...functionChoices(),
+    ...methodChoices(VELOCITY_METHODS, 'velocity.'),
+    ...methodChoices(TIME_METHODS, 'request.time.'),
+  ]
+  const isMeant = ({ label, kind, detail }: EditorChoice): boolean =>
+    kind === 'method' ? detail.startsWith(`${word}(`) : label === word
+  return all.find(isMeant) ?? null
 }

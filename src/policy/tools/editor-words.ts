@@ -41,6 +41,22 @@ export const FUNCTION_WORDS: readonly Word[] = [
   { label: 'minutes(5)', description: 'Duration.' },
   { label: 'duration("1h30m")', description: 'Duration.' },
   { label: 'timestamp("2026-01-31T00:00:00Z")', description: 'Time in UTC.' },
+  {
+    label: 'request.time.getHours("Europe/Zurich")',
+    description: 'Hour in an IANA time zone, 0 to 23; in UTC without a zone. Also getMinutes and getSeconds.',
+  },
+  {
+    label: 'request.time.getDayOfWeek("Europe/Zurich")',
+    description: 'Weekday in an IANA time zone: 0 is Sunday, 6 is Saturday.',
+  },
+  {
+    label: 'request.time.getDate("Europe/Zurich")',
+    description: 'Day of the month in an IANA time zone, 1 to 31. Also getFullYear.',
+  },
+  {
+    label: 'request.time.getMonth("Europe/Zurich")',
+    description: 'Month in an IANA time zone: 0 is January, 11 is December.',
+  },
   { label: 'size([1, 2])', description: 'Number of elements of a list, or of characters of a string.' },
 ]
 

@@ -4,6 +4,7 @@ import { foldCountedDuration, foldTime, literalProblem, replaceNegation, textsOf
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { PolicyScope } from '../cel/scope.ts'
 import { childrenOf, type SyntaxNode } from '../cel/syntax.ts'
+import { replaceZonedPart } from '../cel/time-parts.ts'
 import type { FactField } from '../fact-field.ts'
 import { ISSUES_MAX } from '../issues.ts'
 import { createResolver, factField, type Refuse, type Resolver } from '../resolve.ts'
@@ -237,7 +238,8 @@ class Inspector {
       this.#inspectAll([receiver], place)
       this.#inspectLoop(node, name, parameters, place)
     } else if (TIME_METHODS.has(name) && parameters.length > 0) {
-      this.#refuse(node, 'the policy language does not support time zones: times are in UTC')
+      this.#inspectAll([receiver, ...parameters], place)
+      replaceZonedPart(node, this.#complain)
     } else {
       this.#inspectAll([receiver, ...parameters], place)
     }

@@ -1,8 +1,10 @@
-// The subset of CEL for policies. Excludes features that can hang or grow (regular expressions, concatenation, nested
-// loops, JSON), depend on the machine (time zones), or serve no fact (floating point, bytes, maps, null).
+// The subset of CEL that policies can use. Excludes features that can hang or grow (regular expressions, concatenation,
+// nested loops, JSON), or serve no fact (floating point, bytes, maps, null). inspect.ts and cost.ts reject them when a
+// policy is saved.
 import { nearNames } from '../../lib/edit-distance.ts'
 import { AMOUNT_UNITS } from '../cel/literals.ts'
 import type { CheckedType } from '../cel/syntax.ts'
+import { TIME_PARTS } from '../cel/time-parts.ts'
 
 /** Take one literal and are evaluated during parsing (environment.ts). */
 export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
@@ -37,18 +39,8 @@ export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
   ['map', [2, 3]],
 ])
 
-/** Methods of timestamps (in UTC) and durations, without getDayOfYear, which uses the machine's time zone. */
-export const TIME_METHODS: ReadonlySet<string> = new Set([
-  'getFullYear',
-  'getMonth',
-  'getDate',
-  'getDayOfMonth',
-  'getDayOfWeek',
-  'getHours',
-  'getMinutes',
-  'getSeconds',
-  'getMilliseconds',
-])
+/** Also methods of durations, in part. Excludes getDayOfYear, which the library computes in the machine's time zone. */
+export const TIME_METHODS: ReadonlySet<string> = new Set(TIME_PARTS.keys())
 
 export const METHODS: ReadonlySet<string> = new Set([
   ...LOOPS.keys(),

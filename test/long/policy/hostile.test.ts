@@ -122,6 +122,7 @@ describe('the costliest policies are refused or quick', () => {
     ],
     ['deep choices', `${'(chain.id == 7 ? true : '.repeat(20)}false${')'.repeat(20)}`],
     ['times', `${numbers(100)}.exists(x, request.time + duration("1h") < request.time - duration("2h"))`],
+    ['times in a zone', `${numbers(120)}.exists(x, request.time.getHours("Europe/Zurich") == 50 || x == 500)`],
     ['members of an array', 'call.args.accounts.exists(a, a == target.address && a == wallet.address)'],
     ['look-ups of an array', 'call.args.accounts.exists(a, in_list(a, "a"))'],
     ['sums over an array', 'call.args.amounts.exists(a, a * a / 3 + 1 == 7)'],
