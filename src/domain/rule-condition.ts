@@ -1,5 +1,5 @@
 // Conditions of one fact, one operator and one value, for people who don't write CEL. Any other condition is edited as
-// text: the parser accepts only the exact text that a condition renders to.
+// text: apart from quotes around whole numbers, the parser accepts only the text that a condition renders to.
 
 /** Without a value: `always`, `true` and `false`. */
 export type Operator = (typeof OPERATORS)[number]
@@ -39,16 +39,20 @@ interface ValueType {
 
 const ORDER = ['==', '!=', '<', '<=', '>', '>='] as const
 
+/** CEL accepts whole numbers with and without quotes: `ether(10)`, `ether("10")`. */
+const unquoted = (text: string): string => text.replace(/\("([0-9]+)"\)$/, '($1)')
+const isSameText = (one: string | null, other: string): boolean => one !== null && unquoted(one) === unquoted(other)
+
 /** Numbers with an optional unit, which is a function of CEL. @param of returns the literal of a number without a unit */
-const withUnit = (plain: RegExp, quote: '"' | '', of: (value: string) => string): Omit<ValueType, 'operators'> => ({
+const withUnit = (plain: RegExp, of: (value: string) => string): Omit<ValueType, 'operators'> => ({
   literal: (value) => {
     if (plain.test(value)) return of(value)
     const [, amount, unit] = /^([0-9.]+) ([a-z][a-z0-9]*)$/.exec(value) ?? []
-    return unit === undefined ? null : `${unit}(${quote}${amount}${quote})`
+    return unit === undefined ? null : `${unit}(${amount?.includes('.') ? `"${amount}"` : amount})`
   },
   value: (literal) => {
     const [, unit, amount = ''] = /^([a-z][a-z0-9]*)\("?([^"]*)"?\)$/.exec(literal) ?? []
-    return unit === undefined ? null : of(amount) === literal ? amount : `${amount} ${unit}`
+    return unit === undefined ? null : isSameText(of(amount), literal) ? amount : `${amount} ${unit}`
   },
 })
 
@@ -62,11 +66,11 @@ const TYPES: Readonly<Record<string, ValueType>> = {
   string: { operators: ['==', '!=', 'in', 'not in'], ...quoted(/^[^"\\\p{C}]*$/u) },
   address: { operators: ['listed', 'not listed', '==', '!='], ...quoted(/^[0-9A-Za-z]+$/, 'address(', ')') },
   int: { operators: ORDER, literal: (value) => (/^-?[0-9]+$/.test(value) ? value : null), value: (literal) => literal },
-  uint256: { operators: ORDER, ...withUnit(/^[0-9]+$/, '"', (value) => `uint256("${value}")`) },
+  uint256: { operators: ORDER, ...withUnit(/^[0-9]+$/, (value) => `uint256("${value}")`) },
   'google.protobuf.Timestamp': { operators: ORDER, ...quoted(/^[0-9TZ:.+-]+$/, 'timestamp(', ')') },
   'google.protobuf.Duration': {
     operators: ORDER,
-    ...withUnit(/^[0-9]+[0-9a-z.]*$/, '', (value) => `duration("${value}")`),
+    ...withUnit(/^[0-9]+[0-9a-z.]*$/, (value) => `duration("${value}")`),
   },
 }
 
@@ -130,7 +134,7 @@ export const parseCondition = (text: string, types: FactTypes): RuleCondition | 
     if (value === null) return null
     const condition = { fact, operator: operatorOf(rest), value }
     // A form can't show any other text, such as two conditions, and would drop the rest.
-    return renderCondition(condition, types) === text ? condition : null
+    return isSameText(renderCondition(condition, types), text) ? condition : null
   }
   return null
 }

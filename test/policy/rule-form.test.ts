@@ -97,6 +97,20 @@ describe('a condition', () => {
     })
   }
 
+  test.each([
+    ['tx.value > ether(10)', '10 ether', 'tx.value > ether(10)'],
+    ['tx.value > ether("10")', '10 ether', 'tx.value > ether(10)'],
+    ['tx.value > ether("1.5")', '1.5 ether', 'tx.value > ether("1.5")'],
+    ['tx.value > uint256(5)', '5', 'tx.value > uint256("5")'],
+    ['tx.value > uint256("5")', '5', 'tx.value > uint256("5")'],
+    ['request.time_of_day > hours(9)', '9 hours', 'request.time_of_day > hours(9)'],
+    ['request.time_of_day > duration("9h30m")', '9h30m', 'request.time_of_day > duration("9h30m")'],
+  ])('%s has a form', (text, value, rendered) => {
+    const shown = parseCondition(text, TYPES.requests)
+    expect(shown?.value).toBe(value)
+    expect(shown === null ? null : renderCondition(shown, TYPES.requests)).toBe(rendered)
+  })
+
   test('that a form can’t show is left to the text', () => {
     for (const text of [
       'client.region_known && client.region in constants.regions',
@@ -107,6 +121,9 @@ describe('a condition', () => {
       'in_list(wallet.address, "sanctions", constants.list_age)',
       '!(call.decoded)',
       'request.time.getHours("Europe/Zurich") < 9',
+      'tx.value > ether(1.5)',
+      'tx.value > 10',
+      'request.time_of_day > hours("9.5") && true',
       'unknown.fact',
       'wallet.address == address("0x1") || true',
       '',
