@@ -38,7 +38,7 @@ const ruleOf = ({ type, schema }: ValueError): string => {
     case ValueErrorType.Boolean:
       return 'must be true or false'
     case ValueErrorType.Object:
-      return 'must be an object'
+      return typeof schema['rule'] === 'string' ? schema['rule'] : 'must be an object'
     case ValueErrorType.Array:
       return 'must be a list'
     default:

@@ -171,6 +171,28 @@ describe('simulating', () => {
     })
   })
 
+  test.each([
+    [{ velocity: { '1h': { count: 1, value: '5' } } }, 'velocity.1h; the policy reads velocity.3600'],
+    [{ velocity: { 3600: { count: 1, valu: '5' } } }, 'velocity.3600.valu: did you mean velocity.3600.value?'],
+    [{ geografy: {} }, 'geografy: did you mean geography?'],
+    [{ identity: null }, 'identity; the policy reads geography, screeners, velocity'],
+    [{ screeners: { chane: null } }, 'screeners.chane: did you mean screeners.chain?'],
+    [{ lists: {} }, 'lists: provide lists in the field lists'],
+  ])('refuses facts that the policy does not read: %j', async (facts, message) => {
+    const source =
+      'name: x\nrules:\n  - id: a\n    deny: client.tor || velocity.count(hours(1)) > 3 || screener("chain").flagged || in_list(wallet.address, "friends")\n'
+    const refused = await post<object>('/simulate', { source, request: { chain: 'base', from: WALLET }, facts }, 400)
+    expect(refused).toMatchObject({ field: 'facts', rule: `must not contain ${message}` })
+  })
+
+  test('a list in another form is refused with an example', async () => {
+    const body = { source: SOURCE, request: { chain: 'base', from: WALLET }, lists: { partners: [WALLET] } }
+    expect(await post<object>('/simulate', body, 400)).toMatchObject({
+      field: 'lists.partners',
+      rule: 'must be {"addresses": ["0x1111111111111111111111111111111111111111"], "age_seconds": 0}',
+    })
+  })
+
   test('reads lists as they are, or as they are given; the organization’s own two come first', async () => {
     const source = 'name: x\nrules:\n  - id: friend\n    allow: in_list(wallet.address, "friends")\n'
     const request = { chain: 'base', from: WALLET }

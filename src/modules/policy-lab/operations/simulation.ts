@@ -14,6 +14,7 @@ import { recordedAnswersOf } from '../../../policy/tools/recorded-facts.ts'
 import type { ExternalFacts } from '../../../policy/types/facts.ts'
 import { type FactNeed, screenerKey } from '../../../policy/types/needs.ts'
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
+import { refuseUnknownFacts } from './given-facts.ts'
 import { withLists } from './lists-on-demand.ts'
 import { decodeSimulatedRequest, SIMULATED_REQUEST } from './request-facts.ts'
 import { RULE_OUTCOME, simulatePolicy } from './simulate.ts'
@@ -43,6 +44,8 @@ const SIMULATION = named(
     }),
   }),
 )
+
+const LIST_EXAMPLE = '{"addresses": ["0x1111111111111111111111111111111111111111"], "age_seconds": 0}'
 
 const missingFields = (
   policy: CompiledPolicy,
@@ -145,7 +148,11 @@ export const SIMULATION_ROUTES = [
       lists: Type.Optional(
         Type.Record(
           Type.String(),
-          closed({ addresses: Type.Array(Type.String()), age_seconds: Type.Integer({ minimum: 0 }) }),
+          Type.Object(
+            { addresses: Type.Array(Type.String()), age_seconds: Type.Integer({ minimum: 0 }) },
+            { additionalProperties: false, rule: `must be ${LIST_EXAMPLE}` },
+          ),
+          { description: `Lists that replace those of the organization: {"partners": ${LIST_EXAMPLE}}` },
         ),
       ),
     }),
@@ -160,6 +167,7 @@ export const SIMULATION_ROUTES = [
       if (policy.document.decides === 'sessions') {
         throw new ConflictError('the policy decides sessions: use simulateSessionPolicy instead')
       }
+      refuseUnknownFacts(body.facts ?? {}, policy.needs)
       const { request, facts: recorded } = await trialOf(services, organization.id, body)
       const decoded = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
       const known: ExternalFacts = { ...recordedAnswersOf(recorded), ...body.facts }
