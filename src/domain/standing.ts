@@ -29,7 +29,7 @@ export interface WalletSession {
   readonly personId: string | null
   /** Null unless completed. */
   readonly completedAtSeconds: number | null
-  /** Increases with every decision in the deployment, in the order of commits. Null unless completed or rejected. */
+  /** Number of the last decision, which includes revocations, in the order of commits. Null before the first. */
   readonly decidedSequence: number | null
   /** Whether a hit is open or confirmed, or checks are pending. Always false for another organization's session. */
   readonly isUnsettled: boolean

@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { OPERATOR_COMPLETIONS, selectLastRejection } from '../../src/store/sessions/automatic-completion.ts'
 import { selectLinked } from '../../src/store/sessions/linked-sessions.ts'
-import { ADD_WALLETS, LAST_REJECTION } from '../../src/store/sessions/rejections.ts'
+import { ADD_WALLETS, LAST_ADVERSE } from '../../src/store/sessions/rejections.ts'
 import { ADDRESSES_WITH_PERSON } from '../../src/store/sessions/session-changes.ts'
 import { REUSABLE } from '../../src/store/sessions/session-registration.ts'
 import {
@@ -29,7 +29,7 @@ const planOf = async (sql: string): Promise<string[]> => {
 describe('the plan', () => {
   test.each([
     ['of the reuse rule', REUSABLE],
-    ['of a rejection since', LAST_REJECTION],
+    ['of a rejection since', LAST_ADVERSE],
     ['of the operators’ completions of a session’s wallets', OPERATOR_COMPLETIONS],
     ['of a rejection of linked wallets and persons', selectLastRejection(['', ''])],
     ['of wallets that are added to rejections', ADD_WALLETS],

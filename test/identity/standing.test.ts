@@ -120,14 +120,16 @@ describe('a wallet', () => {
     })
   })
 
-  test('is not verified by a newer session once an older one was rejected after it was completed', () => {
-    // The older session was decided about last: its rejection is the organization's last word.
-    const older = session(1, { ...rejected, decidedSequence: 30 })
-    for (const completed of [session(2), session(2, { own: false }), session(3, { decidedSequence: 29 })]) {
-      expect(judgeStanding([completed, older], 1, null).verifying).toBeNull()
-      expect(judgeStanding([older, completed], 1, null).verifying).toBeNull()
-    }
-  })
+  test.each(['rejected', 'retry', 'submitted'] as const)(
+    'is not verified by a newer session if an older one became %s after its completion',
+    (status) => {
+      const older = session(1, { ...rejected, status, decidedSequence: 30 })
+      for (const completed of [session(2), session(2, { own: false }), session(3, { decidedSequence: 29 })]) {
+        expect(judgeStanding([completed, older], 1, null).verifying).toBeNull()
+        expect(judgeStanding([older, completed], 1, null).verifying).toBeNull()
+      }
+    },
+  )
 
   test('is verified by an older session that was completed after a newer one was rejected', () => {
     const older = session(1, { decidedSequence: 30 })

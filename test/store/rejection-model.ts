@@ -76,24 +76,36 @@ export const createRejectionModel = () => {
   const isAfter = ({ status, decided }: ModelSession, number: number): boolean =>
     status === 'completed' && (decided ?? -1) > number
 
+  /** Last revocation of a session that has, or had, the wallet. */
+  const revoked = (organizationId: string, wallet: WalletAddress): number =>
+    Math.max(
+      -1,
+      ...own(organizationId).map((session) =>
+        isRevoked(session) && everConnected(session).has(wallet) ? (session.decided ?? -1) : -1,
+      ),
+    )
+  /** Last decision against the wallet. */
+  const lastAdverse = (organizationId: string, wallet: WalletAddress): number =>
+    Math.max(last(concerning(organizationId, wallet)), revoked(organizationId, wallet))
+
   const isVerified = (organizationId: string, wallet: WalletAddress, type: CheckType): boolean => {
     const rejected = last(concerning(organizationId, wallet))
     const ofType = sessions.filter((session) => session.type === type && session.connected.has(wallet))
-    if (ofType.some((session) => session.organizationId === organizationId && isAfter(session, rejected))) return true
+    const adverse = lastAdverse(organizationId, wallet)
+    if (ofType.some((session) => session.organizationId === organizationId && isAfter(session, adverse))) return true
     const isUnsettled = own(organizationId).some(
       (session) => (isRevoked(session) || hasUnsettledHit(session)) && everConnected(session).has(wallet),
     )
-    const isUpheld = (session: ModelSession): boolean =>
-      isAfter(session, last(concerning(session.organizationId, wallet)))
+    const isUpheld = (session: ModelSession): boolean => isAfter(session, lastAdverse(session.organizationId, wallet))
     return rejected === -1 && !isUnsettled && ofType.some((session) => isShared(session) && isUpheld(session))
   }
 
   /** The session that a registration of the wallet reuses. */
   const findReusable = (organizationId: string, type: CheckType, wallet: WalletAddress): ModelSession | undefined => {
-    const rejected = last(concerning(organizationId, wallet))
+    const adverse = lastAdverse(organizationId, wallet)
     const ofType = own(organizationId).filter((session) => session.type === type)
     const completed = ofType
-      .filter((session) => session.connected.has(wallet) && isAfter(session, rejected))
+      .filter((session) => session.connected.has(wallet) && isAfter(session, adverse))
       .toSorted((left, right) => (right.decided ?? 0) - (left.decided ?? 0))
     return completed[0] ?? ofType.findLast((session) => session.locked === wallet && isOpen(session))
   }

@@ -64,9 +64,13 @@ const newestOf = (
     undefined,
   )
 
+/** An own decision against the wallet, of any type: a rejection, or a revocation without a later decision. */
+const isAdverse = ({ own, status, decidedSequence }: WalletSession): boolean =>
+  own && (status === 'rejected' || (status !== 'completed' && decidedSequence !== null))
+
 /**
- * Returns the newest completed session of the type at the level of the wallet's proof. The organization's own
- * rejection, of any type, invalidates earlier results until an own session of this type is completed. Another
+ * Returns the newest completed session of the type at the level of the wallet's proof. The organization's own rejection
+ * or revocation, of any type, invalidates earlier results until an own session of this type is completed. Another
  * organization's result doesn't count while an own session is unsettled.
  */
 const verifyingOf = (
@@ -77,15 +81,14 @@ const verifyingOf = (
   const completed = sessions.filter(
     (session) => session.checkType === checkType && session.connected && session.status === 'completed',
   )
-  const rejection = decidedLast(sessions, ({ own, status }) => own && status === 'rejected')
-  const isAfterRejection = (session: WalletSession): boolean =>
-    rejection === undefined || isDecidedAfter(session, rejection)
+  const adverse = decidedLast(sessions, isAdverse)
+  const isAfterAdverse = (session: WalletSession): boolean => adverse === undefined || isDecidedAfter(session, adverse)
   const isOtherAccepted =
     !sessions.some(({ own, isUnsettled }) => own && isUnsettled) &&
-    (rejection === undefined || completed.some((session) => session.own && isAfterRejection(session)))
+    (adverse === undefined || completed.some((session) => session.own && isAfterAdverse(session)))
   return newestOf(
     completed,
-    (session) => session.level >= level && (session.own ? isAfterRejection(session) : isOtherAccepted),
+    (session) => session.level >= level && (session.own ? isAfterAdverse(session) : isOtherAccepted),
   )
 }
 

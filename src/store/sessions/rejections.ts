@@ -8,7 +8,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable } from '../table.ts'
 import { findRejectedPersons, personsOf, WALLETS_OF_SESSION } from './persons.ts'
-import { IS_COMPLETED_WITH_CONSENT } from './session-sharing.ts'
+import { IS_COMPLETED_WITH_CONSENT, IS_REVOKED } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
   /** An address or a person's id. */
@@ -116,16 +116,27 @@ export const addToRejections = async (
   await transaction.execute(ADD_WALLETS, [personId, organizationId])
 }
 
-/** Last rejection of a wallet or its persons, by any type of check. */
-export const LAST_REJECTION = `SELECT rejected.session_id AS id, rejected.decided_sequence AS decided
-  FROM ${REJECTIONS_OF_WALLET} ORDER BY decided DESC, id DESC LIMIT 1`
+const HELD = 'WHERE address = ? AND environment = ? AND organization_id = ?'
 
-/** Returns the id of the rejected session and the number of its decision. */
-export const findLastRejection = async (
+/** Last rejection of a wallet or its persons, or revocation of one of its sessions, by any type of check. */
+export const LAST_ADVERSE = `SELECT id, decided FROM (
+    SELECT rejected.session_id AS id, rejected.decided_sequence AS decided FROM ${REJECTIONS_OF_WALLET}
+    UNION ALL
+    SELECT sessions.id, sessions.decided_sequence AS decided FROM (
+      SELECT organization_id, session_id FROM session_wallets ${HELD}
+      UNION ALL SELECT organization_id, session_id FROM session_removed_wallets ${HELD}
+    ) AS held JOIN sessions ON sessions.organization_id = held.organization_id AND sessions.id = held.session_id
+    WHERE ${IS_REVOKED}
+  ) AS adverse ORDER BY decided DESC, id DESC LIMIT 1`
+
+/** Returns the id of the rejected or revoked session and the number of the decision. */
+export const findLastAdverse = async (
   statements: Statements,
   owner: WalletOfOrganization,
   address: WalletAddress,
 ): Promise<{ readonly id: string; readonly decided: number } | null> => {
-  const [row] = await statements.query<{ id: string; decided: number }>(LAST_REJECTION, ofWallet(owner, address))
+  const wallet = [address, owner.environment, owner.organizationId]
+  const parameters = [...ofWallet(owner, address), ...wallet, ...wallet]
+  const [row] = await statements.query<{ id: string; decided: number }>(LAST_ADVERSE, parameters)
   return row ?? null
 }

@@ -5,7 +5,7 @@ import { isSessionOpen, type Session, type SessionEventKind } from '../../domain
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
-import { findLastRejection } from './rejections.ts'
+import { findLastAdverse } from './rejections.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSessionAsItIs, SESSIONS } from './session-rows.ts'
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
@@ -75,9 +75,9 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   if (found === null) return null
   const { session, decided } = found
   if (session.status !== 'completed') return session
-  const rejected = await findLastRejection(transaction, input, walletAddress)
-  // After a later rejection, the completed session verifies nothing, and the person must try again.
-  if (rejected === null || isDecidedAfter({ id: session.id, decided }, rejected)) return session
+  const adverse = await findLastAdverse(transaction, input, walletAddress)
+  // After a later rejection or revocation, the completed session verifies nothing, and the person must try again.
+  if (adverse === null || isDecidedAfter({ id: session.id, decided }, adverse)) return session
   return (await find(NO_LEVEL))?.session ?? null
 }
 

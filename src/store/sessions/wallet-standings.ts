@@ -28,9 +28,9 @@ const SESSIONS_MAX = 64
 const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
 
-/** Null if an older version without these numbers made the decision. */
-const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0) END
-  AS decided`
+/** Number of the last decision, which includes revocations. Decisions of older versions have no number. */
+const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0)
+  ELSE sessions.decided_sequence END AS decided`
 
 const COLUMNS = `sessions.check_type, sessions.status, sessions.level, sessions.person_id,
   sessions.completed_at_seconds, ${DECIDED}, CASE WHEN ${IS_UNSETTLED} THEN 1 ELSE 0 END AS unsettled`
@@ -44,10 +44,21 @@ const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id =
 const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id = session_wallets.id
     AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
 
-/** The session's organization has not rejected this wallet or one of its persons since the decision. */
+/** A person can disconnect a wallet from a revoked session. */
+const notRevokedIn = (walletTable: string): string => `NOT EXISTS (SELECT 1 FROM ${walletTable} held
+    JOIN sessions revoked ON revoked.organization_id = held.organization_id AND revoked.id = held.session_id
+    WHERE held.address = session_wallets.address AND held.environment = session_wallets.environment
+      AND held.organization_id = session_wallets.organization_id AND revoked.status NOT IN ('completed', 'rejected')
+      AND revoked.decided_sequence > COALESCE(sessions.decided_sequence, 0))`
+
+/**
+ * Since the decision, the session's organization has neither rejected this wallet or one of its persons nor revoked
+ * another session of the wallet.
+ */
 const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_rejections rejected
     WHERE ${concerns('session_wallets.address', 'session_wallets.environment', 'session_wallets.organization_id')}
-      AND rejected.decided_sequence > COALESCE(sessions.decided_sequence, 0))`
+      AND rejected.decided_sequence > COALESCE(sessions.decided_sequence, 0))
+    AND ${notRevokedIn('session_wallets')} AND ${notRevokedIn('session_removed_wallets')}`
 
 const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, ${COLUMNS},
       1 AS connected, ${PROVEN_CHAIN} FROM session_wallets
@@ -75,7 +86,7 @@ const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
- * Keeps the organization's own sessions first, then by priority: the last rejection and the newest unsettled session;
+ * Keeps the organization's own sessions first, then by priority: the last rejection, revocation and unsettled session;
  * the last decisions of each type of check, status and chain; the newest sessions.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
@@ -84,11 +95,14 @@ export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, per
           PARTITION BY own, status ORDER BY decided DESC, id DESC
         ) = 1 OR unsettled = 1 AND ROW_NUMBER() OVER (
           PARTITION BY own, unsettled ORDER BY id DESC
+        ) = 1 OR revoked = 1 AND ROW_NUMBER() OVER (
+          PARTITION BY own, revoked ORDER BY decided DESC, id DESC
         ) = 1 THEN 2 WHEN decided IS NOT NULL AND ROW_NUMBER() OVER (
           PARTITION BY own, check_type, proven_chain, status, connected ORDER BY decided DESC, id DESC
         ) <= ${DECISIONS_KEPT} THEN 1 ELSE 0 END AS always_kept
       FROM (
-        ${SESSIONS_OF_WALLET}
+        SELECT of_wallet.*, CASE WHEN decided IS NOT NULL AND status NOT IN ('completed', 'rejected') THEN 1 ELSE 0 END
+          AS revoked FROM (${SESSIONS_OF_WALLET}) AS of_wallet
       ) AS standing ORDER BY own DESC, always_kept DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}
     ) AS kept ORDER BY own DESC, id DESC, connected DESC`
 
