@@ -57,7 +57,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   const readUnread = async (): Promise<void> => {
     const newest = await readNewest(statements)
     if (newest.sequence === last.sequence && newest.mark === last.mark) return
-    // The database lost changes that were read, and may have given their numbers to others.
+    // The database lost changes that were read, and may have reused their numbers.
     if (newest.sequence <= last.sequence) return resync(newest)
     while (last.sequence < newest.sequence) {
       const changes = await readChanges(statements, last, BATCH)
@@ -65,7 +65,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       if (changes?.[0]?.sequence !== last.sequence + 1) return resync(newest)
       for (const change of changes) {
         onChange(change)
-        // Advances only after the call, so that a change is reported again if its handler fails.
+        // Advance after the call, so that a change is reported again if its handler fails.
         last = change
       }
     }
