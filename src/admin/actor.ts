@@ -1,4 +1,4 @@
-// Author of a change: an organization's admin key, a person signed in to the dashboard, or a local command.
+// Author of a change: an organization's admin key, a person in the dashboard, or a local command.
 
 import type { Principal } from '../server/authenticate.ts'
 import { type OrganizationRole, roleIncludes } from '../store/accounts/role.ts'
@@ -8,7 +8,7 @@ import type { User } from '../store/accounts/users.ts'
 interface KeyActor {
   readonly kind: 'key'
   readonly principal: Principal
-  /** Whether the key also has the scope `deployment`. */
+  /** True if the key also has the scope `deployment`. */
   readonly deployment: boolean
 }
 
@@ -19,11 +19,11 @@ export interface PersonActor {
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 
-/** Has all rights, because command users can also read and write the database. */
+/** Has all rights, because command users can access the database anyway. */
 export interface CommandActor {
   readonly kind: 'command-line'
   readonly user: string
-  /** Author in list entries and decisions: --author or --by; defaults to the operating system's user. */
+  /** --author or --by; defaults to the operating system's user. */
   readonly author: string
   /** Reason for overriding the second-person rule; null without an override. */
   readonly override: { readonly reason: string } | null
@@ -40,7 +40,7 @@ export const actorId = (actor: Actor): string => {
 /** Account in an id from `actorId`; null for other actors. */
 export const accountOf = (id: string): string | null => (id.startsWith('user:') ? id.slice('user:'.length) : null)
 
-/** Key in an id from `actorId`, with or without the prefix `operator:` of session events; null for other actors. */
+/** Key in an id from `actorId`, also with the prefix `operator:`; null for other actors. */
 export const keyIdOf = (id: string): string | null => /^(?:operator:)?key:(.+)$/.exec(id)?.[1] ?? null
 
 /** Display name: email address, `API key`, or the operating system's user. */
@@ -54,7 +54,7 @@ export const authorName = (actor: Actor): string => {
   return actor.kind === 'key' ? actorId(actor) : actorName(actor)
 }
 
-/** @returns null if the actor must not detect that the organization exists */
+/** Null if the actor must not detect that the organization exists. */
 export const roleIn = (actor: Actor, organizationId: string): OrganizationRole | null => {
   if (actor.kind === 'command-line') return 'organization-admin'
   if (actor.kind === 'key') return actor.principal.organizationId === organizationId ? 'organization-admin' : null
@@ -71,7 +71,7 @@ export const mayDeployment = (actor: Actor): boolean => {
   return actor.kind === 'key' ? actor.deployment : actor.user.deploymentAdmin
 }
 
-/** Ids of the organizations that the actor may see; null for all. */
+/** Ids; null for all organizations. */
 export const visibleOrganizations = (actor: Actor): readonly string[] | null => {
   if (actor.kind === 'command-line') return null
   if (actor.kind === 'key') return [actor.principal.organizationId]

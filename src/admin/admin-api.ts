@@ -41,7 +41,7 @@ interface AdminApiDependencies {
 
 interface RoutedRequest {
   readonly request: Request
-  /** Decoded path parameters; undefined if there are none. */
+  /** Decoded; undefined if there are none. */
   readonly params?: Readonly<Record<string, string>>
   readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }
@@ -94,7 +94,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
     const { rateLimit } = admitted
     const sent = requestQuery(request.url)
     const input = await decodeInput(route, params, request)
-    // Checked again, because a client can send the body slowly and permissions may change in between.
+    // Check again: permissions may change while a client sends its body slowly.
     const admission = route.body === null ? admitted : await gate(route, params, request.headers, { counted: false })
     const { actor, organization } = admission
     const { body } = input

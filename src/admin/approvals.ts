@@ -1,4 +1,4 @@
-// API form of changes that await approval, without the request itself, which may contain secrets.
+// API form of changes that await approval. Omits the request itself, which may contain secrets.
 import { revealHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 import type { ListedApproval } from '../store/accounts/approvals.ts'
@@ -103,7 +103,7 @@ const shown = (approval: ListedApproval, people: ReadonlyMap<string, Person>) =>
   }
 }
 
-/** Adds the names of requesters and deciders, because an approver may not have access to these accounts. */
+/** Adds names, because an approver may not have access to the requester's and decider's accounts. */
 export const showApprovals = async (users: Pick<Tables['users'], 'find'>, approvals: readonly ListedApproval[]) => {
   const ids = new Set(approvals.flatMap(({ requestedBy, decidedBy }) => [requestedBy, decidedBy ?? requestedBy]))
   const people = new Map<string, Person>()

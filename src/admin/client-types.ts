@@ -1,4 +1,4 @@
-// Types of admin API clients (dashboard and command line), derived from the route declarations. Contains only types.
+// Types of admin API clients (dashboard and command line), derived from the route declarations.
 import type { Route } from './route.ts'
 import type { Static, TSchema } from './schema.ts'
 
@@ -7,7 +7,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   : never
 export type ParamsOf<Path extends string> = Readonly<Record<ParamNames<Path>, string>>
 
-/** Value as seen by a client: read-only, and optional members may be undefined. */
+/** As seen by a client: read-only, and optional members may be undefined. */
 type ClientValue<Value> = Value extends undefined
   ? undefined
   : Value extends readonly (infer Item)[]
@@ -19,7 +19,7 @@ type ClientValue<Value> = Value extends undefined
 /** `TSchema` itself represents an undeclared part. */
 type Part<Schema extends TSchema> = TSchema extends Schema ? undefined : ClientValue<Static<Schema>>
 
-/** A body may be omitted if all its members are optional and it may be empty. */
+/** A body may be omitted if all its members are optional. */
 type BodyPart<Schema extends TSchema> =
   | Part<Schema>
   | (Schema extends { readonly minProperties: number }
@@ -36,12 +36,12 @@ export interface DeclaredRoute<
   Result extends TSchema,
   Media extends string,
 > extends Route {
-  /** Exists only for the compiler; never set. */
+  /** Only for the compiler; never set. */
   readonly types?: {
     readonly key: Key
     readonly query: ClientValue<Static<Query>>
     readonly body: [RawBody] extends [never] ? BodyPart<Body> : Blob
-    /** Excludes the approval of a change that awaits a second person; clients throw it. */
+    /** Excludes a change that awaits approval, for which clients throw an error. */
     readonly answer: [Media] extends [never] ? Part<Result> : Response
   }
 }
@@ -72,6 +72,5 @@ type WithBody<Body> = [Body] extends [undefined]
     ? { readonly body?: Body }
     : { readonly body: Body }
 
-/** Input of an operation: its declared parts. */
 export type CallParts<One extends { readonly params: unknown; readonly query: unknown; readonly body: unknown }> =
   WithParams<One['params']> & WithQuery<One['query']> & WithBody<One['body']>

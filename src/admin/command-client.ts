@@ -15,20 +15,17 @@ import { checkValue } from './validate.ts'
 export interface CommandInput {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  /** JSON. For other media types, use `file`. */
+  /** JSON; use `file` for other media types. */
   readonly body?: unknown
   readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
 }
 
 export interface CommandClient {
-  /**
-   * @param operation method and path, for example `POST /attesters` @throws the error that the API would return as a
-   * problem
-   */
+  /** @param operation for example `POST /attesters` @throws the error that the API would return as a problem */
   call(operation: string, input?: CommandInput): Promise<unknown>
   /** Runs several operations in one transaction. */
   together<Result>(work: (admin: CommandClient) => Promise<Result>): Promise<Result>
-  /** Returns the client with another author (see CommandActor). */
+  /** Returns a client with another author (see CommandActor). */
   as(author: string): CommandClient
 }
 
@@ -51,13 +48,12 @@ const RUNNING_SERVICES = [
 ] as const
 type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 
-/** For operations on processes or on people's dashboard sessions. */
+/** For operations on processes or dashboard sessions. */
 export class ServiceNeededError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
   'this requires the running service: use --url with an admin key, or the dashboard',
 ) {}
 
-/** @throws ServiceNeededError */
 export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>): Value => {
   const service = find(key)
   if (service === null) throw new ServiceNeededError()
@@ -69,12 +65,12 @@ class OperationLeftOutError extends fixedError(
   'the module of this operation is disabled: to enable it, remove it from the setting “without” and restart the service',
 ) {}
 
-/** Adds throwing getters for the services that only a running service has. */
+/** Adds getters that throw for services that only exist in a running service. */
 const withoutService = (services: CommandServices): Services => {
   const missing = RUNNING_SERVICES.map((name) => [
     name,
     {
-      // Otherwise, spreading the services would call the getter.
+      // Not enumerable: spreading the services would call the getter.
       enumerable: false,
       get: (): never => {
         throw new ServiceNeededError()
@@ -95,7 +91,7 @@ const fileRequest = ({ method }: Route, { file }: CommandInput): Request =>
     ? NO_REQUEST
     : new Request(NO_REQUEST.url, { method, body: file.bytes, headers: { 'content-type': file.mediaType } })
 
-/** Checks the input against the route's declaration. @throws FieldInvalidError, FieldMissingError */
+/** @throws FieldInvalidError, FieldMissingError */
 const checkInput = (route: Route, { params = {}, query = {}, body }: CommandInput): Input => {
   const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
   return {

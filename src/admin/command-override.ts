@@ -1,22 +1,22 @@
-// Declarations for a command that can't be derived from the operation's path and schemas.
+// Declares parts of a command that can't be derived from the operation's path and schemas.
 
 export interface Lookup {
   /** Id of a list operation for the same organization or deployment. */
   readonly in: string
   /** Members to compare with the given text, id first. */
   readonly by: readonly [id: string, ...others: string[]]
-  /** Without --org, searches all organizations. Only for ids, because names aren't unique. */
+  /** Searches all organizations without --org. Only for ids, because names aren't unique. */
   readonly everywhere?: true
   /** Adds the list's query members as options, to select among equal items. */
   readonly narrows?: true
 }
 
 export interface FieldOverride {
-  /** Name of the option. Defaults to the field's name without its unit. */
+  /** Defaults to the field's name without its unit. */
   readonly option?: string
-  /** Placeholder in the help, such as `SLUG`, if the value is a word instead of an option. */
+  /** Placeholder in the help, such as `SLUG`, for a positional value. */
   readonly word?: string
-  /** The option is a path of a file with the value: text, or bytes to send as base64. */
+  /** The option is the path of a file with the value: text, or bytes to send as base64. */
   readonly file?: 'text' | 'base64'
   readonly find?: Lookup
 }
@@ -26,24 +26,24 @@ export interface CommandOverride {
   readonly name?: `${string} ${string}`
   /** By path parameter or field: `project`, `rate_limit.burst`. */
   readonly fields?: Readonly<Record<string, FieldOverride>>
-  /** Member of the response that is shown once: printed alone on stdout, and the rest on stderr. */
+  /** Member shown once: printed alone on stdout, and the rest on stderr. */
   readonly secret?: string
   /** Requires confirmation at a terminal. Always true for DELETE. */
   readonly irreversible?: true
   /** Number of list items without --limit. Defaults to all. */
   readonly limit?: number
-  /** Without --org, the command applies to the whole deployment instead of the default organization. */
+  /** Without --org, applies to the whole deployment instead of the default organization. */
   readonly wholeDeployment?: true
-  /** Name of the flag that selects the deployment. Defaults to `deployment`. */
+  /** Flag that selects the deployment. Defaults to `deployment`. */
   readonly deploymentFlag?: string
-  /** Name of the option for the author of a change; undefined for none. */
+  /** Option for the author of a change, if any. */
   readonly author?: string
   warn?(record: Readonly<Record<string, unknown>>): string | null
-  /** Returns whether the command must exit with 1. */
+  /** Returns true if the command must exit with 1. */
   fails?(answer: Readonly<Record<string, unknown>>): boolean
 }
 
-/** Names the options of a nested object's members without the path of the object. */
+/** Names the options of nested members without the object's path. */
 export const memberOptions = (
   path: string,
   { properties }: { readonly properties: object },

@@ -1,4 +1,4 @@
-// Pagination cursors: the position after a page as an opaque text, validated like other input.
+// Pagination cursors: the position after a page as opaque text.
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Page, PagePosition, PageRequest } from '../store/paging.ts'
 

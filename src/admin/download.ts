@@ -1,12 +1,11 @@
-// Downloads of unlimited length. Each part is produced after the client has received the previous one, and the caller's
-// rights are checked before each part. After an error the connection is cut, so the file is visibly incomplete.
+// Downloads of unlimited length. Produces each part, after checking the caller's rights, when the client has received
+// the previous one. An error cuts the connection, so that the file is visibly incomplete.
 import { SignInRequiredError } from './errors.ts'
 import type { Call } from './route.ts'
 
 interface Download {
   readonly filename: string
   readonly contentType: string
-  /** An empty part is allowed. */
   readonly parts: AsyncGenerator<string, void>
 }
 

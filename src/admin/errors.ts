@@ -12,7 +12,7 @@ export class SecondFactorRequiredError extends fixedError(
   'complete sign-in with your second factor',
 ) {}
 
-/** A rule requires a second factor and the account has none. Only the account's own routes are accessible. */
+/** The account lacks a required second factor. Only its own routes are accessible. */
 export class SecondFactorMissingError extends CountersignError {
   constructor(who: 'deployment' | 'organization') {
     super(
@@ -22,7 +22,7 @@ export class SecondFactorMissingError extends CountersignError {
   }
 }
 
-/** The session is valid, but this change requires the person's password or passkey again. */
+/** This change requires the person's password or passkey again. */
 export class ConfirmationRequiredError extends fixedError(
   'CONFIRMATION_REQUIRED',
   'this requires a recent confirmation: send your password or passkey to /me/confirm, then repeat the request within five minutes',
@@ -78,7 +78,6 @@ export class SubjectUnknownError extends CountersignError {
   }
 }
 
-/** @throws SubjectUnknownError if the store does not have the subject */
 export const requireFound = <Subject>(subject: Subject | null, what: string): Subject => {
   if (subject === null) throw new SubjectUnknownError(what)
   return subject

@@ -1,4 +1,4 @@
-// Authenticates a request and checks the route's access by headers and path alone, before the query or body is read.
+// Authenticates a request and checks access by headers and path alone, before reading the query or the body.
 
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
@@ -32,14 +32,14 @@ export interface Admission {
   readonly rateLimit: RateLimitState | null
 }
 
-/** Limit for all sessions of a person together. */
+/** For all sessions of a person together. */
 export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst: 500 }
 
 const limitedAs = (actor: Actor) =>
   actor.kind === 'key' ? actor.principal : { keyId: actorId(actor), rateLimit: PERSON_RATE_LIMIT }
 
 /**
- * @returns the organization in the path; null if there is none @throws SubjectUnknownError 404; RoleInsufficientError,
+ * Returns the organization in the path, if any. @throws SubjectUnknownError 404; RoleInsufficientError,
  * SecondFactorMissingError 403
  */
 export const authorize = async (
@@ -67,9 +67,9 @@ export const authorize = async (
 }
 
 /**
- * Checks in a change's transaction that the request would still be admitted. Locks the organization, the account and
- * the key first. @throws KeyUnusableError, SignInRequiredError 401; RoleInsufficientError, SecondFactorMissingError
- * 403; SubjectUnknownError 404
+ * Admits a request again in the transaction of its change, after locking the organization, the account and the key.
+ * @throws KeyUnusableError, SignInRequiredError 401; RoleInsufficientError, SecondFactorMissingError 403;
+ * SubjectUnknownError 404
  */
 export const readmit = async (
   tables: Tables,
@@ -110,7 +110,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
   }
 
   /**
-   * @param options `counted` false: takes no token, because the request has already been counted
+   * @param options `counted` false: the request has already taken its token
    * @throws KeyUnusableError, SignInRequiredError, SecondFactorRequiredError 401; KeyScopeError, RoleInsufficientError,
    * SecondFactorMissingError, OriginRefusedError 403; SubjectUnknownError 404; RateExceededError 429
    */

@@ -1,5 +1,5 @@
-// Explains a missing operation to authenticated callers: its module isn't running. Others get the response for an
-// unknown path.
+// Explains to authenticated callers that an operation's module isn't running. Others get the response for an unknown
+// path.
 import { MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
 import { ADMIN_PREFIX } from './admin-api.ts'
 import { ModuleLeftOutError } from './errors.ts'
@@ -8,7 +8,7 @@ import { CALLER } from './route.ts'
 
 export type ExplainMissing = (error: unknown, request: Request, path: string) => Promise<unknown>
 
-/** @param findLeftOut Returns the disabled module that declares the operation, or null */
+/** @param findLeftOut returns the disabled module that declares the operation, or null */
 export const createExplainMissing =
   (gate: AdminGate, findLeftOut: (method: string, path: string) => Promise<string | null>): ExplainMissing =>
   async (error, { method, headers }, path) => {

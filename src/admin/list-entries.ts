@@ -43,7 +43,7 @@ async function* editsWithin(edits: readonly ListEdit[], range: KeyRange): AsyncG
 
 const SNAPSHOT_ATTEMPTS = 20
 
-/** Reads a list and its edits since the base, in one version. The base stays readable for a minute. */
+/** One version of the list and its edits since the base, which stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListStore, listId: string) => {
   for (let attempt = 0; attempt < SNAPSHOT_ATTEMPTS; attempt++) {
     const list = requireFound(await lists.findById(listId), 'list')
@@ -72,8 +72,8 @@ const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readon
         .map((range) => (compareKeys(range.from, key) < 0 ? { ...range, from: key } : range))
 
 /**
- * @param page `after`: key of the last entry, hex @throws SubjectUnknownError if the list no longer exists;
- * DependencyUnavailableError if it changes too fast
+ * @param page `after`: last key, hex @throws SubjectUnknownError; DependencyUnavailableError if the list changes too
+ * fast
  */
 export const pageEntries = async (
   store: ListStore,

@@ -1,4 +1,4 @@
-// Files of address lists: a complete file becomes the content in the transaction of its audit entry, or is exported.
+// Replaces address lists with files, and exports lists as files.
 import { addressOfKey } from '../domain/address-key.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
 import { readList } from '../facts/lists/read-list.ts'
@@ -66,7 +66,7 @@ const activateUpload = async ({ write, owner, name }: EditContext, staged: Stage
   }
 }
 
-/** Makes a previously staged file the list's content. @throws ConflictError, SubjectUnknownError */
+/** Makes a staged file the list's content. @throws ConflictError, SubjectUnknownError */
 export const finishUpload = async (context: EditContext, staged: StagedUpload): Promise<void> => {
   const list = await requireList(context.store, context.owner, context.name)
   requireKeptByPeople(list)
@@ -87,17 +87,14 @@ interface UploadResult {
   readonly skipped: Readonly<Record<string, number>>
 }
 
-/**
- * Replaces the list's content with a file, or adds its entries. @throws MediaTypeUnsupportedError,
- * ListFileRefusedError, ConflictError
- */
+/** Replaces the list, or adds entries. @throws MediaTypeUnsupportedError, ListFileRefusedError, ConflictError */
 export const uploadList = async (
   context: EditContext,
   { contentType, bytes }: { readonly contentType: string | null; readonly bytes: AsyncIterable<Uint8Array> },
   options: {
     readonly merge: boolean
     readonly skipBad: boolean
-    /** Whether the change requires approval if the rule is on. */
+    /** True if the change requires approval while the rule is on. */
     readonly needsSecondPerson: boolean
   },
 ): Promise<UploadResult> => {

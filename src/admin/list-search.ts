@@ -1,5 +1,4 @@
-// Searches a list for an address or a prefix. Lists are sorted by address bytes, so a prefix corresponds to byte
-// ranges.
+// Searches a list for an address or a prefix. Lists are sorted by bytes, so a prefix corresponds to byte ranges.
 import type { KeyWidth } from '../domain/address-key.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 
@@ -10,7 +9,7 @@ export interface KeyRange {
 }
 
 export interface AddressSearch {
-  /** Ascending and disjoint. May also contain addresses that don't match. */
+  /** Ascending and disjoint. Can contain addresses that don't match. */
   readonly ranges: readonly KeyRange[]
   /** @param address canonical address */
   matches(address: string): boolean
@@ -29,7 +28,7 @@ const hexRange = (digits: string): KeyRange => ({
   to: toKey(BigInt(`0x${digits.padEnd(40, 'f')}`), 20),
 })
 
-/** Ranges of numbers whose base58 digits start with `start`, per address length. Each leading 1 is a zero byte. */
+/** Numbers whose base58 digits start with `start`, per address length. Each leading 1 is a zero byte. */
 const base58Ranges = (start: string): readonly KeyRange[] => {
   const value = [...start].reduce((sum, digit) => sum * 58n + BigInt(BASE58.indexOf(digit)), 0n)
   const zeroBytes = Math.min(32, /^1*/.exec(start)?.[0].length ?? 0)
@@ -54,10 +53,7 @@ const EVERYTHING: AddressSearch = {
   matches: () => true,
 }
 
-/**
- * @param text EVM or Solana address or its prefix; empty for all addresses
- * @throws FieldInvalidError for the field `search`
- */
+/** @param text address or prefix; empty for all addresses @throws FieldInvalidError for the field `search` */
 export const parseAddressSearch = (text: string): AddressSearch => {
   if (text === '') return EVERYTHING
   const lower = text.toLowerCase()

@@ -1,4 +1,4 @@
-// Limits list file uploads, requests for single entries, and rewrites of lists. An upload keeps up to 300 MB in memory.
+// Limits list uploads, requests for single entries, and rewrites of lists. An upload can use 300 MB of memory.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
@@ -25,35 +25,28 @@ class ListEntriesBusyError extends fixedError(
 
 export interface ListUploads {
   /**
-   * Runs `work` with the bytes of a file, and then releases the owner's slot. @throws ListUploadsBusyError,
-   * ListFileRefusedError, and the errors of `work`
+   * Runs `work` with the bytes of a file. @throws ListUploadsBusyError, ListFileRefusedError, and the errors of `work`
    */
   run<Result>(
     owner: string | null,
     body: ReadableStream<Uint8Array> | null,
     work: (bytes: AsyncIterable<Uint8Array>) => Promise<Result>,
   ): Promise<Result>
-  /**
-   * Changes single entries. Owners take turns, and a pause follows each change.
-   * @throws ListEntriesBusyError, and the errors of `work`
-   */
+  /** Changes single entries in turn, with a pause after each. @throws ListEntriesBusyError, and the errors of `work` */
   edit<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
-  /** Reads entries, like `edit` but without its turns. */
+  /** Like `edit`, without turns. */
   read<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
-  /**
-   * Rewrites a stored list. Concurrent calls for one list share a rewrite. @throws ListUploadsBusyError, and the errors
-   * of `work`
-   */
+  /** Concurrent calls for one list share a rewrite. @throws ListUploadsBusyError, and the errors of `work` */
   rewrite(owner: string | null, listId: string, work: () => Promise<void>): Promise<void>
 }
 
 const UPLOADS_MAX = 2
 const UPLOADS_PER_OWNER_MAX = 1
-/** Concurrent requests for entries: one per owner. */
+/** Concurrent requests for entries, at most one per owner. */
 const ENTRIES_AT_ONCE = 4
 const ENTRIES_WAITING_MAX = 1_000
 const OWN_ENTRIES_WAITING_MAX = 64
-/** Pause relative to the duration of the work, so that the main thread has four fifths for other work. */
+/** Relative to the duration of the work, so that the main thread has four fifths for other work. */
 const PAUSE_FACTOR = 4
 const PAUSE_MAX_MS = 250
 const REWRITES_WAITING_MAX = 64
@@ -77,7 +70,6 @@ async function* limited(body: ReadableStream<Uint8Array>, pace: UploadPace): Asy
   }
 }
 
-/** @param pace Replaced in tests, as are the clock and timers */
 export const createListUploads = (
   pace: UploadPace = UPLOAD_PACE,
   clock: Pick<Clock, 'monotonicMs'> = systemClock,
@@ -127,7 +119,7 @@ export const createListUploads = (
         return await work(limited(body, pace))
       } finally {
         release?.()
-        // Refused before the first byte was read. Keeps the first error, not the cancellation's.
+        // Refused before the first byte was read. Keep that error, not the cancellation's.
         if (!body.locked) await body.cancel().catch(() => undefined)
       }
     },

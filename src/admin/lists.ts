@@ -10,7 +10,7 @@ import { ConflictError, requireFound, SubjectUnknownError } from './errors.ts'
 import { ListFileRefusedError, type ListUploads } from './list-uploads.ts'
 import type { Note } from './route.ts'
 
-/** Organization id, or null for the deployment's shared lists. */
+/** Organization id; null for the deployment's shared lists. */
 export type ListOwner = string | null
 export type Write = <Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown) => Promise<Result>
 
@@ -25,7 +25,7 @@ export const requireList = async (
   name: string,
 ): Promise<AddressList> => requireFound(await tables.lists.find(owner, name), 'list')
 
-/** The allow and deny lists of an organization are created on the first write. */
+/** Creates an organization's allow and deny lists on the first write. */
 export const ensureList = async (
   tables: Pick<Tables, 'lists'>,
   owner: ListOwner,
@@ -86,7 +86,7 @@ export interface EditContext {
   readonly uploads: Pick<ListUploads, 'edit' | 'rewrite'>
 }
 
-/** A rewrite is needed in the transaction of an approval. It would hold the transaction for seconds. */
+/** The transaction of an approval would have to rewrite the list, which takes seconds. */
 export class ListRewriteNeededError extends ConflictError {
   readonly owner: ListOwner
   readonly listId: string

@@ -1,5 +1,5 @@
-// Performs an operation of an authorized caller: decodes the input, checks the rights to the objects in the path, and
-// runs the route's handler. `write` makes a change and its audit entries in one transaction.
+// Performs an authorized operation: decodes the input, checks the rights to the objects in the path, and runs the
+// route's handler. `write` makes a change and its audit entries in one transaction.
 import { Value } from '@sinclair/typebox/value'
 import type { Deadline } from '../server/deadline.ts'
 import { IdempotencyTwinInFlightError } from '../server/idempotency.ts'
@@ -66,7 +66,7 @@ export interface Entry {
   readonly stillAllowed: () => Promise<boolean>
 }
 
-/** Time in which a repeated Idempotency-Key gets the first response. */
+/** Time during which a repeated Idempotency-Key gets the first response. */
 export const KEEP_SECONDS = 86_400
 
 const asAnswer = (error: unknown): unknown =>
@@ -90,8 +90,7 @@ const keptOf = (route: Route, result: unknown): { readonly status: number; reado
 }
 
 /**
- * Creates `write`: one transaction for the change, its audit entries and the Idempotency-Key's claim. Admits the caller
- * again inside it, because rights may be lost during the request.
+ * One transaction for the change, its audit entries and the claim. Admits the caller again, because rights may be lost.
  */
 const createWrite =
   (
@@ -127,7 +126,7 @@ const createWrite =
       if (held === null) throw new IdempotencyTwinInFlightError()
       return result
     })
-    // Updates this process's caches before the response. If the store fails here, the next poll updates them.
+    // Updates this process's caches before the response. If this fails, the next poll updates them.
     await services.notifyChanges().catch((error: unknown) => report(error, requestId))
     return result
   }

@@ -1,5 +1,5 @@
 // Changing an object requires at least the rights that it grants (invariant 10): renewing a stronger key, for example,
-// would gain them. The path identifies the object, so the rule covers every declared route.
+// would gain them. Applies to every declared route, because the path identifies the object.
 import { type ApiKeyScope, apiKeyStatus } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { requireActiveKey } from '../server/authenticate.ts'
@@ -33,10 +33,7 @@ const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => (
   roles: await tables.memberships.rolesOf(user.id),
 })
 
-/**
- * The scope whose keys the actor may not see; undefined if the actor may see all. A key with the scope `deployment`
- * also has the scope `admin`.
- */
+/** Scope whose keys the actor may not see, if any. A key with the scope `deployment` also has the scope `admin`. */
 export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'deployment' | undefined => {
   if (mayDeployment(actor)) return undefined
   return roleIn(actor, organizationId) === ORGANIZATION_ROLES[0] ? 'deployment' : 'admin'
@@ -76,10 +73,7 @@ export const namedThings = (path: string): readonly string[] => path.match(/[a-z
 export const namedHolders = (path: string): readonly string[] =>
   namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
 
-/**
- * Reads the actor's current rights in this transaction. @throws KeyUnusableError, SignInRequiredError 401 if the actor
- * has no rights left
- */
+/** The actor with current rights. @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights left */
 export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
   if (actor.kind === 'command-line') return actor
   if (actor.kind === 'key') {
@@ -105,7 +99,7 @@ const rightsOfActor = async (tables: Tables, clock: Clock, actor: string): Promi
   return user === null || user.disabledAtSeconds !== null ? NO_RIGHTS : rightsOfAccount(tables, user)
 }
 
-/** Whether an actor of an earlier change still has an object's rights. @param actor id from `actorId` */
+/** True if an actor of an earlier change still has an object's rights. @param actor id from `actorId` */
 export const hasRightsNow = async (
   tables: Tables,
   clock: Clock,

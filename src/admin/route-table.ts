@@ -76,10 +76,7 @@ const ROUTES = [
   ...REFERENCE_ROUTES,
 ] as const
 
-/**
- * For the command line only: local files, which API requests cannot access, long trials, and revisions without their
- * policy.
- */
+/** For commands: local files, long trials, and revisions without their policy. */
 const COMMANDS = [...ATTESTER_COMMANDS, ...LIST_SOURCE_COMMANDS, ...POLICY_COMMANDS] as const
 
 export type CoreRoute = (typeof ROUTES)[number] | ReturnType<typeof approvalRoutes>[number]

@@ -19,16 +19,13 @@ export type Access =
   | { readonly kind: 'second-factor' }
   | { readonly kind: 'person' }
   | { readonly kind: 'caller' }
-  /**
-   * An actor with at least this role in the path's organization; `person` excludes keys. Non-members get 404, lesser
-   * roles 403.
-   */
+  /** Requires this role in the path's organization: non-members get 404, lesser roles 403. `person` excludes keys. */
   | { readonly kind: 'organization'; readonly role: OrganizationRole; readonly person?: true }
   /** A deployment admin, or an admin key with the scope `deployment`. */
   | { readonly kind: 'deployment'; readonly person?: true | 'or-command' }
 
 export const PUBLIC = { kind: 'public' } as const satisfies Access
-/** Maximum body size before sign-in: several times the length of a passkey response. */
+/** Before sign-in: several times the length of a passkey response. */
 const STRANGER_BODY_BYTES_MAX = 65_536
 const isForStrangers = ({ kind }: Access): boolean => kind === 'public' || kind === 'second-factor'
 export const SECOND_FACTOR = { kind: 'second-factor' } as const satisfies Access
@@ -79,18 +76,18 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** On approval by a second person, the `kept` value of the requester's `write`; otherwise null. */
+  /** The requester's `kept` value, after approval by a second person; otherwise null. */
   readonly kept: unknown
-  /** Whether a second person has approved the call. Nobody receives the response. */
+  /** True if a second person has approved the call. Nobody receives the response. */
   readonly isApproved: boolean
   /** Origin of the dashboard page that sent the request; null for other clients. */
   readonly origin: string | null
-  /** Whether the caller would still be authorized, for long streams. */
+  /** For long streams: true if the caller would still be authorized. */
   stillAllowed(): Promise<boolean>
   /**
    * Makes a change and its audit entries in one transaction.
-   * @param kept JSON about objects created before the transaction, stored with a request that awaits approval @throws
-   * the errors of `work`, after a rollback; AwaitsApproval, which must not be caught
+   * @param kept JSON about objects created before the transaction, stored if the request awaits approval
+   * @throws the errors of `work`, after a rollback; AwaitsApproval, which must not be caught
    */
   write<Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown): Promise<Result>
 }
@@ -144,7 +141,7 @@ export interface Route {
   /** Null if the request has no JSON body. */
   readonly body: TSchema | null
   readonly bodyMaxBytes: number | null
-  /** Example body for the documentation; derived from the schema if undefined. */
+  /** For the documentation; derived from the schema if undefined. */
   readonly example: unknown
   /** Media types of a body that the route reads itself; empty for none. */
   readonly rawBody: readonly string[]
@@ -154,12 +151,12 @@ export interface Route {
   readonly errors: readonly number[]
   /** No deadline, idempotency key or idle timeout. */
   readonly streams: boolean
-  /** Whether a person must have authenticated within the last five minutes (threats row 34). Doesn't apply to keys. */
+  /** True if a person must have authenticated within the last five minutes (threats row 34). Doesn't apply to keys. */
   needsFresh(body: unknown): boolean
   readonly freshness: 'never' | 'sometimes' | 'always'
   /** Null if the operation never waits for a second person. */
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
-  /** Reason that a change never waits; every operation with changes has this or `secondPerson`. */
+  /** Reason that a change never waits. Every operation with changes has this or `secondPerson`. */
   readonly alone: AloneReason | null
   /** False if the operation isn't available on the command line. */
   readonly command: CommandOverride | false
@@ -231,7 +228,7 @@ const answersOf = (
   return [schema === undefined ? { status: 204, description, schema: null } : { status, description, schema }]
 }
 
-/** @param prefix Path prefix of all routes of the tag; its parameters are not members of `params` */
+/** @param prefix path prefix of all routes of the tag; its parameters are not members of `params` */
 export const declareRoutes =
   <const Prefix extends string = ''>(tag: string, prefix?: Prefix) =>
   <
@@ -281,5 +278,5 @@ export const declareRoutes =
     handle: (call) => declaration.handle(call as never),
   })
 
-/** Whether a method makes changes. Such requests require the dashboard's origin and accept an Idempotency-Key. */
+/** Methods with changes require the dashboard's origin and accept an Idempotency-Key. */
 export const isUnsafe = (method: Method): boolean => method !== 'GET'

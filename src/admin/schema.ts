@@ -11,17 +11,13 @@ import {
 import { hasHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 
-/** Object schema that refuses other members. */
 export const closed = <Properties extends TProperties>(
   properties: Properties,
   description?: string,
 ): TObject<Properties> =>
   Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
 
-/**
- * Names a schema in the documentation.
- * @param columns members in lists on the command line; defaults to all that aren't objects
- */
+/** Names a schema in the documentation. @param columns on the command line; defaults to members that aren't objects */
 export const named = <Schema extends TSchema>(
   name: string,
   schema: Schema,
@@ -48,7 +44,7 @@ export const label = (description: string, maxLength = 100) =>
 
 export const isPrintable = (text: string): boolean => !hasHidden(text) && text.trim() === text
 
-/** Optional members, at least one of which is required; omitted members stay unchanged. */
+/** Optional members, at least one of which is required. */
 export const partial = <Properties extends TProperties>(properties: Properties) => ({
   ...Type.Partial(closed(properties), { additionalProperties: false }),
   minProperties: 1 as const,

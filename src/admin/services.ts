@@ -46,10 +46,7 @@ export interface ChainFinding {
 }
 
 interface SessionMaker {
-  /**
-   * Creates a session, or finds the organization's existing session for the wallet. Returns the link, of which only a
-   * hash is stored.
-   */
+  /** Creates a session, or finds the wallet's. Returns the link, of which only a hash is stored. */
   readonly make: (
     tables: Tables,
     session: {
@@ -109,10 +106,7 @@ export interface Services {
     /** For trials of policies on sessions. */
     readonly knowledge: SessionKnowledge
   }
-  /**
-   * Returns the canonical form of an operator's URL.
-   * @throws FieldInvalidError for the field `url` if the service must not request it
-   */
+  /** Canonical form of an operator's URL. @throws FieldInvalidError for `url` if the service must not request it */
   readonly reachableUrl: (text: string, reach: Reach) => string
   readonly webhooks: {
     /** Networks in which receivers may be. */

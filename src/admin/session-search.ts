@@ -1,11 +1,10 @@
-// Matches a session's evidence with a reviewer's search text: names by prefixes of their words, numbers by any part of
-// at least four characters.
+// Matches a session's evidence with a reviewer's search text: names by word prefixes, numbers by at least four
+// characters.
 import type { SearchedEvidence } from '../identity/evidence-types.ts'
 
 /** Shorter parts of a number would match almost everything. */
 const NUMBER_MIN = 4
 
-/** Removes accents and case. */
 const plain = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 const wordsOf = (text: string): readonly string[] => plain(text).match(/[\p{L}\p{N}]+/gu) ?? []
@@ -16,7 +15,7 @@ const textsOf = (value: unknown): readonly string[] => {
   return Object.values(value).flatMap(textsOf)
 }
 
-/** @returns null if the text contains no letters or digits */
+/** Null if the text contains no letters or digits. */
 export const fieldMatcher = (text: string): ((fields: SearchedEvidence) => boolean) | null => {
   const wanted = wordsOf(text)
   const number = wanted.join('')

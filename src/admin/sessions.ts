@@ -1,4 +1,4 @@
-// Finds sessions of an organization or throws 404, and checks reasons and corrections of decisions.
+// Finds sessions or throws 404, and checks reasons and corrections of decisions.
 import { FieldInvalidError } from '../domain/errors.ts'
 import { requiredParts } from '../domain/requirements.ts'
 import { operatorActor, type Session, type SessionState, type SessionStatus } from '../domain/session.ts'
@@ -17,8 +17,8 @@ export const requireSession = async (
 ): Promise<SessionState> => requireFound(await tables.sessions.find(organizationId, sessionId.toLowerCase()), 'session')
 
 /**
- * Requires a comment for a rejection: public, or private if the person must not be alerted.
- * @throws FieldInvalidError for the field `public_comment`
+ * A rejection needs a comment; private if the person must not be alerted. @throws FieldInvalidError for
+ * `public_comment`
  */
 export const requireReason = (
   status: SessionStatus,
@@ -29,10 +29,7 @@ export const requireReason = (
   throw new FieldInvalidError('public_comment', 'or private_comment is required, because a rejection is final')
 }
 
-/**
- * Parts that the person must submit again: only with `retry`, and only parts that the session requires.
- * @throws FieldInvalidError for the field `corrections`
- */
+/** Parts to submit again: only with `retry`, and only required parts. @throws FieldInvalidError for `corrections` */
 export const correctionsOf = (
   session: Session,
   status: SessionStatus,

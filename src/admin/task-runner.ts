@@ -8,7 +8,7 @@ export interface TaskProcess {
 export interface TaskListener {
   onProgress(done: number, total: number): void
   onDone(result: Readonly<Record<string, unknown>>): void
-  /** @param failure Text for the person who started the task */
+  /** @param failure text for the person who started the task */
   onFailed(failure: string): void
   /** Called once, after any of the others. */
   onExit(): void
@@ -26,7 +26,7 @@ export interface TaskRunner {
   wake(): void
   /** Kills the process of a task that was canceled in the store. */
   cancelled(taskId: string): void
-  /** Progress of the running task, which may be newer than the stored progress; null for other tasks. */
+  /** May be newer than the stored progress; null for other tasks. */
   progressOf(taskId: string): { readonly done: number; readonly total: number } | null
   /** Resolves when no task is running. */
   idle(): Promise<void>
@@ -50,7 +50,6 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
   let again = false
   let closed = false
   let pending: Promise<unknown> = Promise.resolve()
-  /** Last query for a queued task. */
   let look: Promise<void> = Promise.resolve()
   let onIdle: (() => void)[] = []
 
@@ -124,7 +123,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
     close: async () => {
       closed = true
       running?.process.kill()
-      // A task may have just been taken, and must return to the queue while the store is open.
+      // A task that was just taken must return to the queue while the store is open.
       await look
       await pending
       for (const resolve of onIdle.splice(0)) resolve()

@@ -13,10 +13,6 @@ export const timeOf = (name: string, text: string): number => {
   return milliseconds
 }
 
-/**
- * Returns the exclusive end of a period in Unix milliseconds. The default includes the current second, because the clock
- * counts whole seconds.
- * @throws FieldInvalidError
- */
+/** Exclusive end in Unix milliseconds. The default includes the current second. @throws FieldInvalidError */
 export const endOf = (name: string, text: string | undefined, clock: Clock): number =>
   text === undefined ? (clock.unixSeconds() + 1) * 1_000 : timeOf(name, text)

@@ -1,4 +1,4 @@
-// Checks a request against its route's schemas. Errors contain the path of the first invalid field, never its value.
+// Checks requests against schemas. Errors contain the path of the first invalid field, never its value.
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { isPrintable, type Static, type TObject, type TSchema } from './schema.ts'

@@ -1,5 +1,5 @@
-// Passkey challenges, signed instead of stored, because unauthenticated requests must not write (threats row 35). The
-// HMAC covers purpose, account and expiry. Used challenges are stored.
+// Passkey challenges. They are signed instead of stored, because unauthenticated requests must not write (threats row
+// 35).
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
@@ -33,8 +33,8 @@ export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
     },
 
     /**
-     * Used challenges are stored beyond their validity, because another node's clock may be behind.
-     * @returns null unless it was issued for this use and has not expired
+     * Null unless issued for this use and unexpired. Used challenges are kept longer: another node's clock may be
+     * behind.
      */
     check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {
       const bytes = Buffer.from(text, 'base64url')

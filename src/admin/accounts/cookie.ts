@@ -1,8 +1,8 @@
-// Session and device cookies of the dashboard. Over https, names start with `__Host-`, so browsers accept them only
-// from this host. Source: RFC 6265bis, sections 4.1.3 and 5.6.
+// Session and device cookies of the dashboard. Over https, their `__Host-` prefix limits them to this host (RFC
+// 6265bis).
 
 export interface Cookie {
-  /** @returns the cookie's value; null if the request has no such cookie, several, or a malformed value */
+  /** Null if the request has no such cookie, several, or a malformed value. */
   read(headers: Headers): string | null
   set(value: string, lifeSeconds: number): string
   clear(): string

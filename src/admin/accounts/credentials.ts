@@ -20,7 +20,6 @@ export const requireAssertion = (credential: Readonly<Record<string, unknown>>):
   return credential as unknown as AuthenticationResponseJSON
 }
 
-/** Origin of the page, to which passkeys are bound. */
 export const requireOrigin = (origin: string | null): string => {
   if (origin === null) throw new OriginRefusedError()
   return origin

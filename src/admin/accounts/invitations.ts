@@ -1,5 +1,5 @@
-// Two ways to join an organization: an invitation link sets the password of a new account; an offer goes to an existing
-// account.
+// Adds people to an organization: an invitation sets the password of a new account, and an offer is for an existing
+// one.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -13,11 +13,7 @@ import { makeLink, newOfferCode, offerLink } from './links.ts'
 export const requireAccount = async (tables: Tables, userId: string): Promise<User> =>
   requireFound(await tables.users.find(userId), 'account')
 
-/**
- * Whether an organization may receive a link that sets this account's password. The organization must have created the
- * account, which must be unused and without other rights.
- * @param user locked by this transaction
- */
+/** True if the organization created the account, and it is unused and has no other rights. @param user locked */
 export const mayInvite = async (tables: Tables, organizationId: string, user: User): Promise<boolean> => {
   if (user.hasPassword || user.deploymentAdmin || user.madeByOrganizationId !== organizationId) return false
   const roles = await tables.memberships.rolesOf(user.id)

@@ -1,5 +1,5 @@
-// Signed cookie of a browser and the account that last signed in. Wrong passwords from it are counted separately, so
-// that others can't lock out the account's owner.
+// Identifies a browser and its last account by a signed cookie. Wrong passwords from it are counted separately, so that
+// others can't lock out the account's owner.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
@@ -8,9 +8,9 @@ import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 export const DEVICE_SECONDS = 15_552_000
 
 export interface KnownDevices {
-  /** @returns the device's id; null if this email address has not signed in from it */
+  /** Returns the device's id; null if this email address has not signed in from it. */
   find(token: string | null, email: string): string | null
-  /** @returns the new value of the cookie, with the same id */
+  /** Returns the new value of the cookie, with the same id. */
   issue(token: string | null, email: string): string
 }
 

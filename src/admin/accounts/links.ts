@@ -1,5 +1,5 @@
-// One-time links for the first account, an invitation, or a new password. The secret is in the URL's fragment, which
-// browsers don't send. The store contains only its hash.
+// Single-use links for the first account, an invitation, or a new password. Browsers don't send the secret, which is in
+// the URL's fragment; the store contains only its hash.
 import type { Clock } from '../../lib/time.ts'
 import type { UserLinkPurpose } from '../../store/accounts/user-links.ts'
 import type { Tables } from '../../store/store.ts'
@@ -31,7 +31,7 @@ export const newOfferCode = (clock: Clock): OfferCode => ({
   expiresAtSeconds: clock.unixSeconds() + OFFER_LIFE_SECONDS,
 })
 
-/** Link that accepts an offer, only in a session of the account. @param dashboardUrl Without a trailing slash */
+/** Accepts an offer, in a session of the account. @param dashboardUrl without a trailing slash */
 export const offerLink = (dashboardUrl: string, offerId: string, code: OfferCode): NewLink => ({
   url: `${dashboardUrl}/account#${offerId}.${code.text}`,
   expiresAtSeconds: code.expiresAtSeconds,
@@ -39,8 +39,7 @@ export const offerLink = (dashboardUrl: string, offerId: string, code: OfferCode
 
 /**
  * @param dashboardUrl without a trailing slash
- * @param account the account and the holder of the link (see `holderOf`); a null holder if nobody receives the link.
- * Null for the first account
+ * @param account null for the first account; its holder (see `holderOf`) is null if nobody receives the link
  */
 export const makeLink = async (
   tables: Pick<Tables, 'userLinks' | 'accountMakers'>,
@@ -57,9 +56,8 @@ export const makeLink = async (
 }
 
 /**
- * Creates a link that sets a new password and ends the account's sessions. `removeSecondFactors` ends them at once, and
- * removes one-time codes, recovery codes and passkeys.
- * @param by recipient of the link: an account, or COMMAND_LINE
+ * Creates a link that sets a new password and ends the account's sessions; `removeSecondFactors` removes all factors
+ * and ends the sessions immediately. @param by recipient of the link: an account, or COMMAND_LINE
  */
 export const recoverAccount = async (
   tables: Tables,
@@ -79,9 +77,8 @@ export const recoverAccount = async (
 }
 
 /**
- * Ends the account's other sessions and the recovery links newer than the caller's session. Older links remain;
- * otherwise, someone who knows the password could end them.
- * @returns the number of ended sessions
+ * Ends the account's other sessions and newer recovery links. Older links stay: someone who only knows the password
+ * must not end them. @returns the number of ended sessions
  */
 export const endOtherAccess = async (
   tables: Pick<Tables, 'userLinks' | 'userSessions'>,

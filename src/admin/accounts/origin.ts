@@ -1,16 +1,16 @@
-// Checks that a request comes from one of the dashboard's own pages. The Host header isn't trusted. Source: threats row
-// 23; Fetch Metadata Request Headers; RFC 6454.
+// Checks that a request comes from the dashboard (threats row 23; Fetch Metadata; RFC 6454). The Host header isn't
+// trusted.
 import { OriginRefusedError } from '../errors.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 export interface DashboardOrigins {
-  /** Scheme, host and port, without a trailing slash, for links. */
+  /** Scheme, host and port for links, without a trailing slash. */
   readonly url: string
   readonly secure: boolean
   /** For requests with a cookie. @throws OriginRefusedError */
   requireOwn(headers: Headers): void
-  /** @returns the origin of the page that sent the request; null if it isn't the dashboard's */
+  /** Origin of the page that sent the request; null if it isn't the dashboard's. */
   of(headers: Headers): string | null
 }
 
@@ -32,7 +32,7 @@ export const createDashboardOrigins = (url: string): DashboardOrigins => {
     requireOwn: (headers) => {
       const site = headers.get('sec-fetch-site')
       if (site !== null && site !== 'same-origin') throw new OriginRefusedError()
-      // Browsers send Origin with every change. Without Origin, Sec-Fetch-Site is required.
+      // Browsers send Origin with every change. If it is missing, Sec-Fetch-Site is required.
       if (headers.get('origin') === null ? site === null : of(headers) === null) throw new OriginRefusedError()
     },
   }

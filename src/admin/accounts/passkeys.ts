@@ -1,4 +1,4 @@
-// Registration of and sign-in with passkeys. The authenticator must verify its owner, so a passkey counts as both
+// Registers passkeys and signs in with them. The authenticator must verify its owner, so a passkey counts as both
 // factors. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
 import type {
   AuthenticationResponseJSON,
@@ -12,10 +12,10 @@ import type { User } from '../../store/accounts/users.ts'
 import { CredentialWrongError } from '../errors.ts'
 import type { Challenges, ChallengeUse } from './challenges.ts'
 
-/** Loaded on first use to speed up the start. */
+/** Loaded on first use, for a faster start. */
 const library = () => import('@simplewebauthn/server')
 
-/** COSE identifiers of EdDSA, ES256 and RS256, the algorithms that authenticators support. */
+/** COSE identifiers of EdDSA, ES256 and RS256. */
 const ALGORITHMS = [-8, -7, -257]
 
 export interface Challenge<Options> {
@@ -23,7 +23,7 @@ export interface Challenge<Options> {
   readonly options: Options
 }
 
-/** @returns the domain that a passkey is bound to; null for an IP address, which WebAuthn doesn't permit */
+/** Domain to which a passkey is bound; null for an IP address, which WebAuthn doesn't permit. */
 export const relyingPartyOf = (origin: string): string | null => {
   const { hostname } = new URL(origin)
   return hostname.startsWith('[') || /^[0-9.]+$/.test(hostname) ? null : hostname
@@ -48,13 +48,10 @@ const assertionOf = (userId: string | null): ChallengeUse => ({
 
 const describeCredential = ({ id, transports }: Passkey) => ({ id, transports: [...transports] })
 
-/** Attestation without a statement, with the longest credential id and an RSA key. */
+/** Enough for the longest credential id and an RSA key. */
 const ANSWER_PART_MAX = 2_048
 
-/**
- * Limits the response: the library takes microseconds per byte to parse CBOR before it checks a signature. @throws
- * RangeError
- */
+/** The library takes microseconds per byte to parse CBOR before it checks a signature. @throws RangeError */
 export const requireShortParts = ({ response }: { readonly response: object }): void => {
   for (const part of Object.values(response)) {
     if (typeof part === 'string' && part.length > ANSWER_PART_MAX) throw new RangeError('too long')
@@ -74,7 +71,7 @@ const verified = async <Result>(
 }
 
 export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => ({
-  /** @returns options for the browser to create a passkey @throws FieldInvalidError for an origin without a domain */
+  /** @throws FieldInvalidError for an origin without a domain */
   proposeRegistration: async (
     user: User,
     origin: string,
@@ -123,7 +120,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { id, userId: user.id, publicKey, signatureCount: counter, transports }
   },
 
-  /** Options to sign in with any passkey of this site, or to confirm with a passkey of an account. */
+  /** For signing in with any passkey of this site, or confirming with a passkey of an account. */
   proposeAssertion: async (
     origin: string,
     userId: string | null,
@@ -138,7 +135,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { challengeId: options.challenge, options }
   },
 
-  /** @param userId Required owner of the passkey; null for any @throws CredentialWrongError */
+  /** @param userId required owner of the passkey; null for any @throws CredentialWrongError */
   checkAssertion: async (
     origin: string,
     challengeId: string,

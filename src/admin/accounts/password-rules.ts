@@ -1,5 +1,5 @@
-// Refuses long passwords that are easy to guess: removes common words, related names, keyboard runs, repetitions and
-// digits, and requires a minimum remainder. Source: NIST SP 800-63B, section 3.1.1.2.
+// Refuses long passwords that are easy to guess: what remains without common words, names, runs, repetitions and digits
+// must have a minimum length. Source: NIST SP 800-63B, section 3.1.1.2.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isBreachedPassword } from './breached-passwords.ts'
 
@@ -17,7 +17,7 @@ const COMMON = `password passwort passwd passcode administrator admin root user 
 
 const PRODUCT = ['countersign', 'counter', 'sign']
 
-/** Rows and columns of keyboards, the alphabet and digits, matched forward and backward. */
+/** Rows and columns of keyboards, the alphabet and digits; matched forward and backward. */
 const RUNS = [
   'qwertyuiop',
   'qwertzuiop',
@@ -50,7 +50,7 @@ const plain = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9@$!€|]/g, '')
 
-/** Words of at least three letters: `ada.byron@example.org` contains ada, byron, example, org. */
+/** At least three letters each: `ada.byron@example.org` contains ada, byron, example, org. */
 const wordsOf = (texts: readonly string[]): string[] =>
   texts
     .flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)])
@@ -68,7 +68,7 @@ const runLength = (text: string): number => {
   return longest
 }
 
-/** @returns the number of remaining characters; repeated pairs count once */
+/** Number of remaining characters. Repeated pairs count once. */
 const remaining = (text: string, words: readonly string[]): number => {
   const seen: string[] = []
   let count = 0
@@ -91,10 +91,7 @@ const remaining = (text: string, words: readonly string[]): number => {
   return count
 }
 
-/**
- * @param about Email address, name and organizations, which attackers may know
- * @throws FieldInvalidError for the field `password`
- */
+/** @param about texts that attackers may know @throws FieldInvalidError for the field `password` */
 export const refuseCommonPassword = (password: string, about: readonly string[]): void => {
   if (isBreachedPassword(password)) {
     throw new FieldInvalidError(

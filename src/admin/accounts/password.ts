@@ -1,5 +1,5 @@
-// Password hashing with argon2id in PHC form. Concurrency and queue are limited, so guesses may slow down sign-in, but
-// never signing. Strangers have a separate queue. Source: RFC 9106; OWASP Password Storage.
+// Hashes passwords with argon2id in PHC form (RFC 9106; OWASP Password Storage). Limits keep guesses from slowing down
+// signing. Strangers have a separate queue.
 import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
 import { refuseCommonPassword } from './password-rules.ts'
 
@@ -16,23 +16,20 @@ const COST: PasswordCost = { memoryCost: 65_536, timeCost: 3 }
 const CONCURRENT_MAX = 2
 const WAITING_MAX = 32
 
-/** `known` means signed in, with a one-time link, or on a device with an earlier sign-in of the account. */
+/** `known`: signed in, with a single-use link, or on a device with an earlier sign-in of the account. */
 type PasswordLane = 'known' | 'stranger'
 
 export interface Passwords {
-  /**
-   * @param about Email address, name and organizations, which attackers may know
-   * @throws FieldInvalidError if the password is too short, too long or too easy to guess; QueueFullError
-   */
+  /** @param about texts that attackers may know @throws FieldInvalidError for an unsuitable password; QueueFullError */
   hash(password: string, about: readonly string[]): Promise<string>
   /** A null hash takes as long as a wrong password. @throws QueueFullError */
   verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
 }
 
-/** The same password may be typed as different code points (RFC 8265, OpaqueString). */
+/** One password may be typed as different code points (RFC 8265, OpaqueString). */
 const prepare = (password: string): string => password.normalize('NFC')
 
-/** Runs `concurrentMax` calls at once, queues `waitingMax`, and refuses others immediately (invariant 8). */
+/** Refuses calls beyond `waitingMax` immediately (invariant 8). */
 const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   let running = 0
   const waiting: (() => void)[] = []
@@ -86,7 +83,6 @@ export const createPasswords = (
       const against = hash ?? (await nobody)
       const matches = await lanes[lane](() => Bun.password.verify(prepare(password), against))
       if (!matches || hash === null) return false
-      // Only now is the password available to rehash it with the current cost.
       if (exchange !== undefined && !isAtCost(hash, cost)) {
         await exchange(hash, await lanes[lane](() => hashNow(password)))
       }

@@ -1,11 +1,9 @@
-// Enforces the second-factor rules of the deployment and of organizations. An account without the required factor can
-// only add one.
+// Enforces second-factor rules. An account without a required factor can only add one.
 import type { OrganizationRole } from '../../store/accounts/role.ts'
 import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError, SecondFactorMissingError } from '../errors.ts'
 
-/** Areas that a person can't access until they add a second factor. */
 interface ClosedUntilFactor {
   /** Everything except the person's own account. */
   readonly deployment: boolean
@@ -20,7 +18,7 @@ interface Person {
 export const hasSecondFactor = async (tables: Pick<Tables, 'passkeys'>, user: User): Promise<boolean> =>
   user.hasTotp || (await tables.passkeys.listOf(user.id)).length > 0
 
-/** Areas whose rules require a second factor of this person, regardless of existing factors. */
+/** Areas whose rules require a second factor, regardless of the person's factors. */
 const closedWithout = async (
   { organizationSettings }: Pick<Tables, 'organizationSettings'>,
   { user, roles }: Person,
@@ -30,9 +28,9 @@ const closedWithout = async (
 }
 
 /**
- * @param organizationId null for the deployment's rule, which applies to everybody
- * @param user requester; null for a key or a command @throws ConflictError if a person without a second factor enables
- * the rule
+ * @param organizationId null for the deployment's rule, which applies to all accounts
+ * @param user requester; null for a key or a command
+ * @throws ConflictError if a person without a second factor enables the rule
  */
 export const setSecondFactorRule = async (
   tables: Pick<Tables, 'passkeys' | 'users' | 'organizationSettings'>,
@@ -57,14 +55,14 @@ export const setSecondFactorRule = async (
 
 const NOTHING: ClosedUntilFactor = { deployment: false, organizationIds: [] }
 
-/** Areas that the person can't access until they add a second factor; none if they have one. */
+/** Areas that the person can't access without a second factor; none if they have one. */
 export const closedUntilFactor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,
 ): Promise<ClosedUntilFactor> =>
   (await hasSecondFactor(tables, person.user)) ? NOTHING : closedWithout(tables, person)
 
-/** @param organizationId Null for the deployment @throws SecondFactorMissingError 403 */
+/** @param organizationId null for the deployment @throws SecondFactorMissingError 403 */
 export const requireFactorFor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,
@@ -78,8 +76,8 @@ export const requireFactorFor = async (
 }
 
 /**
- * Call after removing a factor, in the same transaction, with the account locked. @throws ConflictError if a rule
- * requires the factor
+ * Call after removing a factor, in its transaction, with the account locked. @throws ConflictError if a rule requires
+ * it
  */
 export const requireFactorLeft = async (
   tables: Pick<Tables, 'users' | 'passkeys' | 'organizationSettings'>,

@@ -1,5 +1,5 @@
-// Encrypts the secrets of one-time codes for the database with AES-256-GCM (NIST SP 800-38D). The key is in a file, so
-// a copy of the database alone reveals nothing.
+// Encrypts secrets in the database with AES-256-GCM (NIST SP 800-38D). The key is in a file, so a copy of the database
+// alone reveals nothing.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { NamedError } from '../../lib/named-error.ts'
 
@@ -13,7 +13,7 @@ export class SealBrokenError extends NamedError {
 }
 
 export interface SecretBox {
-  /** @param context Owner, for example `totp user_1`; required to open the bytes */
+  /** @param context owner, for example `totp user_1`; required for opening */
   seal(secret: Uint8Array, context: string): Uint8Array
   /** @throws SealBrokenError */
   open(sealed: Uint8Array, context: string): Uint8Array
@@ -40,7 +40,7 @@ export const createSecretBox = (key: Uint8Array): SecretBox => ({
   },
 })
 
-/** A box whose key may change during use: the first key seals, and all keys are tried to open. */
+/** Seals with the first key, and tries all keys to open. */
 export const createRotatingBox = (readKeys: () => readonly [Uint8Array, ...Uint8Array[]]): SecretBox => ({
   seal: (secret, context) => createSecretBox(readKeys()[0]).seal(secret, context),
   open: (sealed, context) => {

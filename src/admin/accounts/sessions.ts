@@ -8,14 +8,14 @@ import { SignInRequiredError } from '../errors.ts'
 import type { Cookies } from './cookie.ts'
 import { hashToken, newToken } from './token.ts'
 
-/** Time without requests after which a session ends. */
+/** Inactivity after which a session ends. */
 const IDLE_SECONDS = 7_200
-/** Time after which a session ends even in use. */
+/** Maximum age of a session. */
 const SESSION_SECONDS = 43_200
 const SECOND_FACTOR_SECONDS = 300
 /** Minimum interval between updates of the last use. */
 const TOUCH_SECONDS = 60
-/** Time after a password or passkey check in which no confirmation is required. */
+/** Time after a password or passkey check during which no confirmation is required. */
 const CONFIRMED_SECONDS = 300
 const USER_AGENT_LENGTH_MAX = 200
 
@@ -23,9 +23,7 @@ export interface Caller {
   readonly userAgent: string
   /** Empty if the trusted proxy sends none. */
   readonly address: string
-  /** Null without the session cookie. */
   readonly sessionToken: string | null
-  /** Null without the device cookie. */
   readonly deviceToken: string | null
 }
 
@@ -47,7 +45,7 @@ interface SessionsDependencies {
 }
 
 export const createSessions = ({ store, clock, cookies }: SessionsDependencies) => {
-  /** @returns the session in either state; null without a valid cookie */
+  /** Returns the session in any state; null without a valid cookie. */
   const find = async (headers: Headers): Promise<FoundSession | null> => {
     const token = cookies.session.read(headers)
     if (token === null) return null
@@ -77,7 +75,7 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
       deviceToken: cookies.device.read(headers),
     }),
 
-    /** Begins a session with a new token, and ends the browser's previous session. */
+    /** Creates a new token, and ends the browser's previous session. */
     begin: async (
       userId: string,
       state: UserSessionState,
@@ -100,8 +98,8 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
     },
 
     /**
-     * Records an authentication and replaces the session's token.
-     * @returns the value of `Set-Cookie` @throws SignInRequiredError if the session has ended
+     * Records an authentication. @returns the value of `Set-Cookie` @throws SignInRequiredError if the session has
+     * ended
      */
     confirm: async (
       session: UserSession,

@@ -23,16 +23,16 @@ export interface SignedIn {
   /** Values of `Set-Cookie`. */
   readonly cookies: readonly string[]
   readonly user: User
-  /** Empty if signed in; otherwise the accepted second factors. */
+  /** Accepted second factors; empty if signed in. */
   readonly owed: readonly SecondFactor[]
 }
 
-/** For the log, without typed values: people type passwords into wrong fields. */
+/** For the log. Contains no typed values, because people type passwords into wrong fields. */
 export interface SignInAttempt {
   readonly how: 'password' | 'code' | 'passkey' | 'link' | 'confirmation'
-  /** Account id; null if the account doesn't exist or the attempt was refused before the lookup. */
+  /** Null if the account doesn't exist or the attempt was refused before the lookup. */
   readonly account: string | null
-  /** Client address; empty if the trusted proxy sends none. */
+  /** Empty if the trusted proxy sends none. */
   readonly address: string
   readonly refused: ErrorCode | null
 }
@@ -49,7 +49,6 @@ interface SignInDependencies {
   readonly attempted: (attempt: SignInAttempt) => void
 }
 
-/** Context for sealing an account's one-time code secret. */
 export const totpContext = (userId: string): string => `totp ${userId}`
 
 export const createSignIn = (dependencies: SignInDependencies) => {
@@ -74,9 +73,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     }
   }
 
-  /**
-   * Call with the account locked, so that a change that ends the account's sessions waits, and ends this session too.
-   */
+  /** Lock the account, so that a concurrent change that ends the account's sessions also ends this session. */
   const begin = async (
     { userSessions }: Tables,
     user: User,
@@ -110,7 +107,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     }
     const secret = box.open(credential.totpSecret, totpContext(userId))
     const step = matchTotp(secret, code, clock.unixSeconds(), credential.totpLastStep)
-    // If two requests send the same code at once, the second finds the step used.
+    // If two requests send the same code, the second finds its step used.
     if (step === null || !(await store.users.spendTotpStep(userId, step))) throw new CredentialWrongError('code')
   }
 
@@ -128,7 +125,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         if (!right || !usable) throw new CredentialWrongError('password')
         return store.transaction(async (tables) => {
           const user = await tables.users.lock(credential.user.id)
-          // The password may have been replaced, or one-time codes turned on, during the check.
+          // The password or the one-time codes may have changed during the check.
           if (user?.version !== credential.user.version) throw new CredentialWrongError('password')
           return begin(tables, user, await secondFactorsOf(tables, user), caller)
         })
@@ -173,7 +170,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         })
       }),
 
-    /** Signs in a person who sets a password with a one-time link, in the transaction of that change. */
+    /** Call in the transaction in which the person sets a password with a single-use link. */
     withLink: async (tables: Tables, user: User, caller: Caller): Promise<SignedIn> =>
       begin(tables, user, await secondFactorsOf(tables, user), caller),
 

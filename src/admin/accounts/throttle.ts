@@ -1,6 +1,5 @@
-// Limits guesses with counters per account and address, per account, and per address. Attempts count before the check
-// and are refunded if right. A known device has a separate counter. Full counters are cached, so that a flood causes
-// few writes (threats rows 27, 35).
+// Limits guesses per account and address (threats rows 27, 35). Attempts count before the check and are refunded if
+// right. Known devices are counted separately. Full counters are cached, so that a flood causes few writes.
 import { LRUCache } from 'lru-cache'
 import { QueueFullError } from '../../domain/errors.ts'
 import { networkOf } from '../../lib/ip-address.ts'
@@ -18,31 +17,30 @@ interface AttemptCounter {
   readonly forgives: boolean
 }
 
-/** Guessable secret: a password, or a one-time code after the right password. */
+/** A password, or a one-time code after the right password. */
 export type Guessed = 'password' | 'code'
 
 export interface Attempt {
   readonly guessed: Guessed
   readonly account: string
-  /** Client address; if empty, only the account's counter applies. */
+  /** If empty, only the account's counter applies. */
   readonly address: string
   /** Device from which the account has signed in before; otherwise null. */
   readonly device: string | null
 }
 
 const PAIR: AttemptLimit = { free: 5, secondsEach: 60 }
-/** For one account from all addresses; lower for codes, because only a million are possible. */
+/** From all addresses. Lower for codes, because only a million are possible. */
 const ACCOUNT: Readonly<Record<Guessed, AttemptLimit>> = {
   password: { free: 50, secondsEach: 120 },
   code: { free: 10, secondsEach: 600 },
 }
-/** For one address and all accounts; sufficient for an office behind one address. */
+/** For all accounts; enough for an office behind one address. */
 const ADDRESS: AttemptLimit = { free: 100, secondsEach: 10 }
 const DEVICE: AttemptLimit = { free: 10, secondsEach: 60 }
-/** For a signed-in person who confirms the session. */
 const CONFIRMATION: AttemptLimit = { free: 5, secondsEach: 60 }
 
-/** For all unknown devices of one process together; above its capacity for argon2id. */
+/** For all unknown devices of a process together; above its capacity for argon2id. */
 const STRANGERS = { burst: 200, perSecond: 50 } as const
 /** Maximum rows of the table. Keys with the same slot share a count. */
 const SLOTS = 262_144
@@ -94,7 +92,6 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
     ...limit,
   })
 
-  /** @throws TooManyAttemptsError */
   const admitStranger = (): void => {
     const nowMs = clock.monotonicMs()
     strangers = Math.min(STRANGERS.burst, strangers + ((nowMs - strangersAtMs) / 1_000) * STRANGERS.perSecond)
@@ -103,7 +100,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
     strangers -= 1
   }
 
-  /** Refuses without a query if a counter is known to be full. @throws TooManyAttemptsError */
+  /** Avoids a query if a counter is known to be full. @throws TooManyAttemptsError */
   const refuseKnown = (takes: readonly CounterTake[]): void => {
     for (const { slot } of takes) {
       const waitMs = (full.get(slot) ?? 0) - clock.monotonicMs()
@@ -143,7 +140,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
       return counted(countersOf(attempt), judge)
     },
 
-    /** Limits confirmations per account. @throws the errors of `attempt` */
+    /** @throws the errors of `attempt` */
     confirmation: <Result>(userId: string, judge: () => Promise<Result>): Promise<Result> =>
       counted([{ limit: CONFIRMATION, key: ['confirmation', userId], forgives: true }], judge),
   }

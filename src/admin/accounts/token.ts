@@ -1,4 +1,4 @@
-// Random secrets for people and browsers. They can't be guessed, so plain SHA-256 is stored.
+// Random secrets. They can't be guessed, so plain SHA-256 is stored.
 import { createHash, randomBytes } from 'node:crypto'
 import { randomBase62 } from '../../domain/identifier.ts'
 
@@ -18,13 +18,13 @@ const RECOVERY_CODES = 10
 const RECOVERY_CODE_GROUPS = 4
 const RECOVERY_CODE_GROUP = 5
 
-/** Ten codes for a lost authenticator, each with 119 random bits, too many to recover from a SHA-256. */
+/** Each has 119 random bits, too many to recover from a SHA-256. */
 export const newRecoveryCodes = (): readonly Token[] =>
   Array.from({ length: RECOVERY_CODES }, () => {
     const text = Array.from({ length: RECOVERY_CODE_GROUPS }, () => randomBase62(RECOVERY_CODE_GROUP)).join('-')
     return { text, hash: hashToken(text) }
   })
 
-/** Whether a text has the form of a recovery code. Older codes with two groups are still valid. */
+/** Older codes with two groups are still valid. */
 export const isRecoveryCode = (text: string): boolean =>
   /^[0-9A-Za-z]{5}-[0-9A-Za-z]{5}(-[0-9A-Za-z]{5}-[0-9A-Za-z]{5})?$/.test(text)

@@ -1,5 +1,5 @@
-// One-time codes of authenticator apps: RFC 6238 with the usual parameters (SHA-1, six digits, thirty seconds). A code
-// is accepted once (section 5.2), in its time step or the next, because typing takes time.
+// One-time codes: RFC 6238 with the usual parameters (SHA-1, six digits, thirty seconds). A code is accepted once
+// (section 5.2), in its time step or the next, because typing takes time.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const TOTP_STEP_SECONDS = 30
@@ -10,7 +10,7 @@ export const TOTP_SECRET_BYTES = 20
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Base32 without padding (RFC 4648, section 6), as authenticator apps read it. */
+/** Without padding (RFC 4648, section 6), as authenticator apps read it. */
 export const toBase32 = (bytes: Uint8Array): string => {
   let text = ''
   let bits = 0
@@ -42,7 +42,7 @@ export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, 
 /** RFC 6238, section 4.2. */
 export const totpStep = (unixSeconds: number): number => Math.floor(unixSeconds / TOTP_STEP_SECONDS)
 
-/** @returns the time step of the code; null if it is wrong, too old or used */
+/** Returns the time step of the code; null if it is wrong, too old or used. */
 export const matchTotp = (
   secret: Uint8Array,
   code: string,
@@ -60,7 +60,7 @@ export const matchTotp = (
   return matched
 }
 
-/** QR code text for an authenticator app (Key URI format of Google Authenticator). */
+/** Key URI format of Google Authenticator. */
 export const totpUri = (issuer: string, account: string, secret: Uint8Array): string => {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   const parameters = `secret=${toBase32(secret)}&issuer=${encodeURIComponent(issuer)}`

@@ -1,5 +1,4 @@
-// Keeps one process of the decision index running: restarts it when it exits, and fails its open requests. It receives
-// few requests at once, and organizations take turns.
+// Keeps one process of the decision index running. When it exits, its open requests fail. Organizations take turns.
 
 import type {
   IndexOperation,
@@ -67,7 +66,7 @@ const ownerOf = (request: IndexRequest): string => {
 export const createAskedProcess = (dependencies: AskedProcessDependencies): AskedProcess => {
   const { spawn, after, onEvent, onStatus } = dependencies
   const waiting = new Map<number, Waiting>()
-  /** Request in progress → release of its slot, also after its timeout. */
+  /** Releases the slot of a request in progress, also after its timeout. */
   const working = new Map<number, () => void>()
   const slots = createFairSlots(AT_ONCE, WAITING_MAX, OWN_WAITING_MAX)
   let lastId = 0
@@ -138,7 +137,6 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
         waiting.set(id, { resolve, reject, cancel })
         const begin = (release: () => void): void => {
           const running = kept.running()
-          // The request timed out, or the process exited.
           if (running === null || !waiting.has(id)) release()
           else {
             working.set(id, release)

@@ -80,7 +80,7 @@ export const namesOf = async (
   }
 }
 
-/** Labels of the decisions' contracts, by chain and address: `base/0x…`. */
+/** Labels of contracts, by chain and address: `base/0x…`. */
 export const labelsOf = async (
   { bindings }: Pick<Tables, 'bindings'>,
   organizationId: string,
@@ -146,7 +146,7 @@ export const showDecision = (record: DecisionRecord, withheld: boolean): Static<
   message: record.message ?? null,
   expiration: record.expiration,
   attesters: [...record.attesters],
-  // A withheld signature, which was never sent, may be valid still.
+  // A withheld signature was never sent and may still be valid.
   signatures: withheld ? [] : [...record.signatures],
   key_id: record.key,
   request_id: record.request,

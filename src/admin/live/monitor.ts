@@ -9,7 +9,7 @@ const SECONDS_PER_MINUTE = 60
 export type LiveWindow = '15m' | '24h'
 
 export interface LiveMonitor {
-  /** Adds a reading, which the caller must not change afterwards. Call it every second. */
+  /** Call every second. The caller must not change the reading afterwards. */
   take(reading: LiveReading, processes: readonly ProcessRow[]): void
   points(window: LiveWindow): readonly LivePoint[]
   /** Last second; null before the second reading. */
@@ -19,7 +19,7 @@ export interface LiveMonitor {
 
 export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
-/** Ring buffer of the newest items, read oldest first. */
+/** Ring buffer, read oldest first. */
 const createRing = <Item>(capacity: number) => {
   const items: Item[] = []
   let next = 0
@@ -32,7 +32,7 @@ const createRing = <Item>(capacity: number) => {
   }
 }
 
-/** Event loop delays of a minute: median of the medians per second, and largest p99 and maximum. */
+/** Median of the medians per second, and largest p99 and maximum. */
 const minuteEventLoop = (points: readonly LivePoint[]): LivePoint['event_loop_ms'] => {
   const measured = points.flatMap(({ event_loop_ms: figures }) => (figures === null ? [] : [figures]))
   if (measured.length === 0) return null

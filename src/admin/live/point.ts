@@ -85,16 +85,13 @@ const percentilesBy = (valueAt: (share: number) => number | null): Percentiles |
     : (Object.fromEntries(entries.map(([name, value]) => [name, round(value ?? 0)])) as Percentiles)
 }
 
-/** Four digits suffice for charts and take a third of the bytes. */
+/** Four digits are enough for charts and take a third of the bytes. */
 const round = (value: number): number => (Number.isFinite(value) ? Number(value.toPrecision(4)) : 0)
 
 const difference = (after: ArrayLike<number>, before: ArrayLike<number>): number[] =>
   Array.from(after, (count, index) => count - (before[index] ?? 0))
 
-/**
- * Percentile of a histogram with few buckets, evenly distributed within buckets. Values above the last bound count as
- * that bound.
- */
+/** Interpolates evenly within buckets. Values above the last bound count as that bound. */
 const coarsePercentile = (bounds: readonly number[], counts: readonly number[], share: number): number | null => {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
@@ -150,7 +147,7 @@ const errorRates = (after: MetricTotals, before: MetricTotals, seconds: number):
     }),
   )
 
-/** Whether an error is a failure of the service. Includes 408: a valid request that was not answered in time. */
+/** Includes 408: a valid request that was not answered in time. */
 const isFailure = (code: string): boolean => {
   const status: number = ERRORS[code as ErrorCode]?.status ?? 500
   return status >= 500 || status === 408

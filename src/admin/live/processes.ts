@@ -6,7 +6,6 @@ export interface ProcessTarget {
   readonly workers: number
 }
 
-/** Signing threads of a process: its workers, or the main thread if there are none. */
 export const signersOf = (workers: number): number => Math.max(1, workers)
 
 /** `down`: exited, will restart. `starting`: not listening yet. `leaving`: completing its requests. */

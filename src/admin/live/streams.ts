@@ -56,7 +56,6 @@ export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
       }
       watchers.add(watcher)
       const newest = monitor.newest()
-      // A new watcher gets the newest second at once.
       if (newest !== null) watcher.stream.begin({ sequence, data: JSON.stringify(newest) })
       else watcher.stream.begin({ sequence, data: 'null' })
       return watcher.stream

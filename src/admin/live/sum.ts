@@ -1,4 +1,4 @@
-// Sums the counters of several processes, which may start and exit: only the growth between two readings of a process.
+// Sums the counters of several processes, which may start and exit, from their growth between two readings.
 import type { HistogramSnapshot } from '../../lib/histogram.ts'
 import { type PoolStats, predictWaitMs } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
@@ -79,7 +79,7 @@ const histogramOf = ({ boundsMs, counts, sumMs }: Grown['histograms'][HistogramN
   return { boundsMs, counts: copied, count: sumOf(copied, (count) => count), sumMs }
 }
 
-/** Gauges of the processes that responded, and summed counters of all processes since the first reading. */
+/** Gauges of the processes that responded, and counters of all processes since the first reading. */
 const poolOf = (
   grown: Grown,
   newest: readonly { readonly pool: PoolStats; readonly answered: number }[],
@@ -115,7 +115,7 @@ const poolOf = (
   }
 }
 
-/** @returns a function that takes readings in order and returns the sum; null if no process responded */
+/** Returns a function that takes readings in order and returns the sum; null if no process responded. */
 export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) => {
   const emptyHistogram = () => ({ boundsMs: [], counts: [], sumMs: 0 })
   const grown: Grown = {

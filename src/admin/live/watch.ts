@@ -1,4 +1,4 @@
-// Reads the state of all processes every second for the live page, and on request.
+// Reads the state of all processes for the live page, every second and on request.
 import { createSeenStarts, type SeenStarts } from './events.ts'
 import { createLiveMonitor, type LiveMonitor } from './monitor.ts'
 import { type ProcessRates, type ProcessRow, processRow, ratesBetween } from './process-row.ts'
@@ -8,7 +8,7 @@ import { createLiveSum } from './sum.ts'
 export interface LiveWatch {
   readonly monitor: LiveMonitor
   readonly starts: Pick<SeenStarts, 'since'>
-  /** Takes a reading, unless one is in progress. Call it every second. */
+  /** Call every second. Does nothing while a reading is in progress. */
   tick(): Promise<void>
   rows(look: ProcessesLook): ProcessRow[]
 }

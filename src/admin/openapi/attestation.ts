@@ -271,6 +271,5 @@ export const ATTESTATION_INTERFACE: InterfaceDescription = {
   operations: OPERATIONS,
 }
 
-/** @param server URL of the API */
 export const attestationDocument = (version: string, server: string): string =>
   openApiDocument({ ...ATTESTATION_INTERFACE, version, server })

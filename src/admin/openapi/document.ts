@@ -1,5 +1,4 @@
-// Creates an OpenAPI 3.1 document from described operations. Schemas are JSON Schema 2020-12, as are TypeBox values.
-// Source: https://spec.openapis.org/oas/v3.1.1.html.
+// Creates an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.1.html). TypeBox values are JSON Schema 2020-12.
 
 import { isObject } from '../../lib/is-object.ts'
 import type { TSchema } from '../schema.ts'
@@ -24,7 +23,7 @@ const TEXTS: Readonly<Record<number, string>> = {
   503: 'The service is at capacity or partly unavailable. Retry-After states when to retry.',
 }
 
-/** Custom keywords, which JSON Schema doesn't define. */
+/** Keywords that JSON Schema doesn't define. */
 const OWN_WORDS = new Set(['$id', 'columns', 'printable', 'rule'])
 
 /** Rewrites `anyOf` of constants to `enum`. */

@@ -148,6 +148,5 @@ export const IDENTITY_INTERFACE: InterfaceDescription = {
   operations: OPERATIONS,
 }
 
-/** @param server URL of the API */
 export const identityDocument = (version: string, server: string): string =>
   openApiDocument({ ...IDENTITY_INTERFACE, version, server })

@@ -1,4 +1,4 @@
-// Finds policies and revisions of an organization or throws 404, and the sources that its documents may name.
+// Finds policies, revisions, and the sources that an organization's documents can use, or throws 404.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { PolicySubject } from '../../policy/types/document.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -13,10 +13,7 @@ export const requirePolicy = async (
   policyId: string,
 ): Promise<Policy> => requireFound(await tables.policies.find(organizationId, policyId), 'policy')
 
-/**
- * Refuses a document that decides requests for a policy that decides sessions, and vice versa. @throws
- * FieldInvalidError
- */
+/** @throws FieldInvalidError if one decides requests and the other decides sessions */
 export const requireSameSubject = (decides: PolicySubject, { document }: CompiledPolicy): void => {
   if (document.decides === decides) return
   throw new FieldInvalidError('source', `decides ${document.decides}, but the policy decides ${decides}`)
@@ -45,10 +42,7 @@ export const requireRevision = async (
   return revision
 }
 
-/**
- * Lists, chains and screeners that the organization's documents may name. The allow and deny lists also need to exist: a
- * rule fails without its list.
- */
+/** Lists, chains and screeners that documents can use. Includes only existing lists: a rule fails without its list. */
 export const knownSources = async (
   store: Store,
   organizationId: string,

@@ -15,7 +15,7 @@ export const activate = async (
 ): Promise<Policy> => {
   const before = await requirePolicy(tables, organizationId, policyId)
   const revision = await requireRevision(tables, organizationId, policyId, revisionId)
-  // Responses contain the name in the active document, so the policy is renamed.
+  // Responses contain the name in the active document, so rename the policy.
   const { name } = (await compileRevision(revision)).document
   if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
   const after = requireFound(await tables.policies.activateRevision(organizationId, policyId, revisionId), 'revision')

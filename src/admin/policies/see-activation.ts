@@ -1,4 +1,4 @@
-// Description of an activation for requester and approver: changed rules, affected projects and known effects.
+// Describes an activation for requester and approver: changed rules, affected projects and known effects.
 
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import type { ShadowOutcome } from '../../domain/verdict.ts'

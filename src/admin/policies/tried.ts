@@ -1,5 +1,5 @@
-// Requires a recent replay of exactly the document on past sessions before it decides sessions. A replay without
-// sessions counts only if people have decided none.
+// Before a document decides sessions, requires a recent replay of exactly this document on past sessions. A replay
+// without sessions counts only if people have decided none.
 
 import { PROGRAM } from '../../program/labels.ts'
 import type { StoredRevision } from '../../store/organizations/policies.ts'
@@ -14,7 +14,6 @@ const EVER = { sinceSeconds: 0, untilSeconds: Number.MAX_SAFE_INTEGER }
 /** Newest sessions per outcome that are searched for a decision by a person. */
 const SESSIONS_SEARCHED = 1_000
 
-/** @throws ConflictError */
 const requireTrial = async (
   { tasks, sessions }: Pick<Tables, 'tasks' | 'sessions'>,
   { id, number, organizationId, contentHash }: StoredRevision,
@@ -32,10 +31,7 @@ const requireTrial = async (
   )
 }
 
-/**
- * Call in the transaction that selects the policy or activates its revision, after that change. @throws ConflictError
- * if the policy decides sessions with an untried revision
- */
+/** Call after selecting the policy or activating its revision, in the same transaction. @throws ConflictError */
 export const requireTriedDecider = async (
   tables: Pick<Tables, 'tasks' | 'sessions' | 'policies' | 'sessionPolicies'>,
   organizationId: string,

@@ -63,7 +63,7 @@ const ACCOUNT = named(
 const showSession = (session: UserSession, current: UserSession) =>
   shown(USER_SESSION, session, { current: session.id === current.id })
 
-/** Origin of the page. Passkeys require a host name instead of an IP address. */
+/** Passkeys require a host name instead of an IP address. */
 const originOf = ({ url }: Request, { origins }: Services): string =>
   URL.canParse(url) ? new URL(url).origin : origins.url
 

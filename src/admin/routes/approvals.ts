@@ -23,7 +23,7 @@ const DECIDING = {
   description:
     'Approving makes the change immediately; it fails if the affected resources have changed since the request. The approver must have been an administrator before the request. Neither person may have created, invited or recovered the other’s account, and no single person may have received links to both.',
   body: DECISION,
-  // A stolen cookie must not be sufficient for an approval.
+  // A stolen cookie must not be enough for an approval.
   fresh: ({ approve }: Static<typeof DECISION>) => approve,
   answer: APPROVAL,
   errors: [409],

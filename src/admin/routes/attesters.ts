@@ -54,10 +54,7 @@ const showAttester = (attester: Attester) => {
   )
 }
 
-/**
- * Tests a key in the hardware token with one signature. @throws FieldInvalidError for `token_key`,
- * DependencyUnavailableError if the token is unavailable
- */
+/** Tests a token's key with one signature. @throws FieldInvalidError for `token_key`, DependencyUnavailableError */
 const findTokenKey = async (
   { findService }: Pick<Services, 'findService'>,
   kind: NewAttesterKey['kind'],
@@ -97,10 +94,7 @@ const successorOf = async ({ attesters }: Pick<Tables, 'attesters'>, attesterId:
   return all.find(({ id, kind, status }) => id !== attesterId && kind === before.kind && status === 'active') ?? null
 }
 
-/**
- * @returns the id of the successor; null if there is none
- * @throws ConflictError if the successor is not registered on a chain; ignores chains that cannot be read
- */
+/** Null if there is no successor. Ignores unreadable chains. @throws ConflictError if it is unregistered on a chain */
 const requireRegisteredSuccessor = async (services: Services, attesterId: string): Promise<string | null> => {
   const successor = await successorOf(services.store, attesterId)
   if (successor === null) return null
@@ -138,9 +132,7 @@ const retireAttester = async (
 
 const retiredStatus = ({ final }: { readonly final?: boolean }) => (final === true ? 'retired' : 'retiring')
 
-/**
- * Removes the keystore after a failed change, unless an attester or approval refers to it, or the store is unavailable.
- */
+/** Keeps the keystore if an attester or approval refers to it, or if the store is unavailable. */
 const discardUnknownKeystore = async (
   services: Services,
   { address, keystoreFile }: NewAttesterKey,
@@ -154,7 +146,7 @@ const discardUnknownKeystore = async (
   if (!(await isKnown().catch(() => true))) services.discardKeystore(keystoreFile)
 }
 
-/** For the command line, which has read the key from a file and created its keystore: requests never contain keys. */
+/** For commands, which read the key from a file and create its keystore: requests never contain keys. */
 export const ATTESTER_COMMANDS = [
   route('importAttester', 'POST', '/attesters/import', {
     access: DEPLOYMENT,

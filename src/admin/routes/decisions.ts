@@ -1,4 +1,4 @@
-// Decisions: search, details with proof, and export. The index finds decisions; the log contains them.
+// Search, details with proof, and export of decisions. The index finds decisions in the log.
 import type { DecisionFilter, DecisionPosition } from '../../store/decision-index/types.ts'
 import { decodeCursor, encodeCursor, LIMIT_DEFAULT } from '../cursor.ts'
 import { FILTER, FILTER_QUERY, filterOf } from '../decisions/filter.ts'

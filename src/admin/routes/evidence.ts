@@ -1,4 +1,4 @@
-// Evidence of a session: overview, fields, documents and erasure. Each access is recorded in the audit log.
+// Evidence of a session. Each access is recorded in the audit log.
 import { partOf } from '../../domain/requirements.ts'
 import type { Session } from '../../domain/session.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'

@@ -37,8 +37,8 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
       errors: [409],
       secondPerson: {
         action: 'list.create',
-        // A new list changes decisions: a policy fails without its list, but not with an empty list. The allow and deny
-        // lists count as empty before they exist.
+        // A policy fails without its list, but not with an empty list. The allow and deny lists count as empty until
+        // they exist.
         needs: (_tables, { organization, body }) =>
           organization !== null && DUTY_LIST_NAMES.includes(body.name) ? 'nothing' : 'second-person',
         see: (_tables, { organization, body }) => seeCreation(ownerOf({ organization }), body.name),

@@ -1,5 +1,5 @@
-// Membership offers, for the organization and the person. Accepting requires the link's code and a session of the
-// account: the code excludes an account that another person created for this email address.
+// Membership offers, for organizations and people. Accepting requires a session of the account and the link's code,
+// which excludes an account that another person created for this email address.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'

@@ -174,8 +174,7 @@ export const MEMBER_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'member.invite',
-      // The actor receives a link to the account, so the two no longer count as two people for approvals. The holder of a
-      // key is unknown.
+      // The actor receives a link to the account, so approvals no longer count the two as two people.
       needs: () => 'person',
       see: async (tables, { organization, params }) => ({
         ...seenMember(await requireMember(tables, organization.id, params.user)),

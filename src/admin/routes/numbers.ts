@@ -1,5 +1,4 @@
-// Figures for an organization's overview: decisions and latency by day and by hour, and verdicts by rule. Summed here,
-// so that the page receives only displayed data.
+// Figures for an organization's overview, summed here, so that the page receives only displayed data.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { FINE_BUCKETS, finePercentileMs } from '../../lib/histogram.ts'
 import { tallyStart } from '../../store/decision-index/tallies.ts'
@@ -15,7 +14,7 @@ const route = declareRoutes('Decisions')
 const DAYS_MAX = 8
 const HOURS = 24
 const HOUR_MS = 3_600_000
-/** Longest day: the clock is turned back by an hour. */
+/** The day on which the clock is turned back by an hour. */
 const DAY_MAX_MS = 25 * HOUR_MS
 
 const LATENCY = nullable(
@@ -65,7 +64,7 @@ const daysOf = (text: string): readonly Span[] => {
   return spans
 }
 
-/** Sums the quarter-hour counters of several parts of a span. */
+/** Sums quarter-hour counters. */
 const readSpan = async (
   { store, decisions }: Services,
   organizationId: string,

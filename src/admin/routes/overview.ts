@@ -1,5 +1,4 @@
-// Items that need an organization's attention: waiting, failing or expiring soon. Counts come from an index and stop at
-// a limit.
+// Items of an organization that wait, fail or expire soon. Counts come from an index and stop at a limit.
 import { apiKeyStatus } from '../../domain/api-key.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
@@ -103,7 +102,7 @@ const OVERVIEW = named(
   }),
 )
 
-/** @param messages Newest first. An endpoint is failing since its last delivered message */
+/** Failing since its last delivered message. @param messages newest first */
 export const failingSince = (messages: readonly WebhookMessage[]) => {
   const failing = new Map<string, { failed: number; sinceSeconds: number }>()
   const working = new Set<string>()

@@ -90,7 +90,7 @@ const save = async (
   return revision
 }
 
-/** For the command line, which identifies a revision without its policy. */
+/** For commands, which identify a revision without its policy. */
 export const POLICY_COMMANDS = [
   route('findRevisionHere', 'GET', '/organizations/{organization}/revisions/{revision}', {
     access: VIEWER,

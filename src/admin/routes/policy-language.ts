@@ -1,5 +1,3 @@
-// Policy language: facts, functions, document schema and templates.
-
 import { POLICY_JSON_SCHEMA } from '../../policy/document/json-schema.ts'
 import { FACTS } from '../../policy/facts.ts'
 import { SESSION_FACTS } from '../../policy/session-facts.ts'

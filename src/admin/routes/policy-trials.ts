@@ -62,7 +62,6 @@ const showChecked = ({ document, requires, needs }: CompiledPolicy) => ({
   tests: document.tests.length,
 })
 
-/** Result for a document that can't be saved. */
 const invalidReply = (error: PolicyInvalidError) => ({
   valid: false,
   issues: showIssues(error.issues),

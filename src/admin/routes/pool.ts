@@ -1,5 +1,3 @@
-// Processes and signing workers of the service, and their metrics.
-
 import { availableParallelism } from 'node:os'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { eventStreamResponse } from '../../server/event-stream.ts'

@@ -43,7 +43,7 @@ const WORDS = nullable(Type.String({ minLength: 1, maxLength: 500, printable: tr
 
 const days = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: RETENTION_DAYS_MAX, description })
-/** @param least Minimum for outcomes that no longer permit 0 */
+/** @param least minimum for outcomes that no longer permit 0 */
 const retentionFields = (least: 0 | 1) => ({
   completed_days: days(0, 'Days after completion; 0 erases evidence within an hour'),
   rejected_days: days(
@@ -66,7 +66,6 @@ const changedRetention = (
 const showBrand = async (tables: Pick<Tables, 'sessions'>, organizationId: string, brand: Brand) =>
   shown(BRAND, brand, { usual_wait_seconds: await tables.sessions.findUsualWait(organizationId, 'live') })
 
-/** @throws FieldInvalidError */
 const linkOf = (text: string | null): string | null => {
   const url = text === null ? null : parseHttpsLink(text)
   if (text !== null && url === null) {
@@ -175,8 +174,7 @@ export const PORTAL_SETTING_ROUTES = [
     answer: RETENTION,
     secondPerson: {
       action: 'organization.retention',
-      // Without names, verified people can't be screened again; without traces, rejected people aren't recognized
-      // again.
+      // Screening verified people needs names; recognizing rejected people needs traces.
       needs: async ({ evidenceRetention }, { organization, body }) => {
         const before = await evidenceRetention.find(organization.id)
         const after = changedRetention(before, body)

@@ -1,5 +1,3 @@
-// Second-factor rules of an organization and of the deployment.
-
 import type { Tables } from '../../store/store.ts'
 import { setSecondFactorRule } from '../accounts/required-factor.ts'
 import type { Actor } from '../actor.ts'

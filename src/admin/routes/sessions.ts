@@ -1,5 +1,4 @@
-// Review of identity sessions. A decision includes the state that it is based on, so that two reviewers can't overwrite
-// each other.
+// Review of sessions. A decision includes the state that it is based on, so that reviewers can't overwrite each other.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { LEVELS } from '../../domain/level.ts'
 import { HIT_STATES } from '../../domain/screening-hit.ts'

@@ -44,7 +44,6 @@ const auditSignIn = ({ user, session }: SignedIn, how: string) => ({
   organizationId: null,
 })
 
-/** @throws CredentialWrongError */
 const findLink = ({ signIn, store }: Services, token: string, caller: Caller): Promise<UserLink> =>
   signIn.watched('link', caller, async (isAbout) => {
     const link = await store.userLinks.find(hashToken(token))
@@ -189,7 +188,7 @@ export const SIGN_IN_ROUTES = [
         const changed = await tables.users.setPassword(spent.userId, passwordHash)
         if (changed === null || changed.disabledAtSeconds !== null) throw new CredentialWrongError('link')
         await tables.userSessions.endAll(changed.id)
-        // No credential or session of an earlier holder remains, so the account no longer counts as created by an
+        // An earlier holder has no credential or session left, so the account no longer counts as created by an
         // organization.
         if (spent.purpose === 'recovery' && !(await hasSecondFactor(tables, changed)))
           await tables.users.adopt(changed.id)

@@ -32,7 +32,7 @@ export const TASK = named(
 
 /** Omits session ids for actors who may not see sessions. */
 const resultFor = (task: ListedTask, actor: Actor): TaskResult | null => {
-  // As written by the task's process, possibly of an earlier version.
+  // Written by a task process, possibly of an earlier version.
   const result = task.result as TaskResult | null
   if (task.organizationId === null || mayIn(actor, task.organizationId, 'reviewer')) return result
   if (result === null || !('disagreements' in result)) return result

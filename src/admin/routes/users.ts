@@ -41,10 +41,7 @@ const requireOtherAdmin = async (tables: Tables): Promise<void> => {
   if ((await tables.users.countDeploymentAdmins()) === 0) throw new ConflictError('this is the last deployment admin')
 }
 
-/**
- * An account that an organization created can't become a deployment admin before a recovery link of the deployment is
- * used (sign-in.ts), unless it is unused: its owner is unknown to the deployment. @throws ConflictError
- */
+/** @throws ConflictError for an organization's account in use, whose owner the deployment doesn't know (sign-in.ts) */
 const requireOwnAccount = (user: User): void => {
   if (user.madeByOrganizationId === null || !user.hasPassword) return
   throw new ConflictError(

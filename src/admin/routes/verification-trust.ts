@@ -53,9 +53,7 @@ const inWords = ({
     .join(', ')
 }
 
-/**
- * Organizations that the caller can't view must be named by id, because slugs can be guessed. @throws FieldInvalidError
- */
+/** Requires ids of organizations that the caller can't view, because slugs can be guessed. @throws FieldInvalidError */
 const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly string[]): Promise<string[]> => {
   const ids: string[] = []
   for (const name of names) {

@@ -69,14 +69,13 @@ export const keep = (id: string, { sealed, sealedUnder }: SealedSecret): KeptSec
   sealedUnder: sealedUnder.toBase64(),
 })
 
-/** Secret of an approved request; null otherwise. */
 export const keptOf = (kept: unknown): (SealedSecret & { readonly id: string }) | null => {
   if (kept === null) return null
   const { id, sealed, sealedUnder } = kept as KeptSecret
   return { id, sealed: Uint8Array.fromBase64(sealed), sealedUnder: Uint8Array.fromBase64(sealedUnder) }
 }
 
-/** Returns the text for the receiver, and the sealed bytes for the store. */
+/** Text for the receiver, and sealed bytes for the store. */
 export const newSecret = async (services: Pick<Services, 'webhooks'>, organizationId: string, endpointId: string) => {
   const secret = newWebhookSecret()
   return { text: formatWebhookSecret(secret), ...(await sealSecret(services, organizationId, endpointId, secret)) }

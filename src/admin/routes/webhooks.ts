@@ -54,7 +54,7 @@ const seeDeciderEnd = async (
   return { subject, name, changes: [{ what: 'sessions are decided by', before: locationText(url), after }] }
 }
 
-/** Tests of an organization that run at once. */
+/** Concurrent tests per organization. */
 const TESTS_MAX = 4
 
 export const WEBHOOK_ROUTES = [
@@ -142,8 +142,8 @@ export const WEBHOOK_ROUTES = [
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
     secondPerson: {
       action: 'webhook.secret',
-      // The response contains the secret, so it can't await approval. The holder of a decider's secret can decide
-      // sessions, and the holder of a key is unknown.
+      // The response contains the secret, so it can't await approval. A decider's secret can decide sessions, and the
+      // holder of a key is unknown.
       needs: async (tables, { organization, params }) =>
         (await requireEndpoint(tables, organization.id, params.endpoint)).purpose === 'decisions'
           ? 'person'

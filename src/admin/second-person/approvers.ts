@@ -1,4 +1,4 @@
-// Determines who may approve another person's change. Two accounts count as one person if one created the other,
+// Determines who can approve another person's change. Two accounts count as one person if one created the other,
 // directly or indirectly, or if an account that received a link to one of them created the other or received a link to
 // it.
 import {
@@ -13,8 +13,8 @@ import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
 /**
- * The holder of the links that an actor receives: an account, COMMAND_LINE, or a key without a known recipient.
- * @param actor id from `actorId`
+ * Recipient of an actor's links: an account, COMMAND_LINE, or a key without known recipient. @param actor from
+ * `actorId`
  */
 export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string> => {
   const keyId = keyIdOf(actor)
@@ -24,17 +24,13 @@ export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): 
   return recipient === null ? actor : holderOf(tables, recipient)
 }
 
-/**
- * The account that counts as the creator of an actor's objects. Null for the command line, and for a key without a
- * recipient.
- * @param actor id from `actorId`
- */
+/** Account that counts as the creator of an actor's objects, if any. @param actor id from `actorId` */
 export const makerOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string | null> => {
   const holder = await holderOf(tables, actor)
   return holder === COMMAND_LINE || keyIdOf(holder) !== null ? null : holder
 }
 
-/** Records that an account created or recovered another. Idempotent. @param makerId Null for no particular account */
+/** Records that an account created or recovered another. Idempotent. @param makerId null for no particular account */
 export const recordCreator = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   makerId: string | null,
@@ -46,9 +42,8 @@ export const recordCreator = async (
 }
 
 /**
- * Records the recipient of a link. Call for every link that gives control of an account.
- * @param holderId result of `holderOf`
- * @param organizationId organization of a membership; null for a link that sets the account's password
+ * Call for every link that gives control of an account.
+ * @param holderId result of `holderOf` @param organizationId null for a link that sets the account's password
  */
 export const recordHolder = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
@@ -61,8 +56,8 @@ export const recordHolder = async (
 }
 
 /**
- * Call when an account becomes a deployment admin. Without a required approval, the account counts as its creator's in
- * each organization whose rule is enabled. Accounts that already administer the organization stay independent.
+ * Call when an account becomes a deployment admin. Without approval, it counts as its creator's account in each
+ * organization whose rule is enabled, unless it already administers the organization.
  */
 export const recordUnapprovedAdmin = async (
   tables: Pick<Tables, 'accountMakers' | 'memberships' | 'organizationSettings'>,
@@ -87,8 +82,7 @@ const belongTogether = (left: AccountRelations, right: AccountRelations): boolea
   overlap(left.makers, right.controllers) || overlap(left.controllers, right.makers)
 
 /**
- * @param organizationId Null for the deployment @throws ConflictError with the reason that this account can't approve
- * the request
+ * @param organizationId null for the deployment @throws ConflictError with the reason that this account can't approve
  */
 export const requireApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
@@ -149,10 +143,7 @@ const approversAmong = async (
   return { all, approvers: approvers.map(([administrator]) => administrator) }
 }
 
-/**
- * Requires two people who can approve each other's changes.
- * @param organizationId null for the deployment @throws ConflictError
- */
+/** Requires two people who can approve each other's changes. @param organizationId null for the deployment */
 export const requireTwoApprovers = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -172,10 +163,7 @@ export const requireTwoApprovers = async (
   )
 }
 
-/**
- * Call when the rule is enabled. Accepts the administrators as different people. @throws ConflictError if fewer than
- * two people could approve
- */
+/** Call when the rule is enabled. Accepts the administrators as different people. @throws ConflictError */
 export const beginRule = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,

@@ -92,8 +92,8 @@ const requestOf = (approval: Approval): KeptRequest => {
 }
 
 /**
- * On approval, makes the change in the same transaction. @throws SubjectUnknownError; ConflictError if the request is
- * already decided, this account can't approve it, or its basis has changed; the errors of the change
+ * Approval makes the change in the same transaction. @throws SubjectUnknownError; ConflictError if the request is
+ * decided, its basis has changed, or this account can't approve it; the errors of the change
  */
 export const decideApproval = async (
   deciding: DecidingCall,

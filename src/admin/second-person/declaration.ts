@@ -60,7 +60,7 @@ export const ALONE = {
 } as const
 export type AloneReason = keyof typeof ALONE
 
-/** A change in words; `before` is null for a new value, `after` for a removed value. */
+/** Texts; `before` is null for a new value, `after` for a removed value. */
 export interface SeenChange {
   readonly what: string
   readonly before: string | null
@@ -73,14 +73,11 @@ export interface Seen {
   readonly changes: readonly SeenChange[]
   /** Differences between the rules of two revisions, in the terms of policy documents. */
   readonly differences?: readonly Readonly<Record<string, unknown>>[]
-  /** Additional state of the request. If it or a `before` value changes, the request can't be approved. */
+  /** If this state or a `before` value changes, the request can't be approved. */
   readonly basis?: unknown
 }
 
-/**
- * Requirement while the rule is on. `person`: not a key, whose holder is unknown. `nothing`: the change can only
- * withhold signatures.
- */
+/** `person`: not a key, whose holder is unknown. `nothing`: the change can only withhold signatures. */
 export type Needs = 'second-person' | 'person' | 'nothing'
 
 export interface SecondPersonRule<Call> {
@@ -118,7 +115,7 @@ export const changedFields = (before: Readonly<Record<string, unknown>>, after: 
     )
 }
 
-/** Change of an optional field; empty if the request omits or doesn't change it. */
+/** Empty if the request omits the field or doesn't change it. */
 export const change = <Value extends string | number | boolean>(
   what: string,
   before: Value,
@@ -126,7 +123,6 @@ export const change = <Value extends string | number | boolean>(
 ): SeenChange[] =>
   after === undefined || after === before ? [] : [{ what, before: String(before), after: String(after) }]
 
-/** @throws ConflictError */
 export const requireVisibleChange = ({ changes }: Seen): void => {
   if (changes.some(({ before, after }) => before !== after)) return
   throw new ConflictError('the request changes nothing that an approver could review')

@@ -1,5 +1,5 @@
-// Applies the second-person rule. A change that requires approval first runs in a transaction that is rolled back, so
-// that an impossible change is refused at once. Then the request is stored.
+// Applies the second-person rule. Runs a change in a transaction that is rolled back, to refuse an impossible change at
+// once; then stores the request.
 import { NamedError } from '../../lib/named-error.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'
@@ -10,7 +10,7 @@ import { requireSomeApprover, requireTwoApprovers } from './approvers.ts'
 import { requireVisibleChange, type Seen } from './declaration.ts'
 
 const LIFE_SECONDS = 604_800
-/** With the value `refuse`, the request is refused instead of stored. The dashboard then asks for a comment. */
+/** `refuse`: the request is refused instead of stored. The dashboard then asks for a comment. */
 const HEADER = 'x-approval'
 
 export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>
@@ -71,7 +71,7 @@ const overriding = ({ override }: CommandActor, note: Note): Note => {
   return (entry) => note({ ...entry, detail: { ...entry.detail, override: true, reason: override.reason } })
 }
 
-/** @param write Transaction without the rule */
+/** @param write transaction without the rule */
 export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write => {
   const { secondPerson: rule } = route
   if (rule === null) return write

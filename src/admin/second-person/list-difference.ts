@@ -17,7 +17,7 @@ export interface ListDifference {
   readonly sha256: string
 }
 
-/** Maximum number of changes that an approver is shown, of each kind. */
+/** Maximum changes shown to an approver, of each kind. */
 export const SHOWN_MAX = 50
 /** Entries compared per turn of the event loop: some milliseconds. */
 const TURN_ENTRIES = 1_024

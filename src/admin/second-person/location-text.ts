@@ -3,10 +3,7 @@ import { createHash } from 'node:crypto'
 
 const HASH_DIGITS = 16
 
-/**
- * Host, path and names of query parameters, whose values may be keys. The hash covers the complete text, so that
- * different values look different. @param location URL, or path of a file, which isn't shown
- */
+/** Host, path and names of query parameters, whose values may be keys, with a hash of the complete text. */
 export const locationText = (location: string): string => {
   const url = /^https?:/i.test(location) ? URL.parse(location) : null
   const hash = createHash('sha256')

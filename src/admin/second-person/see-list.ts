@@ -1,6 +1,5 @@
 // Describes list changes and whether they require a second person. Additions to an organization's `deny` and removals
-// from its `allow` only withhold signatures, so they don't. For other lists, the safe direction depends on the
-// policies.
+// from its `allow` don't, because they only withhold signatures. For other lists, this depends on the policies.
 
 import { addressKey, hexOfKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { counted } from '../../lib/counted.ts'
@@ -89,7 +88,7 @@ export const seeUpload = async (
   { merge, entries, read, sha256, difference }: StagedUpload,
 ): Promise<Seen> => {
   const list = await requireList(tables, owner, name)
-  // The list changed or the rule was turned on during the upload, or the request is from an earlier version.
+  // The list or the rule changed during the upload, or the request is from an earlier version.
   if (difference?.version !== list.version) {
     throw new ConflictError('the list has changed since the file was compared with it: upload the file again')
   }
