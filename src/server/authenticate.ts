@@ -1,5 +1,5 @@
-// Authenticates API keys (decisions §1, "Keys"; threats row 21). Secrets are compared by SHA-256 in constant time. All
-// unusable keys get the same error text; an unavailable store is 503, never 401.
+// Authenticates API keys (decisions §1, "Keys"; threats row 21). Secrets are compared by SHA-256 in constant time, and
+// all unusable keys get the same error. An unavailable store is 503, never 401.
 import { LRUCache } from 'lru-cache'
 import {
   type ApiKeyCredential,
@@ -16,7 +16,7 @@ import { CountersignError, DependencyUnavailableError, fixedError, QueueFullErro
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import type { Clock } from '../lib/time.ts'
 
-/** Frozen; shared by all requests with the same cached key. */
+/** Frozen and shared by all requests with the key. */
 export interface Principal {
   readonly keyId: string
   readonly organizationId: string
@@ -25,7 +25,7 @@ export interface Principal {
   readonly rateLimit: ApiKeyRateLimit | null
 }
 
-/** Spec, Errors row 4. Missing, invalid, expired and revoked keys share one text. */
+/** Missing, invalid, expired and revoked keys share one text (spec, Errors row 4). */
 export class KeyUnusableError extends fixedError('UNAUTHENTICATED', 'the API key is missing, invalid or expired') {}
 
 export class KeyScopeError extends CountersignError {
@@ -34,10 +34,7 @@ export class KeyScopeError extends CountersignError {
   }
 }
 
-/**
- * Checks a key inside a transaction: it may have been revoked since the request was admitted.
- * @throws KeyUnusableError
- */
+/** A key may have been revoked since its request was admitted. @throws KeyUnusableError */
 export const requireActiveKey = async <Key extends Parameters<typeof apiKeyStatus>[0]>(
   apiKeys: { find(organizationId: string, keyId: string): Promise<Key | null> },
   clock: Pick<Clock, 'unixSeconds'>,
@@ -49,7 +46,7 @@ export const requireActiveKey = async <Key extends Parameters<typeof apiKeyStatu
 }
 
 export interface AuthenticatorDependencies {
-  /** Returns the key with this id, even if expired or revoked; null if there is none. Rejects if the lookup fails. */
+  /** Returns the key with this id, even if expired or revoked. Rejects if the lookup fails. */
   findKey(keyId: string): Promise<ApiKeyCredential | null>
   readonly clock: Clock
   readonly cacheSize?: number
@@ -59,20 +56,19 @@ export interface AuthenticatorDependencies {
 
 export interface Authenticator {
   /**
-   * The principal of a key. Synchronous if the key is cached; otherwise concurrent requests share one lookup. After the
-   * lease has ended, only attestations use cached keys, because the pool holds them. @throws KeyUnusableError 401,
-   * KeyScopeError 403, DependencyUnavailableError or QueueFullError 503
+   * Synchronous if the key is cached. After the lease has ended, only attestations use cached keys, because the pool
+   * holds them. @throws KeyUnusableError 401, KeyScopeError 403, DependencyUnavailableError or QueueFullError 503
    */
   authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
   /** A principal is current until this number increases or its key expires. */
   changes(): number
-  /** Removes a created, changed or revoked key from the cache. Pending lookups are repeated. */
+  /** Call after a key was created, changed or revoked. Pending lookups are repeated. */
   invalidate(keyId: string): void
-  /** Clears the cache, for changes that the change feed cannot identify. */
+  /** For changes that the change feed cannot identify. */
   clear(): void
   /** Extends the lease to this time (monotonic milliseconds). Without a call, the lease never ends. */
   renewLease(untilMs: number): void
-  /** Returns key id → Unix seconds of the last use, accurate to a minute, for keys used since the last call. */
+  /** Last uses since the last call, accurate to a minute: Unix seconds by key id. */
   takeUses(): ReadonlyMap<string, number>
 }
 
@@ -85,18 +81,17 @@ interface Entry {
 interface Lookup {
   readonly found: Promise<Entry | null>
   readonly startedMs: number
-  /** Number of changes when the lookup started. If it has increased, the result may predate the latest change. */
+  /** Number of changes when the lookup started. After an increase, the result may be outdated. */
   readonly changes: number
 }
 
 const LOOKUP_ATTEMPTS = 3
-/** Maximum number of pending lookups: with a slow store, guessed key ids must not exhaust the memory (invariant 8). */
+/** Maximum pending lookups: guessed key ids must not exhaust the memory while the store is slow (invariant 8). */
 const LOOKUPS_MAX = 1_000
-/** Maximum age of a lookup that requests join. After a stalled store recovers, its keys then work again. */
+/** Maximum age of a lookup that requests join, so that keys work again after a stalled store recovers. */
 const JOIN_MAX_MS = 2_000
-/** Minimum interval between recorded uses of a key. */
 const NOTED_EVERY_SECONDS = 60
-/** Compared for unknown keys, so that a miss takes the same time as a wrong secret. */
+/** Compared for unknown keys, so that a miss takes as long as a wrong secret. */
 const NO_HASH = new Uint8Array(32)
 
 const createEntry = (credential: ApiKeyCredential): Entry => ({
@@ -111,7 +106,7 @@ const createEntry = (credential: ApiKeyCredential): Entry => ({
   notedSeconds: 0,
 })
 
-/** Concurrent requests share a lookup. A lookup during which a key changes is repeated. */
+/** Repeats a lookup during which a key changed. */
 const createKeyLookup = (
   { findKey, clock, unknownForMs = 1_000 }: AuthenticatorDependencies,
   known: LRUCache<string, Entry>,
@@ -132,7 +127,6 @@ const createKeyLookup = (
     }
   }
 
-  /** Returns the pending lookup of this key if its result is still usable; otherwise starts a new one. */
   const joinLookup = (keyId: string): Lookup => {
     const running = lookups.get(keyId)
     const nowMs = clock.monotonicMs()

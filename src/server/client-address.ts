@@ -1,5 +1,5 @@
-// Determines the client address: the connection's address or, behind trusted proxies, the rightmost untrusted address
-// in X-Forwarded-For. Source: threats rows 24 and 27; RFC 7239, section 8.1.
+// Client address: the connection's address or, behind trusted proxies, the rightmost untrusted address in
+// X-Forwarded-For (threats rows 24 and 27; RFC 7239, section 8.1).
 import { BlockList } from 'node:net'
 import { parseIpAddress } from '../lib/ip-address.ts'
 
@@ -9,10 +9,10 @@ export interface Network {
   readonly prefix: number
 }
 
-/** @returns the client’s address in canonical form; empty if a trusted proxy names none */
+/** Canonical form; empty if a trusted proxy names no client. */
 export type ClientAddress = (peer: string, headers: Headers) => string
 
-/** Maximum number of proxies in a chain, more than any deployment has. */
+/** More proxies than any deployment has. */
 const HOPS_MAX = 32
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4')
@@ -40,10 +40,10 @@ export const createClientAddress = (trustedProxies: readonly Network[]): ClientA
     if (trustedProxies.length === 0 || !isTrusted(connected)) return connected
     const hops = (headers.get('x-forwarded-for') ?? '').split(',')
     let client = ''
-    // The client controls the number of entries, so only the last ones are read.
+    // The client controls the number of entries, so read only the last ones.
     for (const text of hops.slice(-HOPS_MAX).reverse()) {
       const hop = parseIpAddress(text.trim().toLowerCase())
-      // No trusted proxy vouches for entries to the left of an unreadable entry.
+      // No trusted proxy vouches for entries to the left of an unreadable one.
       if (hop === null) break
       client = hop
       if (!isTrusted(hop)) break

@@ -1,5 +1,4 @@
-// Gives each request one absolute deadline at its arrival (invariant 4; spec, Errors row 5). It covers all waits: a
-// slow body, the store, a stalled RPC.
+// Gives each request one absolute deadline at its arrival, which covers all waits (invariant 4; spec, Errors row 5).
 import { DeadlineExceededError } from '../domain/errors.ts'
 import { createDeadlineList, type Expiring } from '../lib/deadline-list.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
@@ -14,7 +13,7 @@ export interface Deadline {
 export interface TimedRequest extends Deadline, Expiring<TimedRequest> {
   deadlineMs: number
   passed: boolean
-  /** Called once at the deadline to send 408. The work isn't stopped; it checks `passed`. */
+  /** Called once, to send 408. The work isn't stopped; it checks `passed`. */
   expire(): void
 }
 
@@ -22,18 +21,18 @@ export interface DeadlinesDependencies {
   readonly clock: Clock
   readonly durationMs: number
   readonly after?: Timers['after']
-  /** Called when work ends after its 408, because its result is not sent. `error` is undefined on success. */
+  /** Called when work ends after its 408, and its result is not sent. `error` is undefined on success. */
   reportLate?(error: unknown): void
 }
 
 export interface Deadlines {
-  /** Every request must be ended with `end`. */
+  /** End every request with `end`. */
   begin(request: TimedRequest, nowMs: number): void
-  /** False if the request was already answered with 408. The result or error must not be sent. */
+  /** False after a 408: do not send the result or error. */
   end(request: TimedRequest, error?: unknown): boolean
   /**
-   * Runs `start` under a new deadline. Returns a synchronous result unchanged. A promise settles like the promise from
-   * `start`, or rejects with DeadlineExceededError at the deadline. `expired` is then aborted.
+   * Runs `start` under a new deadline, at which `expired` is aborted and the promise rejects with
+   * DeadlineExceededError.
    */
   watch<Result>(start: (deadline: Deadline, expired: AbortSignal) => Result | Promise<Result>): Result | Promise<Result>
   active(): number

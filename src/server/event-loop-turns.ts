@@ -1,13 +1,11 @@
-// Keeps the turns of the event loop short: responses are sent at the end of a turn, and rejections take a limited share
-// of the time.
+// Keeps turns of the event loop short: responses leave at the end of a turn, and refusals take a limited share of time.
 import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
 
 type Handler<Input extends unknown[]> = (...input: Input) => Response | Promise<Response>
 
 /**
- * Prevents pipelined requests from blocking the process: Bun parses the next buffered request as soon as the previous
- * one is answered.
- * @returns a function that delays a handler’s responses until the end of the turn in which the request arrived
+ * Delays a handler's responses until the end of the turn in which the request arrived. Otherwise, pipelined requests
+ * could block the process: Bun parses the next one as soon as the previous one is answered.
  */
 export const createTurnEnd = (endOfTurn: Timers['endOfTurn'] = systemTimers.endOfTurn) => {
   /** Null until a request arrives in the current turn. */
@@ -37,36 +35,35 @@ export const createTurnEnd = (endOfTurn: Timers['endOfTurn'] = systemTimers.endO
 export const leaveAfterTurn = createTurnEnd()
 
 export interface RefusalPacerOptions extends Partial<Timers & Pick<Clock, 'monotonicMs'>> {
-  /** Maximum immediate refusals per turn, and minimum number of waiting refusals that are sent together. */
+  /** Maximum immediate refusals per turn, and minimum waiting refusals sent together. */
   readonly perTurn?: number
-  /** Long-term share of the time that refusals may take: greater than 0, at most 1. */
+  /** Long-term share of the time for refusals: greater than 0, at most 1. */
   readonly share?: number
-  /** Milliseconds that refusals may take beyond their share before pacing starts. */
+  /** Milliseconds that refusals may exceed their share before pacing starts. */
   readonly burstMs?: number
 }
 
 export interface RefusalPacer {
-  /** Must be called for every request: the time of a turn is divided among its requests. */
+  /** Call for every request: the time of a turn is divided among its requests. */
   arrived(): void
-  /** Calls `make` now or, if this turn has reached its limit, later. `make` must not throw. */
+  /** Calls `make` now or, beyond this turn's limit, later. `make` must not throw. */
   refuse(make: () => Response): Response | Promise<Response>
 }
 
-/** A few milliseconds of work, so that rejections under ordinary overload never wait. */
+/** A few milliseconds of work, so that refusals under ordinary overload never wait. */
 const PER_TURN = 128
 /** Leaves more than half of the time for accepted work, or for the workers on machines with few processors. */
 const SHARE = 0.4
 /** A stall with its accumulated requests is not a flood. */
 const BURST_MS = 100
-/** Maximum pause: some rejections are always sent, regardless of their cost. */
+/** Some refusals are always sent, regardless of their cost. */
 const PAUSE_MAX_MS = 50
-/** Fraction of the waiting refusals that are sent together, so that a longer queue sends more. */
+/** Fraction of the waiting refusals sent together. */
 const LINE_PART = 1 / 16
 
 /**
- * Limits the event loop time of rejections. Bun keeps reading while a thousand connections are readable, and runs no
- * timers or worker messages in the meantime. Rejections beyond a limit per turn wait; long floods are paced to a share
- * of the time.
+ * Limits the event loop time of refusals. While a thousand connections are readable, Bun keeps reading and runs no
+ * timers or worker messages. Refusals beyond the limit of a turn wait, and long floods are paced.
  */
 export const createRefusalPacer = ({
   perTurn = PER_TURN,
@@ -77,12 +74,12 @@ export const createRefusalPacer = ({
   monotonicMs = systemClock.monotonicMs,
 }: RefusalPacerOptions = {}): RefusalPacer => {
   let held: (() => void)[] = []
-  /** Requests that were not rejected, since the turn’s first rejection. */
+  /** Requests that were not refused, since the turn’s first refusal. */
   let accepted = 0
-  /** Rejections of this turn, immediate and waiting. The turn is measured from the first one. */
+  /** Refusals of this turn, immediate and waiting. The turn is measured from the first one. */
   let refusals = 0
   let startedMs = 0
-  /** Milliseconds that rejections have taken beyond their share, at `debtAtMs`. */
+  /** Milliseconds by which refusals have exceeded their share at `debtAtMs`. */
   let debtMs = 0
   let debtAtMs = 0
   let waiting = false

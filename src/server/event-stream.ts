@@ -1,9 +1,8 @@
-// Server-sent events to one client. A slow reader gets the latest state and skips older ones; a stalled reader is
-// disconnected. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html; spec, "Events"; threats row 20.
+// Server-sent events to one client. A slow reader skips older states, and a stalled reader is disconnected.
+// https://html.spec.whatwg.org/multipage/server-sent-events.html; spec, "Events"; threats row 20
 import type { RateLimitState } from './rate-limit.ts'
 import { setRateLimit } from './response.ts'
 
-/** `sequence` increases within a stream. */
 export interface StreamEvent {
   readonly sequence: number
   /** JSON without line breaks. */
@@ -12,22 +11,23 @@ export interface StreamEvent {
 
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
-  /** Sends the opening event. Newer events that `send` received earlier follow. */
+  /** Sends the opening event, then a newer event that `send` received earlier. */
   begin(first: StreamEvent): void
-  /** Sends the event if it is newer and different. Before `begin`, stores it. */
+  /** Sends an event that is newer and different. Before `begin`, stores it. */
   send(event: StreamEvent): void
-  /** Writes a comment. Returns false if the reader has read nothing over several calls although data was available. */
+  /**
+   * Writes a comment. Returns false if the reader has read nothing during several calls although data was available.
+   */
   keepAlive(): boolean
   end(): void
   /** Resets the connection: a stalled reader would never receive a normal end. */
   cut(): void
 }
 
-/** Milliseconds. */
 const RETRY_MS = 3_000
-/** Maximum number of events waiting for the socket. Beyond it, the latest event replaces the previous one. */
+/** Maximum events waiting for the socket. Beyond it, the latest event replaces the previous one. */
 const QUEUE_MAX = 16
-/** Number of `keepAlive` calls without progress after which a reader counts as gone. */
+/** `keepAlive` calls without progress after which a reader counts as gone. */
 const STALLS_MAX = 2
 
 const encoder = new TextEncoder()
@@ -59,7 +59,7 @@ export const createEventStream = (onGone: () => void): EventStream => {
     if (newest !== null && event.sequence <= newest.sequence) return
     const same = newest?.data === event.data
     newest = event
-    // A change that the reader cannot see, for example of a comment, sends no event.
+    // An invisible change, for example of a comment, sends no event.
     if (same) return
     if (held === null && (controller.desiredSize ?? 0) > 0) controller.enqueue(frameOf(event))
     else held = event
@@ -129,7 +129,6 @@ export const eventStreamResponse = (
 ): Response => {
   const headers: Record<string, string> = {
     'content-type': 'text/event-stream; charset=utf-8',
-    // Proxies must not store, compress or buffer the stream.
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
     'x-request-id': requestId,

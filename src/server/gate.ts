@@ -1,5 +1,4 @@
-// Every request to an API endpoint passes through `serve`, so that no endpoint omits a step: request id, deadline, key,
-// rate limit, then the endpoint’s work.
+// Takes every API request through the same steps: request id, deadline, key, rate limit, then the endpoint’s work.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -24,9 +23,9 @@ export interface GateDependencies {
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
   readonly latency?: Pick<OrganizationLatency, 'record'>
-  /** Called for every rejection and failure. Must not throw. */
+  /** Called for every refusal and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
-  /** While stopping, each response closes its connection, so that no connection is cut when the listener stops. */
+  /** While stopping, each response closes its connection, so that stopping the listener cuts none. */
   readonly lifecycle: { readonly stopping: boolean }
   readonly pacer: RefusalPacer
 }
@@ -36,16 +35,15 @@ export interface GateSettings {
   /** Label in metrics. */
   readonly route: string
   readonly scope: ApiKeyScope
-  /** Returns null if the header contains no key. */
+  /** Null if the header contains no key. */
   readonly readKey: (headers: Headers) => string | null
   /** The `WWW-Authenticate` header of a 401. */
   readonly challenge: string
   /**
-   * Returns the error that the request would get later anyway, or null. Called after authentication, before rate
-   * limiting and before the body is read. Must return a shared error object.
+   * Returns a shared error that the request would get later anyway, before rate limiting and before reading the body.
    */
   readonly refusal?: (principal: Principal, headers: Headers, deadlineMs: number) => CountersignError | null
-  /** True if responses are verdicts. Their durations are recorded by organization. */
+  /** True if responses are verdicts, whose durations are recorded by organization. */
   readonly decides?: boolean
 }
 
@@ -58,16 +56,13 @@ export interface AdmittedRequest {
   /** Aborted with a DeadlineExceededError when the client has left or the deadline has passed. */
   readonly ended: AbortSignal
   readonly trace?: RequestTrace | null
-  /**
-   * Checks the key again if any key has changed since the last check, or after 250 ms. Synchronous if the key is
-   * cached.
-   */
+  /** Checks the key again if any key has changed, or after 250 ms. Synchronous if the key is cached. */
   confirmKey(): Promise<void> | undefined
 }
 
 export type Endpoint = (request: Request) => Promise<Response>
 
-/** `handle` throws any error that should become the response: it is mapped, counted and reported. */
+/** Errors thrown by `handle` become the response. */
 export type Gate = (settings: GateSettings, handle: (admitted: AdmittedRequest) => Promise<Response>) => Endpoint
 
 interface Route {
@@ -79,7 +74,7 @@ interface Route {
 /** Maximum age of a key check: the key may have expired since. */
 const KEY_AGE_MAX_MS = 250
 
-/** A single object with methods: closures would need twenty objects per request. */
+/** One object with methods: closures would need twenty objects per request. */
 class GatedRequest implements AdmittedRequest, TimedRequest {
   readonly requestId: string
   rateLimit: RateLimitState | null = null
@@ -91,7 +86,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
   private checked: Principal | null = null
   private ending: AbortController | null = null
   private confirmedMs: number
-  // After a suspension of the process, the cache is outdated until the changes are read, even if the check is recent.
+  // After the process was suspended, the cache is outdated until changes are read, even if the check is recent.
   private confirmedChanges: number
 
   constructor(
@@ -110,7 +105,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     return this
   }
 
-  /** Created on demand, because few requests wait for anything that a signal can abort. */
+  /** Created on demand, because few requests wait for abortable work. */
   get ended(): AbortSignal {
     if (this.ending === null) {
       this.ending = new AbortController()
@@ -139,7 +134,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     const { dependencies, settings } = this.route
     const { headers } = this.request
     this.checked = principal
-    // The trace starts after the key check: requests without a valid key must not fill the exporter's buffer.
+    // After the key check: requests without a valid key must not fill the exporter's buffer.
     if (dependencies.tracer)
       this.trace = dependencies.tracer.begin(
         parseTraceParent(headers.get('traceparent')),
@@ -214,7 +209,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     if (dependencies.lifecycle.stopping) response.headers.set('connection', 'close')
     const durationMs = dependencies.monotonicMs() - this.startedMs
     record(status, durationMs)
-    // Rejections are fast and not verdicts. A request answered with 408 waited for a verdict.
+    // Refusals are fast and not verdicts. A request answered with 408 waited for a verdict.
     if (settings.decides === true && this.checked !== null && (status === 200 || status === 408))
       dependencies.latency?.record(this.checked.organizationId, durationMs)
     this.trace?.end(status)

@@ -1,12 +1,10 @@
 // HTTP side of idempotency (decisions §1; invariant 3). A request with an Idempotency-Key claims a uuid before
 // dispatch. A retry gets the stored response, a refusal, or the same uuid, so it cannot produce a second attestation.
-// Requests without the header skip all of this.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { type Clock, createHeldClock } from '../lib/time.ts'
 import type { AdmittedRequest } from './gate.ts'
 import { isVisibleAscii } from './request-id.ts'
 
-/** Passed to `complete` or `release`. */
 export interface HeldClaim {
   /** The only uuid to sign with. */
   readonly uuid: string
@@ -20,14 +18,10 @@ export interface StoredAnswer {
 export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
   /**
-   * An earlier request on this node left its claim to expire without a response. Its uuid is reused. It may have been
-   * signed since `uuidSinceSeconds` (Unix seconds; 0 if unknown).
+   * Reuse the uuid of an earlier request on this node, which may have signed it since `uuidSinceSeconds` (0: unknown).
    */
   | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly uuidSinceSeconds: number }
-  /**
-   * Another request holds the claim until then, or another node may have signed an attestation that is valid until
-   * then.
-   */
+  /** Until then, another request holds the claim, or an attestation that another node may have signed is valid. */
   | {
       readonly outcome: 'in-flight'
       readonly expiresAtSeconds: number
@@ -48,23 +42,20 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
     place: { readonly node: string; readonly usableSeconds: number; readonly keepSeconds: number } | undefined,
     nowSeconds: number,
   ): Promise<ClaimOutcome<Claim>>
-  /**
-   * Records that the claim's uuid may be signed on its node from now on, and keeps the claim at least until
-   * `keepUntilSeconds`. Returns false if the claim is no longer held.
-   */
+  /** Call before the uuid may be signed. Keeps the claim at least until then. Returns false if it is no longer held. */
   markDispatched(claim: Claim, keepUntilSeconds: number): Promise<boolean>
   /**
-   * Stores the response and returns the effective one: this one or an earlier one. Null if the claim is no longer held.
-   * Absent if every request with a key can be answered from the decision log.
+   * Stores the response and returns the effective one, which may be an earlier one; null if the claim is no longer
+   * held. Absent if the decision log can answer every request with a key.
    */
   complete?(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
-  /** Replaces the uuid of the claim before anything is signed. Returns null if the claim is no longer held. */
+  /** Call before anything is signed. Null if the claim is no longer held. */
   replaceUuid(claim: Claim, uuid: string): Promise<Claim | null>
-  /** A retry then starts again with a new uuid. */
+  /** Lets a retry start again with a new uuid. */
   release(claim: Claim): Promise<boolean>
 }
 
-/** Repeated headers arrive joined by a comma and a space, and are rejected as well. */
+/** Repeated headers arrive joined by a comma and a space, and are refused as well. */
 class IdempotencyKeyInvalidError extends fixedError(
   'INVALID_HEADER',
   'the Idempotency-Key header must be 1 to 255 visible ASCII characters',
@@ -72,7 +63,7 @@ class IdempotencyKeyInvalidError extends fixedError(
 
 /** Another request with this key is in progress, or was interrupted and may still be signed. */
 export class IdempotencyTwinInFlightError extends CountersignError {
-  /** @param retryAfterSeconds time until the other request's claim ends, which is its maximum duration */
+  /** @param retryAfterSeconds time until the other request's claim ends */
   constructor(retryAfterSeconds = 1) {
     super('IDEMPOTENCY_IN_FLIGHT', 'a request with this Idempotency-Key is in flight; retry later', {
       retryAfterSeconds,
@@ -93,9 +84,9 @@ export interface IdempotentRequest {
   readonly route: string
   /** Byte for byte as received. */
   readonly body: string
-  /** The uuid of a first attempt. A retry uses the uuid of its first attempt. */
+  /** For a first attempt; a retry uses the uuid of its first attempt. */
   readonly uuid: string
-  /** If the request ends, a queued log search is canceled. */
+  /** When the request ends, a queued log search is canceled. */
   readonly caller?: Pick<AdmittedRequest, 'ended'>
 }
 
@@ -114,16 +105,16 @@ interface UnansweredClaim {
   readonly bodyHash: Uint8Array
   /** Monotonic milliseconds. */
   readonly endsMs: number
-  /** False after the request was interrupted. It may still be signed until the claim ends. */
+  /** False after an interruption; the uuid may still be signed until the claim ends. */
   isWorking: boolean
 }
 
 export type Recalled =
-  /** Nothing was recorded under the uuid. It may be reused. */
+  /** Nothing was recorded under the uuid, which may be reused. */
   | { readonly outcome: 'nothing' }
-  /** The uuid was decided and recorded. Contains the response and the remaining time for which it is repeated. */
+  /** Contains the response and the remaining time for which it is repeated. */
   | { readonly outcome: 'decided'; readonly answer: FreshAnswer }
-  /** The uuid was decided, but its signature is no longer valid or its denial is too old. The request counts as new. */
+  /** The signature or denial is no longer valid. The request counts as new. */
   | { readonly outcome: 'expired' }
 
 export interface SoughtDecision {
@@ -136,18 +127,18 @@ export interface SoughtDecision {
 }
 
 export interface NodeMemory {
-  /** Name of the node in the deployment. Empty if there is only one node. */
+  /** Empty if there is only one node. */
   readonly node: string
   /** Maximum validity of a signature after its claim has expired. */
   readonly usableSeconds: number
-  /** Time for which an expired claim is kept. Before a longer-lived result is signed, the claim is extended. */
+  /** Time for which an expired claim is kept. Extend the claim before signing a longer-lived result. */
   readonly keepSeconds: number
   /**
-   * Searches the records of the minute that starts at `sinceSeconds` for a uuid. Rejects if the log cannot be read.
-   * @throws IdempotencyTwinInFlightError if too many of the organization's searches are waiting; the reason of `ended`
+   * Searches the records of the minute starting at `sinceSeconds`. Rejects if the log cannot be read. @throws
+   * IdempotencyTwinInFlightError if too many of the organization's searches are waiting; the reason of `ended`
    */
   find(sought: SoughtDecision): Promise<Recalled>
-  /** Like `find`, but searches all records since `sinceSeconds` if `find` finds nothing. */
+  /** Like `find`, then searches all records since `sinceSeconds`. */
   recall(sought: SoughtDecision): Promise<Recalled>
 }
 
@@ -156,12 +147,9 @@ export interface IdempotencyDependencies<Claim extends HeldClaim> {
   readonly memory?: NodeMemory
   readonly store: IdempotencyStore<Claim>
   readonly clock: Clock
-  /** Duration of a claim without a response: longer than a request's deadline. */
+  /** Duration of a claim without a response. Must exceed a request's deadline. */
   readonly claimSeconds: number
-  /**
-   * Whether an attempt that failed with this error after dispatch may have had an effect. Its claim is then kept until
-   * it expires. Defaults to `mayHaveSigned`.
-   */
+  /** True if an attempt may have had an effect despite this error; keeps its claim. Defaults to `mayHaveSigned`. */
   mayHaveActed?(error: unknown): boolean
   /** Called if the store failed after the work was done. The response is unaffected. */
   report(error: unknown): void
@@ -175,24 +163,16 @@ const answerOf = ({ status = 200, body }: FreshAnswer, replayed: boolean): Idemp
   replayed,
 })
 
-/**
- * Added to an attestation's validity, because clocks differ and the Solana program allows 30 s of drift (decisions §2).
- */
+/** Added to an attestation's validity: clocks differ, and the Solana program allows 30 s of drift (decisions §2). */
 export const KEEP_SLACK_SECONDS = 60
-/** Search period for a uuid whose claim has no time of use. Claims are kept for about as long. */
+/** Search period for a claim without a time of use; claims are kept for about as long. */
 const LOOK_BACK_SECONDS = 86_400
 const FORGET_MS = 1_000
 
-/**
- * Announces a dispatch after which the work may be signed, and the validity of the result. The work awaits a returned
- * promise and ends if it rejects.
- */
+/** Call before the work may be signed, and await a returned promise; end the work if it rejects. */
 export type OnDispatch = (usableSeconds: number) => Promise<void> | undefined
 
-/**
- * Reports whether the work may have been signed before it failed. After a deadline or a component failure, the outcome
- * is unknown, so the uuid must be reused.
- */
+/** True after a deadline or a component failure: the outcome is unknown, so the uuid must be reused. */
 export const mayHaveSigned = (error: unknown): boolean =>
   !(error instanceof CountersignError) ||
   (!error.nothingSigned &&
@@ -210,12 +190,11 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   report,
 }: IdempotencyDependencies<Claim>) => {
   /**
-   * Claims of requests in progress or interrupted in this process, by key. They don’t depend on the store, which uses
-   * the wall clock: a clock step must not end a claim whose holder may still sign. They are not searched for in the
-   * log, which would be expensive under overload.
+   * This process's claims in progress or interrupted, by key. Independent of the store's wall clock: a clock step must
+   * not end a claim whose holder may still sign. Log searches for them would be expensive under overload.
    */
   const unanswered = new Map<string, UnansweredClaim>()
-  /** Clock for claims of other processes, whose holders may still sign after a step of the wall clock. */
+  /** For claims of other processes, whose holders may still sign after a step of the wall clock. */
   const heldClock = createHeldClock(clock, claimSeconds * 1_000)
   heldClock()
   let forgotMs = 0
@@ -274,10 +253,9 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   }
 
   /**
-   * Runs `work` at most once per Idempotency-Key, with the uuid to sign. `work` must call and await `onDispatch` before
-   * anything can be signed. It receives the claim, or null without a key.
-   * @throws IdempotencyKeyInvalidError 400, IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422; errors of
-   * the store's claim and of `work`
+   * Runs `work` at most once per Idempotency-Key, with the uuid to sign and its claim (null without a key). `work` must
+   * await `onDispatch` before anything can be signed. @throws IdempotencyKeyInvalidError 400,
+   * IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422; errors of the store's claim and of `work`
    */
   return async (
     request: IdempotentRequest,
@@ -317,7 +295,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     let { claim } = found
     const own: UnansweredClaim = { bodyHash, endsMs, isWorking: true }
     noteUnanswered(claimKey, own)
-    /** Time until which the claim is kept. 0 (unknown) for a claim that was taken over. */
+    /** Time until which the claim is kept. 0 (unknown) after a takeover. */
     let keptUntilSeconds = found.outcome === 'claimed' ? expiresAtSeconds + (memory?.keepSeconds ?? 0) : 0
     let fresh: FreshAnswer
     let dispatched = false
@@ -336,7 +314,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
           return finish(claim, recalled.answer, true)
         }
         if (recalled.outcome === 'expired') {
-          // Store the new uuid first: if this attempt is also interrupted, the next attempt must find the signed uuid.
+          // Store the new uuid first: after another interruption, the next attempt must find the signed uuid.
           const replaced = await store.replaceUuid(claim, uuid)
           if (replaced === null) throw new IdempotencyTwinInFlightError()
           claim = replaced
@@ -360,7 +338,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       fresh = await work(claim.uuid, onDispatch, claim)
     } catch (error) {
       own.isWorking = false
-      // A claim that was taken over is never released: its first holder may have signed, regardless of this attempt.
+      // After a takeover, never release the claim: its first holder may have signed.
       if (found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))) {
         unanswered.delete(claimKey)
         await release(claim)

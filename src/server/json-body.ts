@@ -1,5 +1,5 @@
-// Reads the body of a JSON request, with an exact content type, a hard size limit and valid UTF-8. Buffers at most the
-// limit plus one chunk, regardless of Content-Length. Source: decisions §1; threats row 12.
+// Reads JSON bodies with an exact content type, a hard size limit and valid UTF-8. Buffers at most the limit plus one
+// chunk, regardless of Content-Length. Source: decisions §1; threats row 12.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { isFragmented } from '../lib/upload-pace.ts'
 import { JsonMalformedError, type JsonObject, parseStrictJsonObject } from './strict-json.ts'
@@ -23,16 +23,13 @@ class BodyTooLargeError extends CountersignError {
   }
 }
 
-/**
- * Content-Length contains a character other than a digit, for example because it was sent twice. A proxy and this
- * server must not read different sizes.
- */
+/** Sent twice, for example. A proxy and this server must not read different sizes. */
 export class ContentLengthInvalidError extends fixedError(
   'INVALID_REQUEST',
   'the Content-Length header must be a whole number',
 ) {}
 
-/** The client disconnected before the body was complete. The response is not read. */
+/** The client disconnected before the body was complete. */
 class BodyIncompleteError extends CountersignError {
   constructor(cause: unknown) {
     super('INVALID_REQUEST', 'the request body could not be read', { cause })
@@ -44,7 +41,7 @@ export class BodyFragmentedError extends fixedError(
   'the request body is sent in chunks that are too small',
 ) {}
 
-// Keeps the byte order mark, so that the parser rejects it. Stripping it would hide bytes from a hash of the text.
+// Keeps the byte order mark for the parser to refuse: stripping it would hide bytes from a hash of the text.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const decodeUtf8 = (bytes: Uint8Array): string => {
@@ -55,10 +52,7 @@ const decodeUtf8 = (bytes: Uint8Array): string => {
   }
 }
 
-/**
- * Accepts `application/json`, alone or with the single parameter `charset=utf-8`, in any case (RFC 8259 §11, RFC 9110
- * §8.3.1).
- */
+/** `application/json`, alone or with the single parameter `charset=utf-8` (RFC 8259 §11, RFC 9110 §8.3.1). */
 export const isJsonContentType = (header: string): boolean => {
   if (header === 'application/json') return true
   const parts = header.toLowerCase().split(';')
@@ -95,10 +89,9 @@ const throwIncomplete = (error: unknown): never => {
 }
 
 /**
- * Returns the request’s body as text for parseStrictJson. Throws synchronously if the headers are invalid. Doesn’t
- * limit the time of a slow body: run it under a deadline.
- * @throws MediaTypeUnsupportedError 415, ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400
- * for invalid UTF-8, BodyIncompleteError if the client disconnected
+ * Throws synchronously if the headers are invalid. Run it under a deadline, because a body may arrive slowly. @throws
+ * MediaTypeUnsupportedError 415, ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400 for
+ * invalid UTF-8, BodyIncompleteError if the client disconnected
  */
 export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES }: JsonBodyOptions = {}) => {
   const headers = request.headers
@@ -115,7 +108,7 @@ export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES 
     const body = request.body
     return body === null ? Promise.resolve('') : readChunks(body, maxBytes)
   }
-  // Bun frames the body by this header. It accepts a repeated header with the same value and joins the two.
+  // Bun frames the body by this header, and joins a repeated header with the same value.
   if (!/^[0-9]+$/.test(contentLength)) throw new ContentLengthInvalidError()
   if (Number(contentLength) > maxBytes) throw new BodyTooLargeError(maxBytes)
   return request.bytes().then(decodeUtf8, throwIncomplete)
@@ -129,7 +122,7 @@ interface OptionalJsonBody {
 
 const NONE: OptionalJsonBody = Object.freeze({ text: '', object: Object.freeze({}) })
 
-/** The content type is ignored if there is no body, because some clients always send one. */
+/** Ignores the content type, because some clients always send one. */
 const isAbsent = ({ headers, body }: Request): boolean => {
   const length = headers.get('content-length')
   return length === '0' || (length === null && body === null)

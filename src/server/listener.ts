@@ -1,5 +1,4 @@
 // Serves one Elysia app on an address. Every response gets the security headers, and every error becomes a problem.
-// Paths without a route get 404, or 405 with the declared methods.
 import { type AnyElysia, Elysia } from 'elysia'
 import { matchesPath } from '../lib/path-pattern.ts'
 import { leaveAfterTurn, type RefusalPacer } from './event-loop-turns.ts'
@@ -19,11 +18,11 @@ export interface ListenerOptions {
   readonly shared?: boolean
   readonly idleTimeoutSeconds: number
   readonly requestIds: RequestIdSource
-  /** Converts an error to a response. Must not throw. */
+  /** Must not throw. */
   readonly toResponse: (error: unknown, requestId: string) => Response
   /** Returns the error that replaces a 404 or 405. */
   readonly explain?: (error: unknown, request: Request, path: string) => Promise<unknown>
-  /** Answers GET and HEAD of paths without a route. Returns null if there is no such page. */
+  /** Answers GET and HEAD of paths without a route; null if there is no such page. */
   readonly pages?: (request: Request, path: string) => Response | null | Promise<Response | null>
   readonly pacer?: RefusalPacer
   /** True if GET routes also answer HEAD. */
@@ -32,7 +31,7 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly url: string
-  /** Stops accepting connections and resolves when all requests in flight are answered. End the streams first. */
+  /** Stops accepting connections, and resolves when all requests are answered. End the streams first. */
   stop(): Promise<void>
   stopNow(): Promise<void>
 }
@@ -46,10 +45,7 @@ interface RoutePattern {
   readonly methods: readonly string[]
 }
 
-/**
- * Returns the paths of an app, ignoring parameter names. Literal segments come before parameters.
- * @throws Error if two routes match the same requests
- */
+/** Ignores parameter names; literal segments come first. @throws Error if two routes match the same requests */
 const patternsOf = ({ routes }: AnyElysia): readonly RoutePattern[] =>
   [...Map.groupBy(routes, ({ path }) => encodeURI(path).replaceAll(/:[^/]+/g, ':'))]
     .sort(([one], [other]) => (one < other ? 1 : -1))
@@ -65,9 +61,7 @@ export const startListener = (options: ListenerOptions): Listener => {
   const harden = createHarden(options.publicUrl)
   const patterns = patternsOf(app)
 
-  /**
-   * Closes the connection unless the body was read. Otherwise, a client could send endless chunks, which Bun parses.
-   */
+  /** Closes the connection unless the body was read: a client could send endless chunks, which Bun parses. */
   const finish = (response: Response, request: Request): Response => {
     const isRead = request.bodyUsed && response.status < 400
     if (!isRead && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
@@ -76,12 +70,11 @@ export const startListener = (options: ListenerOptions): Listener => {
   const fail = (error: unknown, request: Request): Response =>
     finish(toResponse(error, requestIds(request.headers.get('x-request-id'))), request)
 
-  /** @throws RouteNotFoundError, MethodNotAllowedError */
   const findPage = async (request: Request): Promise<Response> => {
     const path = requestPath(request.url)
     const asked = path.split('/')
     const methods = patterns.find(({ segments }) => matchesPath(segments, asked))?.methods
-    // If the route exists with this method, the client used another spelling of the path, for example `/x/../livez`.
+    // A matching route means another spelling of its path, for example `/x/../livez`.
     if (methods !== undefined && !methods.includes(request.method)) throw new MethodNotAllowedError(methods.join(', '))
     const page = methods === undefined ? await pages?.(request, path) : null
     if (page === undefined || page === null) throw new RouteNotFoundError()
@@ -99,9 +92,7 @@ export const startListener = (options: ListenerOptions): Listener => {
       return pacer === undefined ? make() : pacer.refuse(make)
     }
   })
-  /**
-   * Without these routes, Bun would answer `GET /a/search` with the route `GET /a/:id` if only `POST /a/search` exists.
-   */
+  /** Otherwise, Bun would answer `GET /a/search` with the route `GET /a/:id` if only `POST /a/search` exists. */
   const refusalsFor = (methods: readonly string[]) => {
     const answered = answersHead ? [...methods, 'HEAD'] : methods
     return Object.fromEntries(METHODS.filter((method) => !answered.includes(method)).map((name) => [name, otherwise]))
@@ -116,8 +107,8 @@ export const startListener = (options: ListenerOptions): Listener => {
       error: (error) => harden(toResponse(error, requestIds(null))),
       routes: {
         ...Object.fromEntries(patterns.map(({ path, methods }) => [path, refusalsFor(methods)])),
-        // Bun matches the path as sent. Elysia's matcher assumes a fixed offset of the path in the URL: with a Host of
-        // at most three characters, `/nope/livez` would match `/livez`.
+        // Bun matches the path as sent. Elysia assumes a fixed offset of the path in the URL: with a Host of at most
+        // three characters, `/nope/livez` would match `/livez`.
         '/*': otherwise,
       },
     },

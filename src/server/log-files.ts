@@ -1,4 +1,4 @@
-// Serves `/checkpoint` and `/tile/…` for monitors, without an API key: the decision log's tree.
+// Serves the decision log's tree, `/checkpoint` and `/tile/…`, to monitors without an API key.
 import { serviceKey } from '../lib/service-key.ts'
 import type { RequestIdSource } from './request-id.ts'
 
@@ -20,7 +20,7 @@ export const createLogFilePages =
     return new Response(content, {
       headers: {
         'content-type': contentType,
-        // A new tree, created after the loss of the old one, would have the same paths.
+        // After the loss of a tree, a new tree would have the same paths.
         'cache-control': 'no-cache',
         'x-request-id': requestIds(headers.get('x-request-id')),
       },

@@ -1,5 +1,4 @@
-// Endpoints for orchestrators and monitoring: `/livez` (the process responds), `/readyz` (it can attest), `/metrics`.
-// Also serves the API's own document.
+// Endpoints for operation: `/livez` (the process responds), `/readyz` (it can attest), `/metrics`, `/openapi.json`.
 import { Elysia } from 'elysia'
 import { parseIpAddress } from '../lib/ip-address.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
@@ -7,7 +6,7 @@ import { problemBody } from './problem.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { RouteNotFoundError } from './route-errors.ts'
 
-/** If `ok` is false, the response names the failing part, never the reason. */
+/** If `ok` is false, the response contains the name, but never the reason. */
 export interface ReadinessCheck {
   readonly name: string
   readonly ok: boolean
@@ -34,10 +33,10 @@ export interface MetricsAnswerOptions {
   readonly monotonicMs: () => number
 }
 
-/** Time for which callers get the same text. Rendering uses the main thread, and callers need no key. */
+/** Cached, because rendering uses the main thread, and callers need no key. */
 const RENDERED_FOR_MS = 1_000
 
-/** Headers of proxies: a proxy on this machine forwards requests from other machines. */
+/** A proxy on this machine forwards requests from other machines. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
 
 export const isFromThisMachine = (peer: string, headers: Headers): boolean =>
@@ -56,7 +55,6 @@ export const createMetricsAnswer = ({ requestIds, contentType, expose, monotonic
     if (rendered !== null && nowMs - rendered.atMs < RENDERED_FOR_MS) return rendered.text
     const own = { text: expose(), atMs: nowMs }
     rendered = own
-    // A failure is not kept; the caller handles it.
     own.text.catch(() => {
       if (rendered === own) rendered = null
     })

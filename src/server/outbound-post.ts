@@ -1,6 +1,5 @@
-// Sends one POST to a URL that a customer configured. Every address of the host is checked, and the connection uses a
-// checked address. Redirects are not followed; time and response size are limited; the body is discarded. Source:
-// threats row 15.
+// Sends one POST to a URL that a customer configured (threats row 15): checks every address of the host, connects to a
+// checked address, follows no redirects, limits time and response size, and discards the body.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
@@ -30,7 +29,7 @@ export interface OutboundPostOptions {
 
 export interface OutboundAnswer {
   readonly status: number
-  /** Seconds of the Retry-After header. Null unless it is a number. */
+  /** Seconds of the Retry-After header; null unless it is a number. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -39,7 +38,7 @@ export type OutboundPost = (
   message: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
 ) => Promise<OutboundAnswer>
 
-/** Uses the guard’s message or the type of failure, never the network’s message, which may repeat sent data. */
+/** Never contains the network's message, which may repeat sent data. */
 const failureOf = (error: unknown): OutboundFailedError => {
   if (error instanceof OutboundFailedError) return error
   const { detail, code } = error as { detail?: unknown; code?: unknown }
@@ -83,7 +82,6 @@ export const createOutboundPost =
       for await (const chunk of response as AsyncIterable<Uint8Array>) {
         received += chunk.length
         chunks += 1
-        // Only the status is needed.
         if (received > answerBytesMax || isFragmented(chunks, received)) break
       }
       return { status: response.statusCode ?? 0, retryAfterSeconds: retryAfter(response) }

@@ -1,8 +1,8 @@
-// Maps every error to an RFC 9457 problem with constant texts (decisions §1). Unknown errors become a fixed text; their
-// own message goes only to `report`.
+// Maps every error to an RFC 9457 problem with constant texts (decisions §1). Messages of unknown errors go only to
+// `report`.
 import { ChainUnsupportedError, CountersignError, ERRORS, type ErrorCode } from '../domain/errors.ts'
 
-/** Body of every non-2xx response. `message` and `error` repeat `detail`, because existing clients read one of them. */
+/** `message` and `error` repeat `detail`, because existing clients read one of them. */
 export interface ProblemBody {
   readonly type: string
   readonly title: string
@@ -24,7 +24,7 @@ export interface Problem {
   readonly near?: readonly string[]
 }
 
-/** An identifier, not an address: it cannot be resolved and is independent of any host (RFC 9457 §3.1.1). */
+/** An identifier that cannot be resolved and is independent of any host (RFC 9457 §3.1.1). */
 export const problemType = (code: ErrorCode): string =>
   `urn:countersign:problem:${code.toLowerCase().replaceAll('_', '-')}`
 
@@ -32,9 +32,7 @@ export const problemType = (code: ErrorCode): string =>
 const INTERNAL_DETAIL = 'an internal error occurred; contact the operator with the request id'
 const RETRY_AFTER_SECONDS = 1
 
-/**
- * Returns the public part of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off.
- */
+/** Public part of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off. */
 export const toProblem = (error: unknown): Problem => {
   if (!(error instanceof CountersignError)) {
     return { code: 'INTERNAL', status: ERRORS.INTERNAL.status, detail: INTERNAL_DETAIL, retryAfterSeconds: null }

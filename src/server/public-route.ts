@@ -1,5 +1,4 @@
-// A path of the attestation or identity API. Each is declared once (src/attestation/paths.ts, src/identity/paths.ts),
-// for plugins, endpoints, metrics and OpenAPI documents.
+// A path of the attestation or identity API, declared once for plugins, endpoints, metrics and OpenAPI documents.
 import { requestPath } from './request-path.ts'
 
 export interface PublicRoute {
@@ -18,7 +17,7 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
 /** Neither decoded nor validated. */
 export type PathParameters<Path extends string> = Readonly<Record<ParameterOf<Path>, string>>
 
-/** @returns a function that reads the parameters from a URL that matched this route */
+/** Returns a function that reads the parameters from a URL that matched this route. */
 export const parameterReader = <Path extends string>({ path }: { readonly path: Path }) => {
   const places = path
     .split('/')

@@ -1,30 +1,28 @@
-// Token bucket of one key, seen by one of several processes. `lease` is held by this process; `balance` is shared, and
-// a part of it may be used in advance. Pure arithmetic; the exchange is in rate-exchange.ts.
+// Token bucket of one key in one of several processes. This process holds `lease`; `balance` is shared, and a part of
+// it may be used in advance. Pure arithmetic; see rate-exchange.ts for the exchange.
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { ROUNDING } from './rate-limit.ts'
 
-/**
- * `lone`: no other process is live. `shared`: several are live. `cut`: several are live, and the store doesn't respond.
- */
+/** `lone`: no other process is live. `shared`: several are live. `cut`: the store doesn't respond either. */
 export type BucketMode = 'lone' | 'shared' | 'cut'
 
 export interface RateBucket {
   readonly keyId: string
   limit: ApiKeyRateLimit
   mode: BucketMode
-  /** Tokens that no process holds, as last read from the store and refilled since. In `lone` mode: all tokens. */
+  /** Tokens that no process holds, as last read and refilled since. In `lone` mode: all tokens. */
   balance: number
-  /** Tokens that this process holds. Negative: shared tokens that were spent but not reported yet. */
+  /** Tokens of this process. Negative: spent shared tokens that were not reported yet. */
   lease: number
-  /** Tokens spent in `lone` or `cut` mode but not reported yet. Negative: leased earlier and not spent. */
+  /** Tokens spent in `lone` or `cut` mode and not reported yet. Negative: unspent part of an earlier lease. */
   owed: number
-  /** Time of the last refill, in monotonic milliseconds. */
+  /** Last refill, in monotonic milliseconds. */
   atMs: number
-  /** Number of processes that use the key, as last read. */
+  /** Processes that use the key, as last read. */
   holders: number
-  /** Time of the last settlement with the store. -Infinity if there was none. */
+  /** Last settlement with the store; -Infinity if there was none. */
   settledMs: number
-  /** Time of the last request for tokens of this bucket. */
+  /** Last request for tokens. */
   touchedMs: number
   /** Tokens requested since the last settlement, including refused ones. */
   asked: number
@@ -37,20 +35,16 @@ export interface RateBucket {
   shortUntilMs: number
 }
 
-/** Information about the other processes. */
 export interface Surroundings {
   readonly nowMs: number
-  /** Number of live processes, including this one. */
+  /** Live processes, including this one. */
   readonly processes: number
   readonly mode: BucketMode
 }
 
 /** Maximum age of a reliable balance. */
 export const FRESH_MS = 2_000
-/**
- * Bounds on the initial use of an unreliable balance by all processes: the tokens of this fraction of a second, or this
- * many tokens.
- */
+/** Bounds on the use of an unreliable balance by all processes: tokens of a fraction of a second, or a count. */
 const OPENING_SECONDS = 0.25
 const OPENING_TOKENS = 20
 
@@ -93,7 +87,7 @@ const shareOf = (bucket: RateBucket, around: Surroundings): number => {
   return believed <= 0 ? 0 : Math.max(part, Math.min(1, believed))
 }
 
-/** Reports whether `cost` would be allowed only because of that minimum token. Other processes may do the same. */
+/** True if `cost` would be allowed only by that minimum token. Other processes may do the same. */
 export const isGuess = (bucket: RateBucket, around: Surroundings, cost: number): boolean => {
   const { fresh, part } = lookAtBalance(bucket, around)
   return !fresh && bucket.lease + part + ROUNDING < cost
@@ -113,8 +107,8 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
     bucket.lease = Math.min(burst / processes, Math.max(0, part))
     bucket.balance = 0
   } else if (bucket.mode === 'cut') {
-    // In the meantime, the stored balance was refilled up to the burst, as if nothing had been spent. Tokens beyond the
-    // burst are lost, so the report is limited to the tokens missing from this process’s share.
+    // The stored balance was refilled as if nothing had been spent, and tokens beyond the burst are lost. Report at
+    // most the tokens missing from this process’s share.
     bucket.lease = -Math.min(bucket.owed, burst / processes - bucket.lease)
     bucket.owed = 0
     bucket.balance = burst
@@ -142,7 +136,7 @@ export const refresh = (bucket: RateBucket, limit: ApiKeyRateLimit, around: Surr
 
 export const available = (bucket: RateBucket, around: Surroundings): number => {
   if (bucket.mode === 'lone') return bucket.balance
-  // In `cut` mode, a process still admits an occasional request, even if its share is small.
+  // In `cut` mode, a process with a small share still admits an occasional request.
   return bucket.mode === 'cut' ? bucket.lease : bucket.lease + shareOf(bucket, around)
 }
 

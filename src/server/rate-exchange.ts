@@ -1,10 +1,10 @@
-// Exchange of rate-limit tokens with the store: every 100 ms at most, each process reports spent tokens and leases new
-// ones. Every spent token is reported, so a key gets its rate over time; a brief excess is paid back.
+// Exchanges rate-limit tokens with the store, at most every 100 ms: reports spent tokens and leases new ones. Every
+// spent token is reported, so that a brief excess is paid back.
 import type { Clock, Timers } from '../lib/time.ts'
 import { type BucketMode, FRESH_MS, type RateBucket, refresh, type Surroundings } from './rate-bucket.ts'
 import { type RateSettlement, settlementOf } from './rate-settlement.ts'
 
-/** As the store returns it (src/store/rate-leases.ts). */
+/** As returned by src/store/rate-leases.ts. */
 export interface SettledRate {
   readonly keyId: string
   readonly leased: number
@@ -15,7 +15,7 @@ export interface SettledRate {
 export interface RateExchangeDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Number of live processes, including this one. */
+  /** Live processes, including this one. */
   readonly processes: () => number
   /** Rejects if the store is unavailable. */
   readonly exchange: (settlements: readonly RateSettlement[]) => Promise<readonly SettledRate[]>
@@ -25,11 +25,11 @@ export interface RateExchangeDependencies {
 const EXCHANGE_MS = 100
 /** Additional interval per process, because a key that all processes use is one row. */
 const EXCHANGE_MS_PER_PROCESS = 5
-/** For a key that this process has not used recently: requests within this time are reported together. */
+/** For keys without recent use: reports requests within this time together. */
 const OPENING_MS = 5
 const RETRY_MS = 250
 const CUT_AFTER_MS = 1_000
-/** Keys per exchange, a few milliseconds of work. The next keys follow shortly after. */
+/** Keys per exchange, a few milliseconds of work. */
 const KEYS_MAX = 500
 const NEXT_KEYS_MS = 20
 /** Maximum time that a request waits for an exchange. */
@@ -44,7 +44,7 @@ interface Report {
 export class RateExchange {
   /** Buckets with something to report or a lease to return. */
   private readonly open = new Set<RateBucket>()
-  /** Start of the first unanswered exchange. Null if the last exchange was answered. */
+  /** Start of the first unanswered exchange; null if the last exchange was answered. */
   private waitingSinceMs: number | null = null
   private current: Promise<void> | undefined
   private due: { readonly atMs: number; readonly cancel: () => void } | null = null
@@ -63,7 +63,7 @@ export class RateExchange {
     return { nowMs, processes: Math.max(1, count), mode }
   }
 
-  /** Adds a bucket, from which `cost` tokens are requested, to the next exchange. */
+  /** Includes a bucket in the next exchange. @param cost requested tokens */
   follow(bucket: RateBucket, { nowMs }: Surroundings, cost: number): void {
     bucket.touchedMs = nowMs
     bucket.asked += cost

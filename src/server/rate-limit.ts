@@ -1,18 +1,18 @@
-// Token bucket per API key in the memory of one process (decisions §1, "Rate limit"; spec, Errors row 6). Invariant: in
-// any t seconds, a key gets at most burst + requestsPerSecond × t, unless its bucket was evicted (`bucketsMax`).
-// shared-rate-limit.ts extends it to several processes.
+// Token bucket per API key in one process (decisions §1, "Rate limit"; spec, Errors row 6). Invariant: in t seconds, a
+// key gets at most burst + requestsPerSecond × t, unless its bucket was evicted. Several processes:
+// shared-rate-limit.ts.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { atMostEntries } from '../lib/cache-limit.ts'
 import type { Clock } from '../lib/time.ts'
 
-/** Content of the RateLimit-* headers (draft-ietf-httpapi-ratelimit-headers-06). */
+/** RateLimit-* headers (draft-ietf-httpapi-ratelimit-headers-06). */
 export interface RateLimitState {
   readonly requestsPerSecond: number
   /** The burst, which is the maximum that can remain. */
   readonly limit: number
-  /** Whole tokens that remain after this request. */
+  /** Whole tokens. */
   readonly remaining: number
   /** Seconds until the bucket is full again, rounded up. */
   readonly resetSeconds: number
@@ -32,15 +32,9 @@ export interface RateLimiterDependencies {
 }
 
 export interface RateLimiter {
-  /**
-   * Await this before taking tokens: if this process lacks information, it briefly synchronizes with the other
-   * processes. Undefined if not needed, which is usual. Never rejects.
-   */
+  /** Await before taking tokens; synchronizes with other processes if necessary. Never rejects. */
   ready(principal: RateLimited, cost?: number): Promise<void> | undefined
-  /**
-   * Takes `cost` tokens, or none. Returns null if the key has no limit.
-   * @throws RateExceededError 429
-   */
+  /** Takes `cost` tokens, or none. Null if the key has no limit. @throws RateExceededError 429 */
   take(principal: RateLimited, cost?: number): RateLimitState | null
   /** Takes up to `wanted` tokens, as many as are available. */
   takeSome(principal: RateLimited, wanted: number): Grant
@@ -54,7 +48,7 @@ export interface RateLimited {
 export interface Grant {
   readonly granted: number
   readonly state: RateLimitState | null
-  /** Error for the tokens that were not granted. Null if all were granted. */
+  /** For the tokens that were not granted; null if all were. */
   readonly refusal: RateExceededError | null
 }
 
@@ -63,7 +57,7 @@ interface Bucket {
   atMs: number
 }
 
-/** A caller who waits exactly Retry-After is not rejected because of a rounding error in the refill. */
+/** A caller who waits exactly Retry-After must not fail because of a rounding error in the refill. */
 export const ROUNDING = 1e-6
 
 const tokensOf = ({ tokens }: Bucket): number => Math.floor(tokens + ROUNDING)

@@ -1,20 +1,20 @@
-// Decides what a process reports to the store for a key, and how many tokens it requests until the next exchange, based
-// on recent use. Pure, except that it updates the bucket's demand.
+// Decides which tokens a process reports and requests for a key, based on recent use. Pure, except that it updates the
+// bucket's demand.
 import type { RateBucket, Surroundings } from './rate-bucket.ts'
 
-/** As the store receives it (src/store/rate-leases.ts). */
+/** As received by src/store/rate-leases.ts. */
 export interface RateSettlement {
   readonly keyId: string
   readonly requestsPerSecond: number
   readonly burst: number
-  /** Spent tokens, which are deducted in any case. Negative: returned tokens. */
+  /** Spent tokens, always deducted. Negative: returned tokens. */
   readonly owed: number
   readonly wanted: number
 }
 
-/** An unused lease is returned after this time, long enough for a caller with a Retry-After of one second. */
+/** Time after which an unused lease is returned: long enough for a Retry-After of one second. */
 const IDLE_MS = 2_000
-/** Maximum interval between reports of a process that uses a key. The reports also return the other processes' use. */
+/** Maximum interval between reports, which also return the use by other processes. */
 const QUIET_MS = 1_000
 /** Minimum period for measuring a rate. */
 const MEASURED_MS = 100
@@ -23,14 +23,14 @@ const AHEAD = 1.5
 /** Fraction of the burst below which use is not reported immediately. */
 const UNTOLD = 0.01
 
-/** Records the refusal of a request for `cost` tokens. The next lease reserves that many. */
+/** Records a refused request for `cost` tokens, which the next lease reserves. */
 export const noteShort = (bucket: RateBucket, cost: number, nowMs: number): void => {
   const kept = nowMs < bucket.shortUntilMs ? bucket.short : 0
   bucket.short = Math.max(kept, Math.min(cost, bucket.limit.burst))
   bucket.shortUntilMs = nowMs + IDLE_MS
 }
 
-/** Number of tokens that the process should hold until the next exchange. */
+/** Tokens to hold until the next exchange. */
 const targetOf = (bucket: RateBucket, nowMs: number, intervalMs: number): number => {
   const short = nowMs < bucket.shortUntilMs ? bucket.short : 0
   const ahead = (bucket.demand * intervalMs * AHEAD) / 1_000
@@ -43,10 +43,7 @@ const measure = (bucket: RateBucket, nowMs: number): void => {
   bucket.demand = bucket.settledMs === Number.NEGATIVE_INFINITY ? perSecond : (bucket.demand + perSecond) / 2
 }
 
-/**
- * Returns null if there is nothing to report yet.
- * @param ending true to return all tokens
- */
+/** Null if there is nothing to report yet. @param ending true to return all tokens */
 export const settlementOf = (
   bucket: RateBucket,
   { nowMs, mode }: Surroundings,
@@ -64,7 +61,7 @@ export const settlementOf = (
   if (!idle && nowMs - bucket.settledMs < QUIET_MS && !worthTelling) return null
   if (idle && lease === 0 && owed === 0) return null
   const more = target - lease
-  // Spent tokens and unneeded tokens are settled in any case. The rest is leased if available.
+  // Spent and unneeded tokens are always settled. The rest is leased if available.
   const certain = lease < 0 ? -lease : Math.min(0, more)
   return { keyId, requestsPerSecond, burst, owed: owed + certain, wanted: lease < 0 ? target : Math.max(0, more) }
 }

@@ -1,10 +1,8 @@
-// Assigns request ids: the caller's X-Request-Id if usable, otherwise a new id (decisions §1). An id is a label for
-// logs and support and grants nothing, so it must be unique and cheap, but not unguessable.
+// Assigns request ids: the caller's X-Request-Id if usable, otherwise a new id (decisions §1). An id grants nothing, so
+// it must be unique and cheap, but not unguessable.
 import { randomBase62 } from '../domain/identifier.ts'
 
-/**
- * Whether the text is 1 to `maxLength` visible ASCII characters (0x21 to 0x7e): safe in headers, log lines and JSON.
- */
+/** 0x21 to 0x7e: safe in headers, log lines and JSON. */
 export const isVisibleAscii = (text: string, maxLength: number): boolean => {
   if (text.length === 0 || text.length > maxLength) return false
   for (let i = 0; i < text.length; i++) {

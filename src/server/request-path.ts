@@ -1,7 +1,7 @@
-// Reads path and query of a request. Bun copies the Host header into `request.url` without validation. `new URL` throws
-// for `Host: [`, an empty Host or none.
+// Reads path and query of a request. Bun copies the Host header into `request.url` unchecked, and `new URL` throws for
+// `Host: [` or an empty or missing Host.
 
-/** Returns the path in `request.url` as it was sent: neither decoded nor normalized. */
+/** As sent: neither decoded nor normalized. */
 export const requestPath = (url: string): string => {
   const authority = url.startsWith('/') ? -1 : url.indexOf('://')
   const start = authority === -1 ? 0 : url.indexOf('/', authority + 3)
@@ -11,7 +11,6 @@ export const requestPath = (url: string): string => {
   return end === -1 ? path : path.slice(0, end)
 }
 
-/** Returns the query of `request.url`. Empty if there is none. */
 export const requestQuery = (url: string): URLSearchParams => {
   const [beforeFragment = ''] = url.split('#', 1)
   const start = beforeFragment.indexOf('?')

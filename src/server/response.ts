@@ -6,7 +6,7 @@ import { MethodNotAllowedError } from './route-errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { parseTraceParent } from './trace-context.ts'
 
-/** Challenge of a 401, required by RFC 9110 §11.6.1. `ApiKey` represents the `x-api-key` header. */
+/** Challenges of a 401, required by RFC 9110 §11.6.1. `ApiKey` means the `x-api-key` header. */
 export const API_KEY_CHALLENGE = 'ApiKey realm="countersign"'
 export const BEARER_CHALLENGE = 'Bearer realm="countersign"'
 
@@ -28,10 +28,7 @@ export interface JsonResponseOptions {
   readonly replayed?: boolean
 }
 
-/**
- * A response copies a Headers object in half the time of a plain object (measured). No other code may reference this
- * object.
- */
+/** Copying a Headers object takes half the time of a plain object. Must not be referenced by other code. */
 const JSON_HEADERS = new Headers({
   'content-type': 'application/json',
   'cache-control': 'no-store',
@@ -40,7 +37,7 @@ const JSON_HEADERS = new Headers({
 
 const JSON_OK: ResponseInit = { status: 200, headers: JSON_HEADERS }
 
-/** `body` is complete JSON text. */
+/** @param body complete JSON text */
 export const jsonResponse = (body: string, requestId: string, options: JsonResponseOptions = {}): Response => {
   const { rateLimit, status, replayed = false } = options
   const response = new Response(body, status === undefined ? JSON_OK : { status, headers: JSON_HEADERS })
@@ -52,10 +49,7 @@ export const jsonResponse = (body: string, requestId: string, options: JsonRespo
 }
 
 export interface ProblemResponseOptions {
-  /**
-   * Called for every error with the request id. Errors of the service (500 and 503) also have their trace id. Must not
-   * throw.
-   */
+  /** Called for every error; with a trace id for errors of the service (500 and 503). Must not throw. */
   report?(error: unknown, requestId: string, traceId?: string): void
   /** Headers of the request, for its trace id (W3C Trace Context). */
   readonly requestHeaders?: Headers
@@ -110,8 +104,7 @@ const templateOf = (error: CountersignError): ProblemTemplate => {
 }
 
 /**
- * Like problemResponse, but for an error object shared by many requests: text and headers are built only once. This
- * costs a third, which matters in a flood. Doesn't report internal errors.
+ * Like problemResponse, at a third of the cost, for an error shared by many requests. Doesn't report internal errors.
  */
 export const repeatedProblemResponse = (error: CountersignError, requestId: string): Response => {
   const { init, before, after } = templates.get(error) ?? templateOf(error)

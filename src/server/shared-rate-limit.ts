@@ -1,5 +1,5 @@
-// Rate limit of a key across all processes. Requests are decided in memory, with tokens that rate-exchange.ts leases from
-// the store. Without the store, each process uses an equal share.
+// Rate limit of a key across all processes, decided in memory with tokens leased from the store (rate-exchange.ts).
+// Without the store, each process uses an equal share.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { atMostEntries } from '../lib/cache-limit.ts'
@@ -28,7 +28,7 @@ import {
 import { noteShort } from './rate-settlement.ts'
 
 /**
- * Fraction of the burst. If at least this much is left in total, a request that lacks tokens here waits for the next
+ * Fraction of the burst. If at least this much is left in total, a request that lacks tokens here waits for an
  * exchange.
  */
 const PLENTY = 0.5

@@ -1,5 +1,5 @@
-// Gate for services that sign their messages instead of using a key (counterpart of gate.ts). Order: request id,
-// deadline, body, signature, then the endpoint’s work.
+// Like gate.ts, for services that sign messages instead of using a key. Order: request id, deadline, body, signature,
+// then the endpoint’s work.
 import { assignOwner, runFor } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -24,15 +24,12 @@ export interface SignedGateDependencies {
 
 export interface SignedGateSettings<Path extends string, Sender> {
   readonly path: Path
-  /**
-   * Finds the claimed sender by the path alone. Null if there is none, which gets the same response as a wrong
-   * signature.
-   */
+  /** Finds the claimed sender by the path alone. If null, the response is the same as for a wrong signature. */
   readonly findSender: (parameters: PathParameters<Path>) => Promise<{
     readonly sender: Sender
     readonly organizationId: string
     readonly secrets: readonly Uint8Array[]
-    /** The sender's signature scheme. Defaults to Standard Webhooks. */
+    /** Defaults to Standard Webhooks. */
     readonly verify?: typeof verifyWebhook
   } | null>
   /** Defaults to 64 KiB. */
@@ -54,9 +51,8 @@ export type SignedGate = <Path extends string, Sender>(
   handle: (call: SignedCall<Path, Sender>) => Promise<Response>,
 ) => Endpoint
 
-/** Requests and results are short. */
 const BODY_BYTES_MAX = 65_536
-/** Challenge of a 401, required by RFC 9110 §11.6.1. */
+/** Required by RFC 9110 §11.6.1. */
 const CHALLENGE = 'StandardWebhooks realm="countersign"'
 
 export const createSignedGate =

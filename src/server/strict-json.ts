@@ -1,6 +1,5 @@
-// Strict JSON (RFC 8259 within the limits of I-JSON, RFC 7493): refuses texts that two readers could interpret
-// differently. A linear scan counts the members; if the parsed value has fewer, a key is duplicated. Costs about as
-// much as JSON.parse alone.
+// Strict JSON (RFC 8259 within I-JSON, RFC 7493): refuses texts that two readers could interpret differently. A linear
+// scan counts the members; if the parsed value has fewer, a key is duplicated. Takes about as long as JSON.parse alone.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 
@@ -16,10 +15,7 @@ export const JSON_DEPTH_MAX = 16
 
 /** Maximum members and further elements of a document: more than the largest batch has. */
 const JSON_VALUES_MAX = 32_768
-/**
- * Maximum escape sequences of a document. Each costs as much as twenty plain characters. A client that escapes all
- * non-ASCII characters needs one per character of a name or comment.
- */
+/** Each costs as much as twenty plain characters. A client may escape all non-ASCII characters of a name or comment. */
 const JSON_ESCAPES_MAX = 4_096
 
 const QUOTE = 34
@@ -31,35 +27,28 @@ const BRACKET_CLOSE = 93
 const BRACE_OPEN = 123
 const BRACE_CLOSE = 125
 
-/** The text is not JSON, or not well-formed Unicode. Neither the text nor the parser's message is repeated. */
+/** Not JSON, or not well-formed Unicode. Repeats neither the text nor the parser's message. */
 export class JsonMalformedError extends CountersignError {
   constructor(cause?: unknown) {
     super('MALFORMED_JSON', 'the request body is not valid JSON', { cause })
   }
 }
 
-/** An object has a duplicate key, so two readers could interpret the request differently. */
 class JsonKeyDuplicateError extends fixedError('DUPLICATE_KEY', 'the request body has a duplicate key') {}
 
-/** Nested deeper than JSON_DEPTH_MAX. */
 class JsonTooDeepError extends fixedError(
   'JSON_TOO_DEEP',
   `the request body is nested more than ${JSON_DEPTH_MAX} levels deep`,
 ) {}
 
-/**
- * Valid JSON that is never a valid request: the root is not an object, a key is `__proto__`, or there are too many
- * values.
- */
+/** The root is not an object, a key is `__proto__`, or there are too many values. */
 class JsonShapeError extends CountersignError {
   constructor(detail: string) {
     super('INVALID_REQUEST', detail)
   }
 }
 
-/**
- * Returns the index of the closing quote of the string that starts before `start`. The text's length if there is none.
- */
+/** Index of the closing quote of the string that starts before `start`; the text's length if there is none. */
 const endOfEscapedString = (text: string, start: number): number => {
   let i = start
   for (; i < text.length; i++) {
@@ -70,7 +59,7 @@ const endOfEscapedString = (text: string, start: number): number => {
   return text.length
 }
 
-/** @throws JsonShapeError. Stops at the first escape sequence beyond the limit. */
+/** Stops at the first escape sequence beyond the limit. @throws JsonShapeError */
 const requireFewEscapes = (text: string, firstEscape: number, maximum: number): void => {
   let count = 0
   // The character after a backslash belongs to the same sequence.
@@ -80,8 +69,8 @@ const requireFewEscapes = (text: string, firstEscape: number, maximum: number): 
 }
 
 /**
- * Counts the members of all objects by their colons, because JSON has colons only there and in strings. Runs before the
- * parser, so that deep nesting cannot exhaust the parser's stack.
+ * Counts members by their colons: outside strings, JSON has no others. Runs before the parser, whose stack deep nesting
+ * could exhaust.
  */
 const countMembersWritten = (text: string, firstEscape: number): number => {
   let members = 0
@@ -126,7 +115,7 @@ const countMembersParsed = (value: object): number => {
 }
 
 /**
- * Refuses lone surrogates, which only an escape can produce. They have no UTF-8 form, so components would handle them
+ * Refuses lone surrogates, which only an escape can produce: without a UTF-8 form, components would treat them
  * differently.
  */
 const checkWellFormed = (value: unknown): void => {
@@ -143,10 +132,8 @@ const checkWellFormed = (value: unknown): void => {
 }
 
 /**
- * Parses JSON like JSON.parse, but refuses ambiguous documents. These have duplicate keys (compared after decoding), a
- * byte order mark, lone surrogates, `__proto__` as a key, or nesting beyond 16 levels.
- * Numbers are like in JSON.parse: rounded beyond 2^53, Infinity beyond 1.8e308. Fields that need more precision are
- * strings.
+ * Like JSON.parse, but refuses duplicate keys (compared after decoding), a byte order mark, lone surrogates,
+ * `__proto__` as a key, and nesting beyond 16 levels. Numbers are rounded beyond 2^53 and Infinity beyond 1.8e308.
  * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
  */
 export const parseStrictJson = (text: string, escapesMax = JSON_ESCAPES_MAX): JsonValue => {
@@ -165,10 +152,7 @@ export const parseStrictJson = (text: string, escapesMax = JSON_ESCAPES_MAX): Js
   return value
 }
 
-/**
- * Parses a request body, whose root must be an object.
- * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
- */
+/** @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError */
 export const parseStrictJsonObject = (text: string, escapesMax = JSON_ESCAPES_MAX): JsonObject => {
   const value = parseStrictJson(text, escapesMax)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,5 +1,5 @@
-// W3C Trace Context, level 1: parses the caller's `traceparent`. An invalid header is ignored, as recommended
-// (§3.2.2.5), and never fails a request.
+// Parses the caller's `traceparent` (W3C Trace Context, level 1). An invalid header is ignored, as recommended
+// (§3.2.2.5).
 
 export interface TraceParent {
   /** 32 lowercase hex digits. */

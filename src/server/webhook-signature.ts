@@ -1,21 +1,17 @@
-// Signs and verifies messages between services: HMAC-SHA-256 of id, time and body, as defined by Standard Webhooks and
-// compatible with its libraries. Source: https://www.standardwebhooks.com, specification 1.0.0.
+// Signs and verifies messages between services by Standard Webhooks (HMAC-SHA-256 of id, time and body).
+// https://www.standardwebhooks.com, specification 1.0.0
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { fixedError } from '../domain/errors.ts'
 
-/** Followed by base64. */
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 /** Maximum difference between the clocks of sender and receiver, in either direction. */
 const TIMESTAMP_TOLERANCE_SECONDS = 300
 const ID_MAX = 128
-/** Maximum number of signatures in the header. During a rotation of the secret, there are several. */
+/** Maximum signatures in the header, which has several during a rotation of the secret. */
 const SIGNATURES_MAX = 8
 
-/**
- * The signature is missing, made with another secret, outside the time tolerance, or of another message. All cases
- * share one text (401).
- */
+/** The signature is missing, wrong, or outside the time tolerance. All cases share one text (401). */
 export class WebhookSignatureInvalidError extends fixedError(
   'UNAUTHENTICATED',
   'the message signature is missing or invalid',
@@ -23,7 +19,7 @@ export class WebhookSignatureInvalidError extends fixedError(
 
 export const newWebhookSecret = (): Uint8Array => new Uint8Array(randomBytes(SECRET_BYTES))
 
-/** For display, which happens once: `whsec_…`. */
+/** For display, which happens once. */
 export const formatWebhookSecret = (secret: Uint8Array): string =>
   SECRET_PREFIX + Buffer.from(secret).toString('base64')
 
@@ -46,7 +42,7 @@ export const signWebhook = (
   'webhook-signature': secrets.map((secret) => signatureOf(secret, id, String(timestampSeconds), body)).join(' '),
 })
 
-/** The signed parts are separated by dots, so an id must not contain any. */
+/** Dots separate the signed parts, so an id must not contain any. */
 const isId = (text: string): boolean => text.length <= ID_MAX && /^[A-Za-z0-9_-]+$/.test(text)
 
 const sameText = (one: string, other: string): boolean => {
@@ -54,15 +50,12 @@ const sameText = (one: string, other: string): boolean => {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Reports whether the time differs from the current time by at most five minutes. */
 export const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^(0|[1-9][0-9]{0,11})$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS
 
 /**
- * Requires that one of the secrets matches one of the signatures.
- * @param secrets if empty, verification fails after the same time
- * @param given each signature with a function that computes the expected one
- * @throws WebhookSignatureInvalidError
+ * Requires that one secret matches one signature. Without secrets, it fails after the same time. @param given
+ * signatures with functions that compute the expected ones @throws WebhookSignatureInvalidError
  */
 export const requireSignature = (
   secrets: readonly Uint8Array[],
@@ -76,12 +69,7 @@ export const requireSignature = (
   if (!verified || secrets.length === 0) throw new WebhookSignatureInvalidError()
 }
 
-/**
- * Returns the id of a message that was recently signed with one of the secrets. The caller must detect repeated
- * messages.
- * @param secrets as for requireSignature
- * @throws WebhookSignatureInvalidError
- */
+/** Returns the message's id. The caller must detect repeated messages. @throws WebhookSignatureInvalidError */
 export const verifyWebhook = (
   secrets: readonly Uint8Array[],
   headers: Headers,
