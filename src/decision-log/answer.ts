@@ -1,11 +1,8 @@
-// Builds the response bodies of the attestation API from decision records alone (spec, "Attestation response (v2)" and
-// "Task request and response (v1)"). An answer recovered after a worker's death is therefore identical to the lost one.
+// Builds responses of the attestation API from decision records alone (spec, "Attestation response (v2)" and "Task
+// request and response (v1)"), so that an answer recovered after a worker's death is identical to the lost one.
 import type { DecisionRecord } from './types.ts'
 
-/**
- * Returns the reason of a denial whose rule has a code or a message. The missing field is empty, for clients that
- * validate the shape.
- */
+/** A missing code or message becomes empty, for clients that validate the shape. */
 const reasonOf = (record: DecisionRecord): { code: string; message: string } | undefined =>
   record.compliant || (record.code === undefined && record.message === undefined)
     ? undefined

@@ -1,5 +1,5 @@
-// Reads a slot from its newest line to its oldest, across segments, in constant memory. Only whole lines count. Bytes
-// after the last newline are a torn tail; bytes beyond the length in the next segment's header were never answered.
+// Reads a slot from its newest line to its oldest, across segments, in constant memory. Bytes after the last newline,
+// or after the valid length in the next segment's header, are ignored.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError, SegmentCutError } from './errors.ts'
@@ -18,7 +18,7 @@ const readFully = (descriptor: number, into: Buffer, length: number, position: n
   }
 }
 
-/** Returns the length of the whole lines before `end`, including the last newline. */
+/** Length of the whole lines before `end`, including the last newline. */
 export const wholeLength = (descriptor: number, end: number): number => {
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(end, 1)))
   for (let from = end; from > 0; ) {
@@ -33,15 +33,14 @@ export const wholeLength = (descriptor: number, end: number): number => {
 
 export interface BackwardLine {
   readonly segment: SegmentName
-  /** Content without the newline. Valid until the next line is read. */
+  /** Without the newline. Valid until the next line is read. */
   readonly bytes: Buffer
-  /** Offset of the line in its segment; 0 for the header. */
+  /** Offset in the segment; 0 for the header. */
   readonly start: number
 }
 
 /**
- * Yields the lines of an open file that end at or before `end`, which is a line boundary, last line first.
- * @throws DecisionLineMalformedError for a line longer than MAX_LINE_BYTES
+ * Last line first. @param end a line boundary @throws DecisionLineMalformedError for a line longer than MAX_LINE_BYTES
  */
 function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes: Buffer; start: number }> {
   let held = Buffer.alloc(0)
@@ -68,15 +67,14 @@ function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes
   }
 }
 
-/** A segment, and a line boundary in it. */
 export interface SlotPosition {
   readonly segment: SegmentName
-  /** Bytes. */
+  /** Bytes; a line boundary. */
   readonly end: number
   readonly tornBytes: number
 }
 
-/** Returns the newest segment of a slot that contains a whole line, or null, and the newest segment name. */
+/** Finds the newest segment name, and the newest segment that contains a whole line. */
 export const findSlotEnd = (
   slotDirectory: string,
 ): { readonly newest: SegmentName | null; readonly position: SlotPosition | null } => {
@@ -87,7 +85,7 @@ export const findSlotEnd = (
     try {
       const size = fstatSync(descriptor).size
       const end = wholeLength(descriptor, size)
-      // A file without a whole line results from a crash; no segment is chained to it.
+      // A crash leaves a file without a whole line. No segment is chained to it.
       if (end > 0) return { newest, position: { segment, end, tornBytes: size - end } }
     } finally {
       closeSync(descriptor)
@@ -105,11 +103,7 @@ const readHeader = (line: Buffer): SegmentHeader | null => {
   }
 }
 
-/**
- * Yields all lines of a slot from `from` back to the first, including headers. Ending the iteration early closes the
- * files.
- * @throws DecisionLineMalformedError for a line longer than MAX_LINE_BYTES; system errors
- */
+/** Yields all lines back to the first, including headers. @throws DecisionLineMalformedError; system errors */
 export function* slotLinesBackwards(slotDirectory: string, from: SlotPosition): Generator<BackwardLine> {
   const segments = listSegments(slotDirectory).filter((segment) => segment.number <= from.segment.number)
   let successor: SegmentHeader | null = null
@@ -119,7 +113,7 @@ export function* slotLinesBackwards(slotDirectory: string, from: SlotPosition): 
       let end = segment.name === from.segment.name ? from.end : fstatSync(descriptor).size
       if (successor?.previous_segment === segment.name) end = Math.min(end, successor.previous_length)
       for (const line of fileLinesBackwards(descriptor, wholeLength(descriptor, end))) {
-        // Parsed before yielding, because the bytes are valid only until the next read.
+        // Parse before yielding, because the bytes are valid only until the next read.
         if (line.start === 0) successor = readHeader(line.bytes)
         yield { segment, bytes: line.bytes, start: line.start }
       }

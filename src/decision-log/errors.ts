@@ -1,4 +1,3 @@
-// Errors of the decision log. API callers see only fixed messages; the cause stays internal.
 import { CountersignError } from '../domain/errors.ts'
 import { DetailedError, NamedError } from '../lib/named-error.ts'
 
@@ -31,9 +30,7 @@ export class DecisionDirectoryMissingError extends DetailedError {
   }
 }
 
-/**
- * Returns the `code` of a system error such as ENOSPC, or the class name of other errors. Neither contains user text.
- */
+/** Code of a system error such as ENOSPC, or class name of another error. Contains no user text. */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown error'
   const code = (error as Error & { code?: unknown }).code

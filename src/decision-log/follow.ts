@@ -1,5 +1,5 @@
-// Yields new records across slots and rotations until the caller stops. It polls, because file watching misses events
-// on network file systems. Memory is bounded to one read per slot.
+// Yields new records across slots and rotations. Polls, because file watching misses events on network file systems.
+// Memory is bounded to one read per slot.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_LINE_BYTES } from './record.ts'
@@ -10,7 +10,7 @@ const READ_BYTES = 262_144
 
 export interface FollowOptions {
   readonly directory: string
-  /** Start positions, from readTail. A slot without a position is read from its beginning. */
+  /** From readTail. A slot without a position is read from its beginning. */
   readonly position: ReadonlyMap<string, FollowPosition>
   /** Resolves when the log must be polled again; never rejects. */
   readonly wait: () => Promise<void>
@@ -23,7 +23,7 @@ interface SlotRead {
   readonly more: boolean
 }
 
-/** Reads whole lines from a position. A line larger than the read buffer is read separately. */
+/** A line larger than the read buffer is read separately. */
 const readLines = (path: string, offset: number, onLine: (line: Buffer) => void): { read: number; full: boolean } => {
   const descriptor = openSync(path, 'r')
   try {
@@ -47,7 +47,7 @@ const readLines = (path: string, offset: number, onLine: (line: Buffer) => void)
 }
 
 const readSlot = (directory: string, slot: string, position: FollowPosition | null): SlotRead => {
-  // Segments are listed before reading: a segment that already has a successor is never written again.
+  // List segments before reading: a segment that already has a successor is never written again.
   const segments = listSegments(join(directory, slot))
   const index = position === null ? 0 : segments.findIndex(({ number }) => number >= position.segment.number)
   const segment: SegmentName | undefined = segments[index]
@@ -67,8 +67,7 @@ const readSlot = (directory: string, slot: string, position: FollowPosition | nu
 }
 
 /**
- * Yields each record after it is written; the records of one poll are ordered by time. May yield a record of a batch
- * that failed partway and was never answered.
+ * Records of one poll are ordered by time. May yield a record of a batch that failed partway and was never answered.
  * @throws DecisionDirectoryMissingError if the log's directory is removed
  */
 export async function* followDecisions(options: FollowOptions): AsyncGenerator<TailEntry> {

@@ -1,13 +1,12 @@
-// Returns the SHA-256 hashes of log lines in runs of whole lines of one segment. Each line contains the hash of the
-// previous line, so only the last line of a run is hashed. Verification checks whether the contained hashes are
-// correct.
+// SHA-256 hashes of log lines, in runs of whole lines of one segment. Each line contains the hash of the previous one,
+// so only the last line of a run is hashed. Verification checks the contained hashes.
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
 import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
 import { listSegments, listSlots, type SegmentName } from './segment-name.ts'
 
-/** Reads bytes of an open file from a position; fewer than `length` at the end of the file. */
+/** Returns fewer than `length` bytes at the end of the file. */
 export const readAt = (descriptor: number, position: number, length: number): Buffer => {
   const buffer = Buffer.allocUnsafe(length)
   return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position))
@@ -29,16 +28,13 @@ const HASH_BYTES = 32
 /** Start of each line except a header: `{"prev":"` and 64 hex digits. */
 const PREVIOUS_START = '{"prev":"'.length
 const PREVIOUS_END = PREVIOUS_START + 2 * HASH_BYTES
-/**
- * Character codes that distinguish records from headers: the `p` of `prev` (in a header, the `k` of `kind`), and the
- * quote after the digits.
- */
+/** Characters that distinguish records from headers: the `p` of `prev`, and the quote after the digits. */
 const PREVIOUS_LETTER = 112
 const QUOTE = 34
 const HEADER_MAX_BYTES = 4_096
 const HASH = /^[0-9a-f]{64}$/
 
-/** Returns the hashes of the whole lines in `bytes`, and the length of these lines in bytes. */
+/** Hashes of the whole lines in `bytes`, and the length of these lines. */
 export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly length: number } => {
   const ends: number[] = []
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, end + 1)) ends.push(end)
@@ -73,7 +69,7 @@ export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly le
   return { hashes, length: ends.length === 0 ? 0 : (ends.at(-1) as number) + 1 }
 }
 
-/** Returns the valid length of a segment according to the next segment's header; null if no header states it. */
+/** Valid length of a segment according to the next segment's header, if any. */
 export const countedBytes = (
   slotDirectory: string,
   segment: SegmentName,
@@ -102,7 +98,7 @@ export interface LineIntakeOptions {
 }
 
 export interface LineIntake {
-  /** Returns the next new lines, each line once; null if there are none yet. */
+  /** Returns each new line once; null if there are none yet. */
   next(): LineRun | null
   /** Flushes the returned lines to disk, so that data derived from them never outlives them. */
   flush(): void

@@ -14,7 +14,7 @@ export interface ProvenLine {
   readonly logKey: string
 }
 
-/** Returns null if no signed head covers the line yet. @throws DependencyUnavailableError before the first head */
+/** Null if no signed head covers the line yet. @throws DependencyUnavailableError before the first head */
 export type ProveLine = (line: LineToProve) => Promise<ProvenLine | null>
 
 export const PROVE_LINE = serviceKey<ProveLine>('proofs of lines')

@@ -20,7 +20,7 @@ export interface LineProof extends LinePlace {
   readonly previousHash: string
   /** True if the previous line has that hash. */
   readonly previousMatches: boolean
-  /** True if the next line contains this line’s hash; null if this is the last line of its segment. */
+  /** True if the next line contains this line’s hash; null for the last line of a segment. */
   readonly nextMatches: boolean | null
 }
 
@@ -35,7 +35,7 @@ const NEWLINE = 10
 const PREVIOUS_START = '{"prev":"'.length
 const PREVIOUS_END = PREVIOUS_START + 64
 
-/** Returns null if the file is missing, because it was archived or the index belongs to another log. */
+/** Null if the file is missing, because it was archived or the index belongs to another log. */
 const openAt = <Result>(directory: string, place: LinePlace, use: (descriptor: number) => Result): Result | null => {
   let descriptor: number
   try {
@@ -56,7 +56,7 @@ const lineAt = (descriptor: number, { offset, length }: LinePlace): Buffer | nul
   return bytes.length === length + 1 && bytes[length] === NEWLINE ? bytes.subarray(0, length) : null
 }
 
-/** Returns the texts of many lines in their order; null for missing lines. Each file is opened once. */
+/** Returns null for missing lines. Opens each file once. */
 export const readPlaces = (directory: string, places: readonly LinePlace[]): (string | null)[] => {
   const texts: (string | null)[] = places.map(() => null)
   const bySegment = Map.groupBy(places.keys(), (index) => `${places[index]?.slot}/${places[index]?.segment}`)
@@ -73,7 +73,6 @@ export const readPlaces = (directory: string, places: readonly LinePlace[]): (st
   return texts
 }
 
-/** Null if there is none. */
 const lineBefore = (descriptor: number, offset: number): Buffer | null => {
   for (let size = 4_096; ; size *= 8) {
     const length = Math.min(size, offset)
@@ -85,10 +84,7 @@ const lineBefore = (descriptor: number, offset: number): Buffer | null => {
   }
 }
 
-/**
- * Returns the line at a position with its proof; null if there is no whole line.
- * @throws DecisionLineMalformedError if the line was not written by this service
- */
+/** Null if there is no whole line. @throws DecisionLineMalformedError if the line was not written by this service */
 export const readProven = (directory: string, place: LinePlace): ProvenLine | null =>
   openAt(directory, place, (descriptor) => {
     const bytes = lineAt(descriptor, place)

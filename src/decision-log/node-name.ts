@@ -1,4 +1,4 @@
-// Name of a node. It is stored with the node's decision log, and prefixes the log's slots in data of several nodes.
+// Name of a node, stored with its decision log. Prefixes the log's slots in data of several nodes.
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -11,14 +11,11 @@ const NODE = /^[a-z0-9][a-z0-9-]{0,79}$/
 
 export const isNodeName = (text: string): boolean => NODE.test(text)
 
-/** Returns null if the log has no name, because it was never shipped or the name was removed. */
+/** Null if the log was never shipped or its name was removed. */
 export const knownNodeName = (directory: string): string | null =>
   existsSync(join(directory, NODE_FILE)) ? nodeNameOf(directory) : null
 
-/**
- * Returns the name under which this log is shipped: the host name and random letters. Creates and stores it on the
- * first call.
- */
+/** Host name and random letters. Creates and stores the name on the first call. */
 export const nodeNameOf = (directory: string): string => {
   const path = join(directory, NODE_FILE)
   if (!existsSync(path)) {

@@ -1,5 +1,4 @@
-// Link to the previous segment of a slot: name, valid length, hash of the last line, and number of bytes after it. The
-// next segment's header repeats the link, and verification compares it.
+// Link to the previous segment of a slot, repeated in the next segment's header and compared by verification.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { findSlotEnd, wholeLength } from './backwards.ts'
@@ -14,10 +13,7 @@ export interface PreviousSegment {
   readonly tornBytes: number
 }
 
-/**
- * Returns the hash of the line that ends with the newline at `end - 1`. Uses constant memory, because a damaged line
- * may be long.
- */
+/** The line ends with the newline at `end - 1`. Uses constant memory, because a damaged line may be long. */
 const hashLastLine = (descriptor: number, end: number): string => {
   const hasher = new Bun.SHA256()
   const chunk = Buffer.allocUnsafe(65_536)
@@ -31,8 +27,7 @@ const hashLastLine = (descriptor: number, end: number): string => {
 }
 
 /**
- * Returns the state that earlier instances left in a slot: the newest name, and the link to the newest segment with a
- * whole line. Both are null for a new slot. Throws system errors unchanged.
+ * Newest name, and link to the newest segment with a whole line. Both are null for a new slot. Throws system errors.
  */
 export const readSlotTie = (
   slotDirectory: string,

@@ -1,5 +1,5 @@
-// Finds a decision by its uuid, so that a retry gets the recorded answer and nothing is signed twice (invariant 3). It
-// needs no index: the request's claim has the time, and the decision is recorded soon after.
+// Finds a decision by its uuid, so that a retry gets the recorded answer and nothing is signed twice (invariant 3).
+// Needs no index: the request's claim has the time, and the decision is recorded soon after.
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { nextTurn } from '../lib/time.ts'
@@ -11,12 +11,12 @@ import { listSegments, listSlots } from './segment-name.ts'
 import { positionSince } from './time-position.ts'
 import type { DecisionRecord } from './types.ts'
 
-/** Number of lines between checks of the time and pauses for the event loop. */
+/** Lines between checks of the time and pauses for the event loop. */
 const STRIDE = 256
-/** Approximately two hundred lines. */
+/** About two hundred lines. */
 const PIECE_BYTES = 262_144
 const NEWLINE = 10
-/** Time limits for the recording of a decision after its request. The last is longer than the lifetime of a claim. */
+/** Time limits for recording a decision after its request. The last one exceeds the lifetime of a claim. */
 const SOON_MS = [1_500, 6_000, 60_000]
 
 const slotsOf = (directory: string): string[] => {
@@ -28,7 +28,7 @@ const slotsOf = (directory: string): string[] => {
   }
 }
 
-/** Yields the valid whole lines of a slot written at or after a time, in pieces, oldest first. */
+/** Yields the valid whole lines written at or after a time, in pieces, oldest first. */
 function* piecesSince(slotDirectory: string, sinceMs: number): Generator<Buffer> {
   const segments = listSegments(slotDirectory)
   const from = positionSince(slotDirectory, sinceMs)
@@ -68,9 +68,8 @@ const findIn = (piece: Buffer, uuid: string): DecisionRecord | null => {
 }
 
 /**
- * Returns the record of this uuid from any slot, recorded within a minute of `sinceMs` (Unix milliseconds), or null.
- * Most decisions are recorded within the first second or so, so that period is searched in all slots first.
- * @throws DecisionLineMalformedError or a system error if the log can't be read
+ * Searches all slots for the minute after `sinceMs` (Unix milliseconds), likely periods first. @throws
+ * DecisionLineMalformedError or a system error if the log can't be read
  */
 export const findDecision = async (
   directory: string,
@@ -96,10 +95,9 @@ export const findDecision = async (
 }
 
 /**
- * Returns the record of this uuid from any slot since `sinceMs` (Unix milliseconds), or null. It reads all lines since
- * then, newest first, because null permits signing the uuid. It doesn't see lines written during the search.
- * @throws DecisionLineMalformedError or a system error if the log can't be read; it is then unknown whether the uuid
- * was signed
+ * Reads all lines since `sinceMs` (Unix milliseconds), newest first, because null permits signing the uuid. Doesn't see
+ * lines written during the search. @throws DecisionLineMalformedError or a system error: it is then unknown whether the
+ * uuid was signed
  */
 export const recallDecision = async (
   directory: string,
@@ -118,7 +116,7 @@ export const recallDecision = async (
       }
       read += 1
       if (read % STRIDE !== 0) continue
-      // Headers and damaged lines have no time, so the next line decides. The verifier reports damaged lines.
+      // Headers and damaged lines have no time, so the next line decides.
       if ((peekTime(bytes) ?? sinceMs) < sinceMs) break
       await nextTurn()
     }

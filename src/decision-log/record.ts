@@ -1,14 +1,12 @@
-// Encodes and parses log lines. Parsing encodes the record again and compares, so extra, missing, repeated or reordered
-// keys and other spellings are rejected (docs/operations.md, "The decision log"). One JSON.stringify per line takes
-// half the time of a template with separately quoted fields, and no field can break out of its quotes.
+// Encodes and parses log lines (docs/operations.md, "The decision log"). Parsing encodes the record again and compares,
+// so other spellings are refused. One JSON.stringify per line takes half the time of a template with quoted fields.
 import { isObject } from '../lib/is-object.ts'
 import { DecisionLineMalformedError } from './errors.ts'
 import type { DecisionRecord, LogRecord, SegmentHeader } from './types.ts'
 
-/** Maximum length of a line in bytes, without the newline. */
+/** In bytes, without the newline. */
 export const MAX_LINE_BYTES = 1_048_576
 
-/** @throws DecisionLineMalformedError if a line has more than MAX_LINE_BYTES */
 export const requireLineLength = (bytes: number): void => {
   if (bytes > MAX_LINE_BYTES) throw new DecisionLineMalformedError('a line exceeds the maximum length')
 }
@@ -105,10 +103,7 @@ const require = (holds: boolean, field: string): void => {
   if (!holds) throw new DecisionLineMalformedError(`field ${field} is missing or invalid`)
 }
 
-/**
- * Checks the signatures of a decision: a compliant decision has signatures, a denial has none.
- * @throws DecisionLineMalformedError with the name of the field
- */
+/** A compliant decision has signatures, a denial has none. @throws DecisionLineMalformedError with the field's name */
 const checkSignatures = (record: DecisionRecord): void => {
   const count = record.attesters.length
   require(record.signatures.length === count, 'signatures')
@@ -121,10 +116,7 @@ const checkSignatures = (record: DecisionRecord): void => {
   }
 }
 
-/**
- * Rejects a record whose line could not be parsed. Takes a few nanoseconds, because JSON quotes all texts and their
- * characters need no check.
- */
+/** Rejects a record whose line could not be parsed. Cheap: JSON quotes all texts, so their characters need no check. */
 export const checkRecordable = (record: LogRecord): void => {
   require(record.uuid.length === 36, 'uuid')
   require(isTime(record.at), 'at')
@@ -148,8 +140,7 @@ const parseObject = (line: string): Record<string, unknown> => {
 }
 
 /**
- * Parses a line after the header. `prev` is the contained hash of the previous line.
- * @throws DecisionLineMalformedError unless encodeRecord would write exactly this line
+ * `prev` is the contained hash. @throws DecisionLineMalformedError unless encodeRecord would write exactly this line
  */
 export const parseRecordLine = (line: string): { readonly prev: string; readonly record: LogRecord } => {
   const value = parseObject(line)
@@ -184,10 +175,7 @@ export const parseRecordLine = (line: string): { readonly prev: string; readonly
   return { prev, record }
 }
 
-/**
- * Parses the first line of a segment.
- * @throws DecisionLineMalformedError unless encodeHeader would write exactly this line
- */
+/** @throws DecisionLineMalformedError unless encodeHeader would write exactly this line */
 export const parseHeaderLine = (line: string): SegmentHeader => {
   const value = parseObject(line)
   require(value['kind'] === 'segment', 'kind')
@@ -211,7 +199,7 @@ const KINDS = ['attestation', 'task', 'withheld'] as const
 
 const UUID_END = 46
 
-/** Returns the kind and uuid of a line without parsing the rest; null if the line doesn't start like a record. */
+/** Null if the line doesn't start like a record. Does not parse the rest. */
 export const peekUuid = (line: Buffer): { readonly kind: LogRecord['kind']; readonly uuid: string } | null => {
   for (const kind of KINDS) {
     if (line[KIND_OFFSET] !== kind.charCodeAt(0)) continue
@@ -223,10 +211,7 @@ export const peekUuid = (line: Buffer): { readonly kind: LogRecord['kind']; read
   return null
 }
 
-/**
- * Returns the time of a line in Unix milliseconds without parsing the rest; null if the line doesn't start like a
- * record.
- */
+/** Unix milliseconds; null if the line doesn't start like a record. Does not parse the rest. */
 export const peekTime = (line: Buffer): number | null => {
   const peeked = peekUuid(line)
   if (peeked === null) return null

@@ -1,6 +1,5 @@
-// Finds the decisions of a dead worker's jobs in its log. The pool answers them from their records and never signs them
-// again (invariant 3; threats, row 8). A worker answers in the order of its records. All records after a job's record
-// thus belong to jobs in flight, and the search is short.
+// Finds the decisions of a dead worker's jobs in its log, so that they are never signed again (invariant 3; threats,
+// row 8). Workers answer in the order of their records, so all later records belong to jobs in flight.
 import { basename, dirname, join } from 'node:path'
 import { findSlotEnd, slotLinesBackwards } from './backwards.ts'
 import { DecisionLineMalformedError } from './errors.ts'
@@ -9,23 +8,23 @@ import { type SegmentFiles, systemSegmentFiles } from './segment-files.ts'
 import { parseSegmentName } from './segment-name.ts'
 import type { DecisionRecord } from './types.ts'
 
-/** Default length of the search: at least this many bytes, or more for many uuids. The lines of a uuid are shorter. */
+/** Search limit: this many bytes, or more for many uuids. The lines of a uuid are shorter. */
 const SEARCH_BYTES = 2_097_152
 const SEARCH_BYTES_PER_UUID = 16_384
 
 export interface RecoveryOptions {
   readonly maxBytes?: number
-  /** True if the log uses sync: a record that was not flushed is flushed before it is returned. */
+  /** If the log uses sync: flushes an unflushed record before returning it. */
   readonly sync?: boolean
   readonly files?: SegmentFiles
 }
 
 /**
- * Returns the records of these uuids in a slot's log, by uuid. Call it when the worker can't write any longer. It reads
- * back from the newest line, across rotations. A missing uuid was never answered and may be dispatched again.
+ * Records of these uuids, by uuid. Call it when the worker can't write any longer. A missing uuid was never answered
+ * and may be dispatched again.
  * @param slotOrSegment directory of the slot, or path of any of its segments
- * @throws DecisionLineMalformedError or a system error if the log can't be read; it is then unknown what was signed,
- * and none of the jobs may be dispatched again
+ * @throws DecisionLineMalformedError or a system error: it is then unknown what was signed, so dispatch none of the
+ * jobs
  */
 export const recoverDecisions = (
   slotOrSegment: string,

@@ -1,5 +1,4 @@
-// Reads the lines of a slot in order, from any position, across rotations and while the slot grows. Each line has its
-// position, so that a reader can resume after a restart and find the line again.
+// Reads the lines of a slot in order, from any position, across rotations and while the slot grows.
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
@@ -21,7 +20,7 @@ export interface ScannedLine {
   readonly slot: string
   readonly segment: string
   readonly offset: number
-  /** Length in bytes, without the newline. */
+  /** In bytes, without the newline. */
   readonly length: number
   readonly text: string
 }
@@ -33,7 +32,7 @@ export interface SegmentCut {
 }
 
 export interface SlotScanner {
-  /** Returns the next line without taking it; null if there is none yet. Skips headers. */
+  /** Does not take the line. Null if there is none yet. Skips headers. */
   peek(): ScannedLine | null
   take(): void
   position(): ScanPosition | null
@@ -45,14 +44,14 @@ interface OpenSegment {
   readonly name: SegmentName
   readonly descriptor: number
   offset: number
-  /** Bytes read from the file. The bytes starting at `start` are pending; their file offset is `offset`. */
+  /** Bytes read from the file. Those from `start` are pending, at the file offset `offset`. */
   held: Buffer
   start: number
   /** True if a later segment already existed when this one was read to its end, so it no longer grows. */
   complete: boolean
 }
 
-/** Returns null if the first line isn't a header; such a segment has no link to the previous one. */
+/** Null if the first line isn't a header; such a segment has no link to the previous one. */
 const headerOf = (line: Buffer) => {
   try {
     return parseHeaderLine(line.toString('utf8'))
@@ -62,10 +61,7 @@ const headerOf = (line: Buffer) => {
   }
 }
 
-/**
- * Throws system errors unchanged; the scanner stays usable.
- * @param list replaced in tests, to simulate events between a read and a directory listing
- */
+/** The scanner stays usable after system errors. @param list replaced in tests to simulate concurrent rotations */
 export const createSlotScanner = (
   directory: string,
   slot: string,
@@ -119,7 +115,7 @@ export const createSlotScanner = (
     segment.offset += length + 1
   }
 
-  /** Reads the valid length of the previous segment from a header, and records a cut if more was read. */
+  /** Reads the previous segment's valid length from a header, and records a cut if more was read. */
   const readHeader = (line: Buffer, before: OpenSegment): void => {
     const header = headerOf(line)
     const segment = before.name.name
@@ -128,7 +124,7 @@ export const createSlotScanner = (
     }
   }
 
-  /** Moves to the segment after a complete one. Returns false if there is none. */
+  /** Moves to the next segment. Returns false if there is none. */
   const follow = (segment: OpenSegment): boolean => {
     const successor = successorOf(segment.name.number)
     if (successor === undefined) return false

@@ -1,4 +1,4 @@
-// File operations for writing a segment, as an interface so that tests can make each of them fail.
+// File operations for writing a segment, so that tests can make each of them fail.
 import {
   closeSync,
   constants,
@@ -19,13 +19,13 @@ export interface SegmentFiles {
   makeDirectory(path: string): void
   /** Creates a file for appending, with mode 0600, and returns its descriptor. Throws EEXIST if the name exists. */
   create(path: string): number
-  /** Appends bytes from `offset` to `offset + length`. Returns the number of bytes written, which may be smaller. */
+  /** Returns the number of bytes written, which may be smaller than `length`. */
   write(descriptor: number, bytes: Uint8Array, offset: number, length: number): number
   truncate(descriptor: number, length: number): void
   syncData(descriptor: number): void
   close(descriptor: number): void
   remove(path: string): void
-  /** Returns the size in bytes; null if the file doesn't exist. */
+  /** In bytes; null if the file doesn't exist. */
   size(path: string): number | null
   syncPath(path: string): void
 }

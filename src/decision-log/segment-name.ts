@@ -1,6 +1,5 @@
 // Names of slots and segments: `<decisions>/<slot>/<UTC time>-<number>.ndjson`, for example
-// `w00/20261120T101112.123Z-000001.ndjson`. Names sort by time. The number determines the order within a slot, because
-// it grows regardless of the clock.
+// `w00/20261120T101112.123Z-000001.ndjson`. Names sort by time; the number gives the order, regardless of the clock.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCodeOf, isMissingFile } from '../lib/named-error.ts'
@@ -29,10 +28,7 @@ export const parseSegmentName = (name: string): SegmentName | null => {
 
 export const stampOf = (atMs: number): string => new Date(atMs).toISOString().replaceAll('-', '').replaceAll(':', '')
 
-/**
- * Returns the name of a new segment. If the clock is behind the previous segment's time, the name repeats that time, so
- * that names stay in the order of writing.
- */
+/** If the clock is behind the previous segment's time, the name repeats that time, so that names stay in order. */
 export const nextSegmentName = (atMs: number, previous: SegmentName | null): SegmentName => {
   const now = stampOf(atMs)
   const stamp = previous !== null && previous.stamp > now ? previous.stamp : now
@@ -40,7 +36,7 @@ export const nextSegmentName = (atMs: number, previous: SegmentName | null): Seg
   return { name: `${stamp}-${String(number).padStart(6, '0')}.ndjson`, stamp, number }
 }
 
-/** Returns the segments of a slot, oldest first, without other files. Empty if the directory doesn't exist. */
+/** Oldest first, without other files. Empty if the directory doesn't exist. */
 export const listSegments = (slotDirectory: string): SegmentName[] => {
   let names: string[]
   try {
@@ -55,10 +51,7 @@ export const listSegments = (slotDirectory: string): SegmentName[] => {
     .sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1))
 }
 
-/**
- * Returns the slots of a log in the order of their names.
- * @throws DecisionDirectoryMissingError
- */
+/** Sorted by name. @throws DecisionDirectoryMissingError */
 export const listSlots = (directory: string): string[] => {
   try {
     return readdirSync(directory, { withFileTypes: true })

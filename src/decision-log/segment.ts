@@ -2,8 +2,8 @@
 // file, or throws DecisionLogError and no line is valid.
 //
 // 1. One instance writes one file, created with O_EXCL, and never opens another instance's file.
-// 2. A batch is encoded completely before its first byte is written, and then written by one call, or more after a
-//    short write. Length and hash in memory change only after complete success.
+// 2. A batch is encoded completely before its first byte is written. Length and hash in memory change only after complete
+//    success.
 // 3. After a failure, the file is truncated to its last valid length and never written again. If truncation fails too,
 //    the next segment's header records the valid length. So no line is ever appended to a partial line.
 // 4. The next append opens a new segment, linked to the valid part of the previous one by name, length and hash.
@@ -19,7 +19,7 @@ import type { LogRecord, SegmentWriter } from './types.ts'
 const DAY_MS = 86_400_000
 
 export interface SegmentOptions {
-  /** Directory of the log, which contains the slot's directory. Created with mode 0700 if missing. */
+  /** Contains the slot's directory. Created with mode 0700 if missing. */
   readonly directory: string
   /** See slotName. The caller ensures that a slot has one writer at a time. */
   readonly slot: string
@@ -137,7 +137,7 @@ class SlotWriter implements SegmentWriter {
     return this.current
   }
 
-  /** Step 2: encodes the batch into the buffer. Returns its length in bytes, and the hash of its last line. */
+  /** Step 2. Returns the batch's length in bytes, and the hash of its last line. */
   private encode(records: readonly LogRecord[], open: OpenSegment): { readonly length: number; readonly hash: string } {
     let { hash } = open
     const lines: string[] = []
@@ -156,7 +156,7 @@ class SlotWriter implements SegmentWriter {
     return { length: this.encoder.encodeInto(text, this.buffer).written, hash }
   }
 
-  /** Step 2: writes the encoded batch. */
+  /** Step 2. */
   private write(open: OpenSegment, { length, hash }: { readonly length: number; readonly hash: string }): void {
     try {
       writeFully(this.files, open.descriptor, this.buffer, length)
@@ -223,9 +223,7 @@ class SlotWriter implements SegmentWriter {
     return { segment, path, descriptor, day: Math.floor(nowMs / DAY_MS), length: bytes.length, hash }
   }
 
-  /**
-   * A stray file with a complete header is a segment to all readers, so the chain includes it; otherwise it is ignored.
-   */
+  /** A stray file with a complete header is a segment to all readers, so the chain must include it. */
   private settleStray(): void {
     const { stray } = this
     if (stray === null) return
@@ -236,7 +234,7 @@ class SlotWriter implements SegmentWriter {
 
   private readTie(): PreviousSegment | null {
     const { tie, newest } = readSlotTie(this.slotDirectory)
-    // Unflushed lines of a killed instance become valid through the new link, so they are flushed first.
+    // The new link makes unflushed lines of a killed instance valid, so flush them first.
     if (this.options.sync && tie !== null) this.files.syncPath(join(this.slotDirectory, tie.segment.name))
     this.newest = newest
     return tie
@@ -244,9 +242,8 @@ class SlotWriter implements SegmentWriter {
 }
 
 /**
- * Opens a new segment in the slot. File system errors don't throw: the writer's `failure` states the reason, and each
- * append tries again. A worker started on a full disk thus recovers like a worker whose disk filled later.
- * @throws RangeError if the slot name isn't a single path element
+ * File system errors don't throw: `failure` states the reason, and each append tries again. A worker started on a full
+ * disk thus recovers when there is space. @throws RangeError if the slot name isn't a single path element
  */
 export const openSegment = (options: SegmentOptions): SegmentWriter => {
   if (!isSlotName(options.slot))

@@ -1,5 +1,5 @@
-// Reads lines of other nodes from their shipped logs. Each line is written at its own offset in a sparse file, so that
-// readers of log positions, including proofs, work on it.
+// Reads lines of other nodes from their shipped logs. Writes each line at its own offset in a sparse file, so that
+// readers of log positions work on it.
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,10 +15,7 @@ export type Surroundings = 'none' | 'neighbours'
 /** Number of bytes of the next line that contain its hash of this line. */
 const NEXT_BYTES = 128
 
-/**
- * Size of a full piece. The last piece is replaced as a whole until it is full. A segment of the default size has 64
- * pieces.
- */
+/** The last piece is replaced as a whole until it is full. A segment of the default size has 64 pieces. */
 export const PIECE_BYTES = 4_194_304
 
 type ShippedName =
@@ -31,17 +28,20 @@ type ShippedName =
       readonly offset: number
     }
 
-/** Each closed segment has an object with its SHA-256. Pieces of the open segment sort by offset, so that `cat` joins them. */
+/**
+ * Each closed segment has an object with its SHA-256. Pieces of the open segment sort by offset, so that `cat` joins
+ * them.
+ */
 export const segmentObject = (node: string, slot: string, segment: string): string => `${node}/${slot}/${segment}`
 
-/** The object’s format is that of `sha256sum -c`. */
+/** In the format of `sha256sum -c`. */
 export const digestObject = (node: string, slot: string, segment: string): string =>
   `${segmentObject(node, slot, segment)}.sha256`
 
 export const pieceObject = (node: string, slot: string, segment: string, offset: number): string =>
   `${segmentObject(node, slot, segment)}.${String(offset).padStart(12, '0')}.part`
 
-/** Returns null if the name has another form. */
+/** Null if the name has another form. */
 export const parseShippedName = (name: string): ShippedName | null => {
   const [node = '', slot = '', file = '', ...more] = name.split('/')
   if (!isNodeName(node) || !isSlotName(slot) || more.length > 0) return null
@@ -52,7 +52,7 @@ export const parseShippedName = (name: string): ShippedName | null => {
   return { kind: file === segment ? 'segment' : 'digest', node, slot, segment }
 }
 
-/** Reads from the closed segment, or from the pieces of the open one; null if neither contains the range. */
+/** Reads the closed segment, or pieces of the open one; null if neither contains the range. */
 const readShipped = async (
   target: ShipTarget,
   node: string,
@@ -76,8 +76,7 @@ const readShipped = async (
 }
 
 /**
- * Copies lines of a node's log into `scratch`, which can then be read like that log at these positions.
- * @param pieceBytes piece size of the shipper
+ * Copies lines of a node's log into `scratch`, to be read like that log. @param pieceBytes piece size of the shipper
  */
 export const bringLines = async (
   target: ShipTarget,

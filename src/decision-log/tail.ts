@@ -14,7 +14,7 @@ export interface TailEntry {
   readonly line: string
 }
 
-/** Resume position of a follower in a slot: number of bytes of a segment that were read. */
+/** Number of bytes of a segment that a follower has read. */
 export interface FollowPosition {
   readonly segment: SegmentName
   readonly offset: number
@@ -23,14 +23,14 @@ export interface FollowPosition {
 export interface Tail {
   /** Oldest first. */
   readonly entries: readonly TailEntry[]
-  /** Resume positions by slot, which neither skip nor repeat records. */
+  /** By slot. Resuming there neither skips nor repeats records. */
   readonly position: ReadonlyMap<string, FollowPosition>
   /** Number of unreadable lines; `decisions verify` lists them. */
   readonly unreadable: number
   readonly unreadableAt: string | null
 }
 
-/** Returns null if the bytes are not the line of a record. */
+/** Null if the bytes are not the line of a record. */
 export const readEntry = (slot: string, segment: string, bytes: Buffer): TailEntry | null => {
   const line = bytes.toString('utf8')
   try {
@@ -48,11 +48,7 @@ interface SlotCursor {
   next: TailEntry | null
 }
 
-/**
- * Returns the last `count` records across slots. Lines of a slot that are out of order, because its clock was set back,
- * keep their order. Uses memory for `count` records and one chunk per slot.
- * @throws DecisionDirectoryMissingError
- */
+/** If a slot's clock was set back, its lines keep their order. @throws DecisionDirectoryMissingError */
 export const readTail = (directory: string, count: number): Tail => {
   const position = new Map<string, FollowPosition>()
   const cursors: SlotCursor[] = []

@@ -1,5 +1,5 @@
-// Finds the position of a time in a slot's log by binary search, so that the cost doesn't depend on the size of the
-// log. Lines are in the order of their times, unless the clock was set back.
+// Finds the position of a time in a slot's log by binary search. Lines are in the order of their times, unless the
+// clock was set back.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAt } from './line-hashes.ts'
@@ -11,7 +11,7 @@ import { listSegments, listSlots, stampOf } from './segment-name.ts'
 const PIECE_BYTES = 65_536
 const NEWLINE = 10
 
-/** Returns the first line that starts after `position` and before `end`; null if none is near, or it has no time. */
+/** First line that starts between `position` and `end`; null if none is near, or it has no time. */
 const lineAfter = (descriptor: number, position: number, end: number): { start: number; atMs: number } | null => {
   const read = readAt(descriptor, position, PIECE_BYTES)
   const newline = read.indexOf(NEWLINE)
@@ -21,7 +21,7 @@ const lineAfter = (descriptor: number, position: number, end: number): { start: 
   return atMs === null ? null : { start, atMs }
 }
 
-/** Returns the offset of a line such that all lines before it are older than `sinceMs`. */
+/** Offset of a line such that all lines before it are older than `sinceMs`. */
 const beginningOf = (path: string, sinceMs: number): number => {
   const descriptor = openSync(path, 'r')
   try {
@@ -39,10 +39,7 @@ const beginningOf = (path: string, sinceMs: number): number => {
   }
 }
 
-/**
- * Returns the position from which to read all lines written at or after a time (Unix milliseconds). Null for the
- * beginning of the slot. Throws system errors unchanged.
- */
+/** Position from which to read all lines since a time (Unix milliseconds); null for the beginning of the slot. */
 export const positionSince = (slotDirectory: string, sinceMs: number): ScanPosition | null => {
   const stamp = stampOf(sinceMs)
   const segment = listSegments(slotDirectory).findLast((one) => one.stamp <= stamp)
@@ -58,11 +55,7 @@ export interface SegmentFile {
   readonly size: number
 }
 
-/**
- * Returns the segments that may contain lines written at or after a time. A segment ends when the next one of its slot
- * begins.
- * @throws DecisionDirectoryMissingError
- */
+/** A segment ends when the next one of its slot begins. @throws DecisionDirectoryMissingError */
 export const segmentsSince = (directory: string, sinceMs: number): SegmentFile[] =>
   listSlots(directory).flatMap((slot) => {
     const segments = listSegments(join(directory, slot))

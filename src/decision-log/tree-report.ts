@@ -9,7 +9,6 @@ export interface TreeReport {
   readonly newer: number
   /** Number of covered lines that were not checked, because they are archived or belong to other nodes. */
   readonly elsewhere: number
-  /** Descriptions of problems, each with its position. */
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
 }

@@ -3,9 +3,8 @@
 import type { DecisionLogError } from './errors.ts'
 
 /**
- * Facts as collected, by part. Personal facts (client address, identity) are stored only as keyed hashes, under names
- * that end with "_hash". `lists` contains the addresses that were looked up. If the facts are too long for a line, only
- * their SHA-256 is stored.
+ * Facts by part. Personal facts (client address, identity) are keyed hashes, under names that end with "_hash". `lists`
+ * contains the looked-up addresses. If the facts are too long for a line, only their SHA-256 is stored.
  */
 export interface RecordedFacts {
   readonly [part: string]: unknown
@@ -13,10 +12,7 @@ export interface RecordedFacts {
   readonly sha256?: string
 }
 
-/**
- * Age of a list, and the looked-up addresses that it contains and doesn't contain. An age of null means that the list
- * could not be read.
- */
+/** Age of a list (null: unreadable), and the looked-up addresses that it contains and doesn't contain. */
 export interface RecordedList {
   readonly age: number | null
   readonly in: readonly string[]
@@ -70,10 +66,7 @@ export interface DecisionRecord {
   readonly policy_name: string
 }
 
-/**
- * First line of each segment, which links it to the previous segment of the slot. The four `previous_` fields are null,
- * null, 0 and 0 in the first segment of a slot.
- */
+/** First line of each segment. In the first segment of a slot, the `previous_` fields are null, null, 0 and 0. */
 export interface SegmentHeader {
   readonly kind: 'segment'
   readonly version: 1
@@ -85,12 +78,9 @@ export interface SegmentHeader {
   /** File name of the previous segment, and hash of its last valid line. */
   readonly previous_segment: string | null
   readonly previous_hash: string | null
-  /** Valid length of the previous segment in bytes, including the last newline. */
+  /** In bytes, including the last newline. */
   readonly previous_length: number
-  /**
-   * Number of bytes after the valid length, left by a crash or a failed write. They aren't records and were never
-   * answered.
-   */
+  /** Bytes after the valid length, left by a crash or a failed write. They were never answered. */
   readonly previous_torn_bytes: number
 }
 
@@ -111,12 +101,11 @@ export interface SegmentWriter {
   /** Reason that the log can't be written; null if the last attempt succeeded. */
   readonly failure: DecisionLogError | null
   /**
-   * Appends records, each chained to the previous line by SHA-256. Returns when the file contains them or, with sync,
-   * the disk. After a failure, the next call opens a new segment, so logging recovers when the disk has space again. An
-   * empty batch only attempts this recovery.
-   * @throws DecisionLogError if the records can't be written; nothing may then be signed or answered
+   * Returns when the file contains the records or, with sync, the disk. After a failure, the next call opens a new
+   * segment, so that logging recovers when the disk has space; an empty batch only attempts this. @throws
+   * DecisionLogError if nothing may be signed or answered
    */
   append(records: readonly LogRecord[]): void
-  /** Closes the log; later appends throw. Never throws. */
+  /** Later appends throw. Never throws. */
   close(): void
 }

@@ -1,10 +1,7 @@
-// Exact set of uuids in bounded memory, to prove that no uuid occurs twice among more records than fit. It covers a
-// range of hashes, initially all 2^32. If it is full, it halves its range and drops the uuids outside it. The caller
-// repeats the pass for the remaining ranges.
+// Exact set of uuids in bounded memory, to prove that no uuid occurs twice. If it is full, it halves its range of
+// hashes (initially all 2^32) and drops the uuids outside it; the caller repeats the pass for the remaining ranges.
 
-/**
- * Number of entries before the ledger halves its range, 34 bytes each: 143 MB in total, and twice that during halving.
- */
+/** Entries before the range is halved, 34 bytes each: 143 MB, and twice that during halving. */
 export const LEDGER_MAX_UUIDS = 4_194_304
 
 const HASHES = 2 ** 32
@@ -15,8 +12,7 @@ const FLAGS = { decision: 1, withheld: 2 } as const
 
 export interface UuidLedger {
   /**
-   * Records a use of a uuid (36 characters, hex and dashes). Returns true for a duplicate: a uuid may be used once for a
-   * decision and once for a withheld one. Returns false for a uuid outside the range.
+   * True for a duplicate: a uuid may be used once for a decision and once for a withheld one. False outside the range.
    */
   add(uuid: string, use: UuidUse): boolean
   nextRange(): boolean
@@ -24,7 +20,7 @@ export interface UuidLedger {
 
 const hexValue = (code: number): number => (code <= 57 ? code - 48 : (code | 32) - 87)
 
-/** Mixes a word into a hash (finalizer of MurmurHash3), because uuids from one generator may share most bits. */
+/** Finalizer of MurmurHash3, because uuids from one generator may share most bits. */
 const mix = (hash: number, word: number): number => {
   let mixed = Math.imul(hash ^ word, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
@@ -62,7 +58,7 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS): UuidLedge
 
   const inRange = (hash: number): boolean => hash >= rangeStart && hash < rangeStart + rangeWidth
 
-  /** Returns the slot of the key at `offset`, or the free slot for it. Ranges divide the high bits of a hash. */
+  /** Slot of the key at `offset`, or the free slot for it. Ranges divide the high bits of a hash. */
   const find = (from: Uint32Array, offset: number, hash: number): number => {
     for (let slot = hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
       if (flags[slot] === 0) return slot

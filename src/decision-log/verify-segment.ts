@@ -6,9 +6,9 @@ import type { SegmentName } from './segment-name.ts'
 import type { LogRecord, SegmentHeader } from './types.ts'
 
 export interface SegmentProblem {
-  /** Line number, starting at 1 for the header. */
+  /** Starts at 1 for the header. */
   readonly line: number
-  /** Description without content of the line. */
+  /** Contains no content of the line. */
   readonly detail: string
 }
 
@@ -21,7 +21,7 @@ export interface SegmentReport {
   /** Unix milliseconds of the first and last readable record; null if there is none. */
   readonly firstAt: number | null
   readonly lastAt: number | null
-  /** Hash of the last line. Stored elsewhere, it later proves that no line changed. */
+  /** Hash of the last line. A copy kept elsewhere can prove later that no line changed. */
   readonly lastHash: string | null
   readonly ok: boolean
   readonly problem: SegmentProblem | null
@@ -42,7 +42,7 @@ export interface SegmentInChain {
   readonly previousIsEmpty: boolean
 }
 
-/** Returns the valid length in bytes: the length in the successor's header, or the whole file. */
+/** In bytes: the length in the successor's header, or the whole file. */
 export const countedBytes = (chained: SegmentInChain): number =>
   chained.successor?.previous_segment === chained.segment.name
     ? Math.min(chained.successor.previous_length, chained.bytes)
@@ -57,7 +57,7 @@ const detailOf = (error: unknown): string =>
       ? 'the line is not UTF-8'
       : `the segment cannot be read: ${reasonOf(error)}`
 
-/** Returns the problem of the header's link to the previous segment, or null. */
+/** Problem of the header's link to the previous segment, or null. */
 const tieProblem = (chained: SegmentInChain, before: SegmentReport | null): string | null => {
   const { header, segment, slot } = chained
   if (header === null) return chained.headerProblem
@@ -91,7 +91,7 @@ const tailProblem = (chained: SegmentInChain, wholeBytes: number, warnings: stri
 }
 
 export interface SegmentVisitor {
-  /** Returns a problem of the record in relation to all others, or null. */
+  /** Problem of the record in relation to all others, or null. */
   onRecord(record: LogRecord): string | null
   onChunk(bytes: number): void
 }
@@ -148,7 +148,7 @@ export const verifySegment = async (
   return { slot, name: segment.name, bytes, lines, firstAt, lastAt, lastHash, ok: problem === null, problem, warnings }
 }
 
-/** Returns the report on a file without a whole line, left by a crash at its creation. It never contained a record. */
+/** For a file without a whole line, left by a crash at its creation. It never contained a record. */
 export const emptySegmentReport = (slot: string, name: string, bytes: number): SegmentReport => ({
   slot,
   name,

@@ -1,6 +1,5 @@
-// Verifies the whole log in constant memory: every hash, link and line format, and that every uuid is decided once. A
-// hash chain can't reveal a changed line with recomputed hashes, truncation, or a removed slot; the tree does
-// (verify-tree.ts).
+// Verifies every hash, link and line format, and that every uuid is decided once, in constant memory. Only the tree
+// reveals recomputed hashes, truncation, or a removed slot (verify-tree.ts).
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
@@ -30,7 +29,7 @@ export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void
   /** Called for each decision with an already decided uuid. */
   readonly onRepeated?: (uuid: string) => void
-  /** Maximum number of uuids in memory; see uuid-ledger.ts. */
+  /** Maximum uuids in memory; see uuid-ledger.ts. */
   readonly maxUuids?: number
 }
 
@@ -86,13 +85,13 @@ const readStart = (path: string, segment: SegmentName): SegmentStart => {
   }
 }
 
-/** Returns the header of the segment at a path; null if the first line isn't a header. */
+/** Null if the first line isn't a header. */
 export const firstHeader = (path: string): SegmentHeader | null => {
   const segment = parseSegmentName(basename(path))
   return segment === null ? null : readStart(path, segment).header
 }
 
-/** Returns the segments of a slot as a chain, and the segments without a line. */
+/** Segments of a slot as a chain, and segments without a line. */
 const readSlot = (directory: string, slot: string): { chain: SegmentInChain[]; empty: SegmentStart[] } => {
   const starts = listSegments(join(directory, slot)).map((segment) =>
     readStart(join(directory, slot, segment.name), segment),
@@ -109,10 +108,10 @@ const readSlot = (directory: string, slot: string): { chain: SegmentInChain[]; e
   return { chain, empty }
 }
 
-/** Records a line's uuid. Returns true if the line is a decision with the uuid of an earlier decision. */
+/** Returns true if the line is a decision with the uuid of an earlier decision. */
 type NoteUuid = (chained: SegmentInChain, record: { readonly kind: string; readonly uuid: string }) => boolean
 
-/** Searches a segment again for the first repeated decision whose uuid is in the ledger's range. */
+/** Searches again for the first repeated decision whose uuid is in the ledger's range. */
 const findRepeatedUuid = async (
   directory: string,
   chained: SegmentInChain,
@@ -159,10 +158,7 @@ const reportOf = (
   }
 }
 
-/**
- * Verifies several logs with one report each, and checks that no uuid occurs twice in any of them.
- * @throws DecisionDirectoryMissingError
- */
+/** One report per log. Checks also that no uuid occurs twice in all logs. @throws DecisionDirectoryMissingError */
 export const verifyLogs = async (
   directories: readonly string[],
   options: VerifyOptions = {},
@@ -230,10 +226,7 @@ export const verifyLogs = async (
   )
 }
 
-/**
- * Verifies all segments of all slots. Problems are data in the report. The log may be in use.
- * @throws DecisionDirectoryMissingError
- */
+/** Problems are data in the report. The log may be in use. @throws DecisionDirectoryMissingError */
 export const verifyDecisions = async (directory: string, options: VerifyOptions = {}): Promise<VerifyReport> => {
   const [report] = await verifyLogs([directory], options)
   return report as VerifyReport
