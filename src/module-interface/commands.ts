@@ -9,7 +9,7 @@ interface CommandModule {
   readonly commands?: ModuleCommands
 }
 
-/** @param noun Undefined for all nouns */
+/** @param noun undefined for all nouns */
 export const loadCommands = async (modules: readonly CommandModule[], noun?: string): Promise<readonly Command[]> => {
   const loaded = modules.flatMap(({ name, commands = {} }) =>
     Object.entries(commands)

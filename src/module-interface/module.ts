@@ -1,5 +1,5 @@
-// Interface between the core and its modules. A module is a folder of src/modules with a declaration in module.ts. The
-// core receives the declarations (src/modules.ts) and never imports a module.
+// Interface between the core and its modules. The core receives the declarations in src/modules/*/module.ts
+// (src/modules.ts) and never imports a module.
 import type { LeaderTask } from '../cluster/leader.ts'
 import type { Verb } from '../command-line/command.ts'
 import type { Config } from '../config/config.ts'
@@ -38,9 +38,9 @@ export interface ModuleCore {
   readonly folder: DataFolder
   readonly store: Store
   readonly target: StoreTarget
-  /** Whether this process is the first of its node. */
+  /** True for the first process of its node. */
   readonly isFirst: boolean
-  /** Whether the service runs a trial of a restored backup. */
+  /** True in a trial of a restored backup. */
   readonly isTrial: boolean
   /** Finds services that modules provide before opening. */
   readonly findService: FindService
@@ -55,7 +55,7 @@ export interface OpenedModule {
   readonly tracer?: Tracer
   /** Adds metrics of the declaration, with or without samples. */
   readonly addMetrics?: (exposition: Exposition) => void
-  /** Services of this process, in addition to `services` of the declaration. */
+  /** In addition to `services` of the declaration. */
   readonly services?: readonly ProvidedService[]
   /** Called after the listeners and the signing workers have stopped. */
   stop?(): Promise<void> | void
@@ -63,7 +63,7 @@ export interface OpenedModule {
 
 /** Parts of the core in a process that serves attestations, before the signing workers start. */
 export interface AttestationCore extends ModuleCore {
-  /** Source of the passphrase of the keystores. */
+  /** For the keystores. */
   readonly passphrase: Passphrase
   /** Attesters whose keys are present. */
   readonly attesters: readonly AttesterReference[]
@@ -79,7 +79,6 @@ export interface AttestationParts extends Pick<OpenedModule, 'addMetrics' | 'sto
 
 /** Sources for screening session wallets. */
 export interface WalletSources {
-  /** Current address lists. */
   readonly lists: () => readonly ListMembership[]
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
@@ -89,7 +88,6 @@ export interface WalletSources {
 
 export interface IdentityCore {
   readonly evidence: EvidenceService
-  /** Results of automatic document reading. */
   readonly readings: DocumentReadings
   /** Facts that policies used to decide sessions. */
   readonly decisionFacts: DecisionFacts
@@ -100,7 +98,7 @@ export interface IdentityCore {
   /** Creates session changes over the given `changeStatus`, with the usual notifications. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   readonly wallets: WalletSources
-  /** Records a policy decision. @param seconds Since the submission */
+  /** Records a policy decision. @param seconds since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
 }
 
@@ -108,8 +106,8 @@ export interface IdentityCore {
 export interface SessionCore extends ModuleCore, IdentityCore {
   /**
    * Call in the transaction of an automatic completion, after the change of status, which locks the links between
-   * sessions. Throws ChecksPendingError if the compared data has changed since the session's checks, and
-   * LinkedSessionsError if linked data was not compared.
+   * sessions. @throws ChecksPendingError if the compared data has changed; LinkedSessionsError if linked data was not
+   * compared
    */
   readonly requireCurrent: (tables: Tables, session: Session) => Promise<void>
 }
@@ -138,19 +136,18 @@ export interface Module extends ModuleSettings {
   readonly trialEnvironment?: (config: Config) => Readonly<Record<string, string>>
   /** Services for the running service and for commands. Implementations import their code on use. */
   readonly services?: (core: Pick<ModuleCore, 'config' | 'folder'>) => readonly ProvidedService[]
-  /** Imports the module's operations. */
   readonly operations?: () => Promise<ModuleOperations>
   /** Commands not derived from operations. */
   readonly commands?: ModuleCommands
   /** Commands without a noun. */
   readonly verbs?: Readonly<Record<string, Verb>>
-  /** Imports the module's checks for `countersign doctor`. */
+  /** Checks for `countersign doctor`. */
   readonly inspect?: (inspection: Inspection) => Promise<readonly Finding[]>
   /** Imports and starts the module, unless it is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
-  /** Imports and starts the module's part of processes that serve attestations, the only part with the passphrase. */
+  /** For processes that serve attestations. Only this part gets the passphrase. */
   openAttestation?(core: AttestationCore): Promise<AttestationParts>
-  /** Imports and starts the module's part of processes that serve the identity API. */
+  /** For processes that serve the identity API. */
   openSessions?(core: SessionCore): Promise<SessionParts>
 }
 

@@ -30,10 +30,7 @@ interface OperationModule {
   readonly operations?: () => Promise<ModuleOperations>
 }
 
-/**
- * Returns a function that finds the module that declares an admin API operation, or null. Imports operations on first
- * use.
- */
+/** Returns a function that finds the module of an admin API operation, or null. Imports operations on first use. */
 export const createModuleFinder = (modules: readonly OperationModule[]) => {
   const load = onceMade(() =>
     Promise.all(modules.map(async ({ name, operations }) => ({ name, routes: (await operations?.())?.routes ?? [] }))),
