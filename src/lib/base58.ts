@@ -1,9 +1,9 @@
-// Checks base58 text (Bitcoin alphabet) of 32 bytes, the form of Solana keys. A full decoder allocates and takes
-// microseconds per address; this check computes only the size of the number.
+// Checks base58 text (Bitcoin alphabet) of 32 bytes, the form of Solana keys. Computes only the size of the number,
+// because a full decoder allocates and takes microseconds.
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Maps character codes below 128 to digits; 255 for all others. */
+/** Digits by character code below 128; 255 for all others. */
 export const BASE58_DIGITS = new Uint8Array(128).fill(255)
 for (const [digit, character] of [...ALPHABET].entries()) BASE58_DIGITS[character.charCodeAt(0)] = digit
 
@@ -12,12 +12,12 @@ const BYTES = 32
 const LENGTH_MAX = 44
 const LIMB = 2 ** 24
 const LIMB_COUNT = 11
-/** Number of digits processed at once: a limb times 58^4 stays below 2^48, where doubles are exact. */
+/** Digits processed at once: a limb times 58^4 stays below 2^48, where doubles are exact. */
 const GROUP = 4
-/** The number in base 2^24, least significant limb first. Shared by all calls, because the check is synchronous. */
+/** Base 2^24, least significant limb first. Shared by all calls, because the check is synchronous. */
 const limbs = new Float64Array(LIMB_COUNT)
 
-/** Computes limbs × factor + addend over the used limbs. Returns the new number of used limbs. */
+/** Computes limbs × factor + addend. Returns the number of used limbs. */
 const multiplyAdd = (used: number, factor: number, addend: number): number => {
   let carry = addend
   for (let i = 0; i < used; i++) {

@@ -1,5 +1,5 @@
-// Sends requests with limits on time and response size, so that a log, witness or collector can neither delay this
-// process nor exhaust its memory.
+// Sends requests with limits on time and response size, so that the peer can neither delay this process nor exhaust its
+// memory.
 import { NamedError } from './named-error.ts'
 
 /** `message` is one line for the operator, without content of the response. */
@@ -14,10 +14,7 @@ export interface BoundedRequest {
   readonly maxBytes: number
 }
 
-/**
- * @param url https or http; the caller must check this, because `fetch` opens files too. @throws
- * BoundedFetchFailedError
- */
+/** @param url check it first: `fetch` opens files too @throws BoundedFetchFailedError */
 export const fetchBounded = async (
   url: string,
   { post, contentType, headers = {}, timeoutMs, maxBytes }: BoundedRequest,

@@ -1,5 +1,4 @@
-// Circuit breaker: after several consecutive failures, requests to a source are suspended. Then a single attempt
-// determines whether they resume. A failed source thus costs its callers nothing and can recover without load.
+// Circuit breaker: after consecutive failures of a source, suspends requests until a single attempt succeeds.
 import type { Clock } from './time.ts'
 
 export interface BreakerOptions {
@@ -11,12 +10,9 @@ export interface BreakerOptions {
 }
 
 export interface Breaker {
-  /**
-   * Returns whether the caller may use the source. After `openMs`, an open breaker permits one caller only, which must
-   * report success or failure, or that it did not use the source.
-   */
+  /** After `openMs`, an open breaker permits one caller, which must call `succeeded`, `failed` or `unused`. */
   permits(): boolean
-  /** The caller that an open breaker has permitted did not use the source: the next caller may. */
+  /** The permitted caller did not use the source: the next caller may. */
   unused(): void
   succeeded(): void
   failed(): void

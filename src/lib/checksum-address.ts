@@ -1,4 +1,4 @@
-// Checksummed form of an EVM address (EIP-55). Computed once per key and per connected wallet, not on hot paths.
+// Checksummed form of an EVM address (EIP-55). Not for hot paths.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
 /** @param address `0x` and 40 hex digits in any case */

@@ -1,5 +1,3 @@
-// Closes resources in the reverse order of their opening.
-
 export interface Closers {
   add(close: () => Promise<void> | void): void
   /** Newest first. Continues if a resource fails to close. */

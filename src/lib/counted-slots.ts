@@ -6,7 +6,7 @@ export interface SlotLimit {
 }
 
 export interface CountedSlots {
-  /** Takes one slot of each key. @returns a function that releases them; null if a key has no free slot */
+  /** Takes one slot of each key, and returns a function that releases them. Null if a key has no free slot. */
   acquire(limits: readonly SlotLimit[]): (() => void) | null
   count(key: string): number
 }

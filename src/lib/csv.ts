@@ -1,9 +1,8 @@
 // CSV cells (RFC 4180) that a spreadsheet opens without evaluating them.
 
-/** Escapes a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection), with a leading apostrophe. */
+/** Prefixes cells that a spreadsheet would evaluate as a formula with an apostrophe (OWASP, CSV injection). */
 export const escapeFormula = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 
-/** Reverses `escapeFormula`. */
 export const unescapeFormula = (cell: string): string => (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
 
 const csvCell = (value: unknown): string => {

@@ -1,12 +1,12 @@
-// Items ordered by absolute deadlines, under one timer. Deadlines of equal durations arrive almost in order, so an
-// insertion passes only a few later items. A removal is two assignments.
+// Items ordered by absolute deadlines, under one timer. Deadlines arrive almost in order, so an insertion passes few
+// items.
 import type { Clock, Timers } from './time.ts'
 
 /** An item of at most one list. */
 export interface Expiring<Item> {
   /** Monotonic milliseconds; must not change while the item is in a list. */
   readonly deadlineMs: number
-  /** Neighbors in the list. Null outside it, so that an item in use doesn't keep other items in memory. */
+  /** Null outside a list, so that an item in use doesn't keep other items in memory. */
   earlier: Item | null
   later: Item | null
 }

@@ -1,9 +1,8 @@
-// Writes a file that only its owner may read. The write is atomic: after a crash, the file has the old or the new
-// content.
+// Writes a file with mode 0600 atomically: after a crash, it has the old or the new content.
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Flushes the directory, so that a renamed file in it survives a power failure. */
+/** Makes a rename in the folder survive a power failure. */
 const syncFolder = async (path: string): Promise<void> => {
   const folder = await open(path, 'r')
   try {

@@ -1,9 +1,6 @@
-// Finds the name that was probably meant, for error messages and for misspelled fields that would otherwise be ignored.
+// Finds names that were probably meant, for error messages and misspelled fields.
 
-/**
- * Returns the number of edits (insertion, deletion, substitution or transposition) between two texts (optimal string
- * alignment).
- */
+/** Optimal string alignment: insertions, deletions, substitutions and transpositions. */
 export const editDistance = (left: string, right: string): number => {
   let before: number[] = []
   let row = Array.from({ length: right.length + 1 }, (_, column) => column)
@@ -29,10 +26,7 @@ const SHORT_MAX = 3
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
 
-/**
- * Returns the known name that this name probably misspells, or null: it is equal without case and separators, or one
- * edit away.
- */
+/** The known name that is equal without case and separators, or one edit away; otherwise null. */
 export const misspeltName = (name: string, known: Iterable<string>): string | null => {
   const spelled = plain(name)
   for (const candidate of known) {
@@ -53,7 +47,7 @@ export const nearNames = (name: string, known: Iterable<string>): readonly strin
       const other = plain(candidate)
       const allowed = Math.min(spelled.length, other.length) > SHORT_MAX + 1 ? 2 : 1
       if (spelled.length >= SHORT_MAX && other.startsWith(spelled)) return { candidate, distance: 1, allowed }
-      // The distance is at least the difference of the lengths. Computing it takes time proportional to their product.
+      // The distance is at least the difference of the lengths; computing it takes time proportional to their product.
       const difference = Math.abs(spelled.length - other.length)
       return { candidate, distance: difference > allowed ? difference : editDistance(spelled, other), allowed }
     })

@@ -1,13 +1,10 @@
-// Slots shared fairly by several owners. A free slot goes to the owner with the fewest slots; among equals, to the
-// owner whose work ended first. A long queue therefore delays another owner by at most one item. A single owner can use
-// every slot unless `ownSlots` limits it.
+// Slots shared fairly by owners. A free slot goes to the owner with the fewest slots, then to the owner whose work
+// ended first: a long queue delays another owner by at most one item.
 
 export interface FairSlots {
   /**
-   * Resolves when the work may start. Returns null if too many items are waiting, for this owner or in total.
-   * @param signal withdraws waiting work: the promise rejects with the signal's reason, and the place in the queue
-   * becomes free
-   * @returns a function that ends the work
+   * Resolves with a function that ends the work, when it may start. Null if too many items are waiting, for this owner
+   * or in total. @param signal withdraws waiting work: the promise rejects with its reason
    */
   acquire(owner: string, signal?: AbortSignal): Promise<() => void> | null
 }
@@ -18,9 +15,9 @@ interface Lane {
 }
 
 /**
- * @param waitingMax limit for all owners together
- * @param ownWaitingMax limit per owner; defaults to `waitingMax`
- * @param ownSlots maximum number of slots of one owner, for work so long that others must not wait for it
+ * @param waitingMax for all owners together
+ * @param ownWaitingMax per owner; defaults to `waitingMax`
+ * @param ownSlots maximum slots per owner, for work so long that others must not wait for it
  */
 export const createFairSlots = (
   slots: number,

@@ -1,5 +1,4 @@
-// Explains to the operator why a file cannot be used, from the error of the system or of SQLite. Source: errno(3),
-// https://sqlite.org/rescode.html.
+// Explains to the operator why a file cannot be used. Source: errno(3), https://sqlite.org/rescode.html.
 
 import { causesOf } from './named-error.ts'
 
@@ -23,13 +22,12 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): string | undefined => {
   // A port or an address, not a file.
   if (typeof code !== 'string' || syscall === 'listen' || syscall === 'bind' || syscall === 'connect') return undefined
-  // A missing file may be a bug in this program. A folder that cannot be created is below a broken link or in a special
-  // file system.
+  // The folder is below a broken link or in a special file system. Other missing files may be a bug in this program.
   if (code === 'ENOENT' && syscall === 'mkdir') return 'it cannot be created there'
   return PROBLEMS[code] ?? (code.startsWith('SQLITE_IOERR') ? PROBLEMS['EIO'] : undefined)
 }
 
-/** Searches the error and its causes for a problem with a file. @returns its description; null if there is none */
+/** Searches the error and its causes. Null if none is about a file. */
 export const fileProblem = (error: unknown): string | null => {
   for (const each of causesOf(error)) {
     const problem = problemOf(each as Error & { code?: unknown; syscall?: unknown })
@@ -38,7 +36,7 @@ export const fileProblem = (error: unknown): string | null => {
   return null
 }
 
-/** Returns the problem as a sentence for a command or a failed start. Null if the error is not about a file. */
+/** A sentence for a command or a failed start; null if the error is not about a file. */
 export const explainFileProblem = (error: unknown): string | null => {
   const problem = fileProblem(error)
   if (problem === null) return null

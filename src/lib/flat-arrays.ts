@@ -64,7 +64,7 @@ export const decodeFlat = (bytes: Uint8Array): FlatArrays => {
   )
 }
 
-/** Returns concatenated texts and the offset of each. */
+/** Concatenated texts and the offset of each. */
 export const packTexts = (texts: readonly string[]): FlatArrays => {
   const offsets = new Uint32Array(texts.length + 1)
   const pieces = texts.map((text) => Buffer.from(text))

@@ -1,7 +1,7 @@
-// Invisible characters, and characters that change the order of surrounding text. They can make a text look like
-// another one. Sources: Unicode TR36 (security considerations), TR39 (security mechanisms); for joiners, TR31 §2.3.
+// Invisible characters, and characters that reorder text: they can make a text look like another one. Sources: Unicode
+// TR36, TR39; for joiners, TR31 §2.3.
 
-/** Letters that connect to the next letter, and letters that connect to the previous one (Joining_Type in ArabicShaping.txt). */
+/** Letters that connect to the next or to the previous letter (Joining_Type in ArabicShaping.txt). */
 const CONNECTS_TO_NEXT = String.raw`[[\p{Script=Arabic}&&\p{L}]--[\u0621-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06e5\u06e6\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0885\u0887\u088e\u08aa-\u08ae\u08b1\u08b2\u08b9\u08c9\ufb50-\ufefc]]`
 const CONNECTS_TO_PREVIOUS = String.raw`[[\p{Script=Arabic}&&\p{L}]--[\u0621\u0674\u06e5\u06e6\u0883-\u0885\u0887\u08ad\u08c9\ufb50-\ufefc]]`
 /** Virama of each script: the mark that removes a vowel. */
@@ -17,10 +17,7 @@ const VIRAMAS = {
   Malayalam: '\u0d4d',
   Sinhala: '\u0dca',
 }
-/**
- * Joiners (U+200C and U+200D) that visibly change the letters next to them, as is usual in Persian and the scripts of
- * India.
- */
+/** Joiners (U+200C and U+200D) that visibly change their neighbors, as in Persian and the scripts of India. */
 const VISIBLE_JOINERS = [
   String.raw`(?<=${CONNECTS_TO_NEXT}\p{M}{0,3})\u200c(?=${CONNECTS_TO_PREVIOUS})`,
   ...Object.entries(VIRAMAS).map(
@@ -34,8 +31,8 @@ const VISIBLE_JOINERS = [
 ].join('|')
 
 /**
- * Controls, format characters (including bidirectional ones), line and paragraph separators, surrogates, ignorable
- * characters, and the blank Braille pattern. A pictogram may have an emoji selector, which has a visible effect.
+ * Controls, format characters, separators of lines and paragraphs, surrogates, ignorable characters, and the blank
+ * Braille pattern. Excludes emoji selectors of pictograms, which have a visible effect.
  */
 const CHARACTERS = String.raw`(?!(?<=\p{Extended_Pictographic})\ufe0f|${VISIBLE_JOINERS})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]`
 const HIDDEN = new RegExp(CHARACTERS, 'gv')
@@ -47,7 +44,7 @@ export const hasHidden = (text: string): boolean => text.search(HIDDEN) !== -1
 
 export const replaceHidden = (text: string, replacement: string): string => text.replaceAll(HIDDEN, replacement)
 
-/** Returns the UTF-16 offset of the first hidden character in a multi-line text; -1 if there is none. */
+/** UTF-16 offset of the first hidden character in a multi-line text, or -1. */
 export const indexOfHidden = (text: string): number => text.search(HIDDEN_IN_LINES)
 
 /** Escapes hidden characters as `\u{202e}`, except line breaks and tabs. */

@@ -1,9 +1,8 @@
-// Two histograms of milliseconds, both cheap enough for every request: one with given buckets, for metrics, and one
-// with fine buckets, for percentiles.
+// Two histograms of milliseconds: with given buckets, for metrics, and with fine buckets, for percentiles.
 
 export interface HistogramSnapshot {
   readonly boundsMs: readonly number[]
-  /** Counts per bucket, not cumulative; one more than the bounds. */
+  /** Per bucket, not cumulative; one more than the bounds. */
   readonly counts: readonly number[]
   readonly count: number
   readonly sumMs: number
@@ -15,7 +14,7 @@ export interface Histogram {
   snapshot(): HistogramSnapshot
 }
 
-/** An update is a short scan and two additions. @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts everything above */
+/** @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts everything above */
 export const createHistogram = (boundsMs: readonly number[]): Histogram => {
   const counts = new Float64Array(boundsMs.length + 1)
   let count = 0
@@ -48,7 +47,7 @@ const bucketOf = (durationMs: number): number => {
   return (octave - 2) * 8 + ((whole >>> (octave - 3)) & 7)
 }
 
-/** Returns the smallest value and the width of a bucket, in microseconds. */
+/** Smallest value and width of a bucket, in microseconds. */
 const spanOf = (bucket: number): { readonly from: number; readonly width: number } => {
   if (bucket < 8) return { from: bucket, width: 1 }
   const shift = (bucket >>> 3) - 1
@@ -62,7 +61,6 @@ export interface FineHistogram {
   readonly counts: Float64Array
 }
 
-/** An update is a few integer operations. */
 export const createFineHistogram = (): FineHistogram => {
   const counts = new Float64Array(FINE_BUCKETS)
   return {
@@ -74,7 +72,7 @@ export const createFineHistogram = (): FineHistogram => {
   }
 }
 
-/** Returns a percentile in milliseconds; null if there are no values. @param share from 0 to 1 */
+/** In milliseconds; null if there are no values. @param share from 0 to 1 */
 export const finePercentileMs = (counts: ArrayLike<number>, share: number): number | null => {
   let total = 0
   for (let bucket = 0; bucket < FINE_BUCKETS; bucket++) total += counts[bucket] ?? 0

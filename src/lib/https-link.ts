@@ -1,14 +1,14 @@
-// Validates URLs that are shown to people as links. They must be absolute https URLs without credentials; they are
-// normalized by the URL parser, with an ASCII host (threats row 16).
+// Validates and normalizes URLs shown to people as links: absolute https URLs without credentials, with an ASCII host
+// (threats row 16).
 
-/** Maximum length before and after normalization, in characters. */
+/** Before and after normalization, in characters. */
 export const HTTPS_LINK_MAX = 2_048
 
-/** Returns whether the URL parser would silently remove or change a character: controls, white space, backslashes. */
+/** True if the URL parser would silently remove or change a character: controls, white space, backslashes. */
 const isAltered = (character: number): boolean =>
   character <= 0x20 || character === 0x5c || (character >= 0x7f && character <= 0xa0) || character === 0xfeff
 
-/** @returns the normalized URL; null for any other text */
+/** The normalized URL; null for any other text. */
 export const parseHttpsLink = (text: string): string | null => {
   if (text.length > HTTPS_LINK_MAX || text.slice(0, 8).toLowerCase() !== 'https://') return null
   for (let i = 0; i < text.length; i++) if (isAltered(text.charCodeAt(i))) return null

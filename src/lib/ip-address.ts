@@ -1,5 +1,5 @@
-// Canonical text of IP addresses, so that lists, geography and counters compare addresses correctly: dotted IPv4, and
-// IPv6 per RFC 5952. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) becomes its IPv4 address.
+// Canonical text of IP addresses: dotted IPv4, and IPv6 per RFC 5952. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2)
+// becomes its IPv4 address.
 
 const DOT = 46
 const COLON = 58
@@ -7,10 +7,7 @@ const GROUPS = 8
 
 const isDigit = (character: number): boolean => character >= 48 && character <= 57
 
-/**
- * Returns the four bytes of dotted decimal as one number, or -1. Leading zeros are invalid, because some parsers read
- * them as octal.
- */
+/** The four bytes as one number, or -1. Leading zeros are invalid, because some parsers read them as octal. */
 const parseIpv4 = (text: string): number => {
   if (text.length < 7 || text.length > 15) return -1
   let address = 0
@@ -62,7 +59,7 @@ const parseGroups = (text: string, groups: number[], mayEndInIpv4: boolean): boo
   }
 }
 
-/** Returns eight 16-bit groups, or null. A zone is invalid, because it has no meaning on another host. */
+/** Eight 16-bit groups, or null. A zone is invalid, because it has no meaning on another host. */
 const parseIpv6 = (text: string): readonly number[] | null => {
   if (text.length < 2 || text.length > 45) return null
   const gap = text.indexOf('::')
@@ -74,10 +71,7 @@ const parseIpv6 = (text: string): readonly number[] | null => {
   return missing < 1 ? null : [...head, ...new Array<number>(missing).fill(0), ...tail]
 }
 
-/**
- * Formats an address per RFC 5952: lower case, no leading zeros, and the first longest run of two or more zero groups
- * as `::`.
- */
+/** RFC 5952: lower case, no leading zeros, and the first longest run of two or more zero groups as `::`. */
 const formatIpv6 = (groups: readonly number[]): string => {
   let best = { start: -1, length: 1 }
   for (let start = 0; start < GROUPS; start++) {
@@ -93,9 +87,8 @@ const formatIpv6 = (groups: readonly number[]): string => {
 const isMapped = ([a, b, c, d, e, f]: readonly number[]): boolean =>
   a === 0 && b === 0 && c === 0 && d === 0 && e === 0 && f === 0xffff
 
-/** Returns the canonical text of an IPv4 or IPv6 address, or null. */
+/** Canonical text; null if the text is not an address. */
 export const parseIpAddress = (text: string): string | null => {
-  // An IPv4 address in this form is already canonical.
   if (parseIpv4(text) !== -1) return text
   const groups = parseIpv6(text)
   if (groups === null) return null
@@ -103,13 +96,10 @@ export const parseIpAddress = (text: string): string | null => {
   return isMapped(groups) ? formatIpv4(high * 65_536 + low) : formatIpv6(groups)
 }
 
-/** Number of leading groups that identify a subscriber's network; a subscriber has all 2^64 addresses in it. */
+/** Leading groups that identify a subscriber's network, in which the subscriber has all 2^64 addresses. */
 const NETWORK_GROUPS = 4
 
-/**
- * Returns the network that counts as one client: the address for IPv4, its /64 for IPv6. Returns the text itself if it
- * isn't an address.
- */
+/** Network that counts as one client: the address for IPv4, its /64 for IPv6. Returns other texts unchanged. */
 export const networkOf = (text: string): string => {
   const address = parseIpAddress(text)
   const groups = address === null ? null : parseIpv6(address)

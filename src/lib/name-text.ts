@@ -1,15 +1,12 @@
-// Splits the text of a name into words. Document checks and screening share it, so that screening has compared every
+// Splits the text of a name into words, for both document checks and screening, so that screening has compared every
 // spelling that a document check accepts. Lookalikes are from UTS #39, "Confusable Detection".
 
 export interface NamePiece {
   /** Letters, digits and marks (NFKC). */
   readonly text: string
-  /**
-   * Whether the word mixes scripts, replaces letters with signs, or is unreadable. `text` then contains the Latin
-   * lookalikes.
-   */
+  /** The word mixes scripts, replaces letters with signs, or is unreadable. `text` then contains Latin lookalikes. */
   readonly isDisguised: boolean
-  /** Latin lookalikes of all letters and digits of the word; null if a letter has no lookalike, or all are Latin. */
+  /** Latin lookalikes of all letters and digits; null if a letter has no lookalike, or all are Latin. */
   readonly lookalike: string | null
   /** Punctuation between this piece and the previous one, as in `Jean-Luc`; empty if a space separates them. */
   readonly joint: string
@@ -26,10 +23,7 @@ for (const [, latin = '', letters = ''] of LOOKALIKES.matchAll(/([a-z]) (\S+)/g)
   for (const letter of letters) if (!LATIN_OF.has(letter)) LATIN_OF.set(letter, latin)
 }
 
-/**
- * First characters of three ranges of 26 letters: in filled circles, in filled squares, and regional indicators. NFKC
- * keeps them.
- */
+/** First of 26 letters each: in filled circles, in filled squares, and regional indicators. NFKC keeps them. */
 const BOXED_STARTS = [0x1f150, 0x1f170, 0x1f1e6]
 const SIGNS: Readonly<Record<string, string>> = {
   '@': 'a',
@@ -57,8 +51,8 @@ const APOSTROPHES = /['’‘`ʹʻʼʾʿ]/g
 /** Characters without a shape of their own: direction marks, joiners, lengthening strokes and the like. */
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u0640]/gu
 /**
- * Marks that do not combine with their letter into one character, such as accents, vowel points and combining letters.
- * Screening would transliterate some as letters. In all other scripts, marks are vowels.
+ * Marks that do not combine with their letter, such as accents, vowel points and combining letters. Screening would
+ * transliterate some as letters. In all other scripts, marks are vowels.
  */
 const SEPARATE_MARKS = new RegExp(
   `[\\p{M}&&[${'Inherited Common Latin Cyrillic Greek Coptic Hebrew Arabic Han Hangul'
@@ -80,10 +74,7 @@ const IS_PLAIN = /^(?:[a-z]*|[0-9]*)$/i
 const HAS_LETTER = /\p{L}/u
 const HAS_SPACE = /\s/
 
-/**
- * Scripts whose letters resemble those of another script, or that are read differently. Han, Hiragana and Katakana
- * count as one script.
- */
+/** Scripts that look like another script or are read differently. Han, Hiragana and Katakana count as one. */
 const SCRIPTS = [
   ...[
     'Latin',
@@ -115,10 +106,7 @@ const RUNS = new RegExp(
 const EAST_ASIAN = /^[\p{Script=Han}\p{Script=Hangul}\P{L}]+$/u
 /** Components of Hangul syllables. */
 const UNREADABLE = /[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u
-/**
- * Non-ASCII Latin letters of names. All other Latin letters, such as clicks, tones and turned letters, look like
- * different letters.
- */
+/** Non-ASCII Latin letters of names. Others, such as clicks, tones and turned letters, look like different letters. */
 const NAME_LETTERS = 'æœøđðþßłħıŋȷŧǥəǝɓɖɗƒɣƙɛɔƴɲʋɩʊƥƭɦɨʉẞ'
 const ODD_LATIN = new RegExp(`[\\p{Script=Latin}--[a-zA-Z${NAME_LETTERS}${NAME_LETTERS.toUpperCase()}]]`, 'v')
 const TRANSLITERATED = new RegExp(
@@ -134,7 +122,7 @@ const TRANSLITERATED = new RegExp(
 /** Letters that the digits 0 to 9 resemble. */
 const LETTERS_OF_DIGITS = 'oizeasgtbg'
 
-/** Replaces letters by their Latin lookalikes. Marks are ignored, and letters without a lookalike stay. */
+/** Replaces letters by their Latin lookalikes. Ignores marks, and keeps letters without a lookalike. */
 const asLatin = (text: string): string =>
   text.replaceAll(/\P{Script=Latin}/gu, (letter) => {
     if (letter >= '0' && letter <= '9') return LETTERS_OF_DIGITS[Number(letter)] ?? letter
@@ -166,10 +154,7 @@ const toPieces = (written: string): readonly Reading[] => {
   return runs.map((run) => ({ text: run, isDisguised, lookalike: looksLatin ? latin : null }))
 }
 
-/**
- * @returns the words of the name in order, without apostrophes, invisible characters or separate marks. An unreadable
- * word may be empty.
- */
+/** Words in order, without apostrophes, invisible characters or separate marks. An unreadable word may be empty. */
 export const readNameText = (name: string): readonly NamePiece[] => {
   const text = name
     .replaceAll(DROPPED, '')

@@ -1,5 +1,3 @@
-// Base classes of errors, and recognition of system errors.
-
 /** Base of errors that are recognized by class. The name in logs is the class name. */
 export class NamedError extends Error {
   override readonly name: string = this.constructor.name
@@ -26,7 +24,7 @@ export function* causesOf(error: unknown): Generator<Error> {
   }
 }
 
-/** Returns the system error code, such as `ENOENT`; undefined if there is none. */
+/** System error code, such as `ENOENT`, if any. */
 export const errorCodeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
 
 /** Error of the system or of SQLite. The path is missing if a file that was already open failed. */
@@ -47,8 +45,8 @@ export const withPath = <Failure>(error: Failure, path: string): Failure => {
 }
 
 /**
- * Returns the class name of an error, then the code and path of the system error that caused it, for example
- * `DecisionLogError: ENOSPC /data/decisions/w00`. Other text of an error may contain anything and is omitted.
+ * Class name of an error, with the code and path of its system error: `DecisionLogError: ENOSPC /data/decisions/w00`.
+ * Omits all other text, which may contain anything.
  */
 export const errorClassOf = (error: unknown): string => {
   if (!(error instanceof Error)) return typeof error
@@ -57,7 +55,7 @@ export const errorClassOf = (error: unknown): string => {
   return `${error.name}: ${system.code}${system.path === undefined ? '' : ` ${system.path}`}`
 }
 
-/** Returns the predicate of an error message about a file, for example `can't be read (ENOENT)`. */
+/** Predicate of an error message about a file, for example `can't be read (ENOENT)`. */
 export const unreadableText = (error: unknown): string => {
   const code = errorCodeOf(error)
   return typeof code === 'string' ? `cannot be read (${code})` : 'cannot be read'

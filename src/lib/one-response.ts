@@ -1,14 +1,11 @@
-// Waits for the response to a node:http request, with a limit on informational responses (RFC 9110 §15.2). An endless
-// series of them would keep the event loop busy until the request's timeout.
+// Waits for the response to a node:http request. Limits informational responses (RFC 9110 §15.2): an endless series
+// would keep the event loop busy until the timeout.
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
 /** A server usually sends one or two: 100 (Continue) and 103 (Early Hints). */
 const INFORMATIONAL_MAX = 4
 
-/**
- * Sends `body` and resolves to the response. Rejects with the request's error.
- * @param fail creates the error if the server does not answer as it should
- */
+/** Rejects with the request's error, or with the error from `fail` if the server violates the protocol. */
 export const responseTo = (
   outgoing: ClientRequest,
   body: string | undefined,
@@ -19,7 +16,7 @@ export const responseTo = (
     outgoing.on('information', () => {
       informational += 1
       if (informational <= INFORMATIONAL_MAX) return
-      // Rejects before the response, which may be in the same packet.
+      // Reject before the response, which may be in the same packet.
       reject(fail('the server sent too many informational responses'))
       outgoing.destroy()
     })

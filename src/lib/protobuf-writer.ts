@@ -1,4 +1,4 @@
-// Writes the protobuf wire format into a growing buffer, limited to the field types of OTLP spans. Source:
+// Writes the protobuf wire format, limited to the field types of OTLP spans. Source:
 // protobuf.dev/programming-guides/encoding.
 
 export interface ProtobufWriter {
@@ -35,7 +35,7 @@ export const createProtobufWriter = (): ProtobufWriter => {
     buffer[at++] = left
   }
   const tag = (field: number, kind: number): void => number((field << 3) | kind)
-  /** Writes a part, then moves it to insert its length, which is unknown until the part is written. */
+  /** Writes a part, then moves it to insert its length. */
   const withLength = (write: () => void): void => {
     const start = at
     write()

@@ -1,6 +1,6 @@
-// Computes the QR code of a link in microseconds (ISO/IEC 18004). With fixed version, error correction and mask, every
-// module is an XOR of text bits. The qrcode package, which takes a millisecond per code, computes the code of each
-// token bit once, and a link's code is their XOR. A test compares the results.
+// Computes QR codes of links in microseconds (ISO/IEC 18004). With fixed version, error correction and mask, every
+// module is an XOR of text bits, so a link's code is the XOR of its token bits' codes, computed once by the qrcode
+// package.
 import { create } from 'qrcode/lib/core/qrcode.js'
 
 /** Level M tolerates damage to 15% of the code, which is common on screens and paper. */
@@ -9,7 +9,6 @@ const ERROR_CORRECTION = 'M'
 const BITS_PER_CHARACTER = 7
 
 export interface QrModules {
-  /** Modules per side. */
   readonly side: number
   /** Bit i is module i, row by row; 1 is dark. Valid until the next call of the same encoder. */
   readonly bits: Uint32Array
@@ -23,7 +22,7 @@ export const isDark = ({ side, bits }: QrModules, row: number, column: number): 
 export interface QrEncoder {
   /** Modules per side, equal for all tokens. */
   readonly side: number
-  /** Returns the code of prefix and token. @param token ASCII of the fixed length */
+  /** @param token ASCII of the fixed length */
   encode(token: string): QrModules
 }
 
@@ -37,10 +36,7 @@ const xorInto = (target: Uint32Array, source: Uint32Array): void => {
   for (let i = 0; i < target.length; i++) target[i]! ^= source[i]!
 }
 
-/**
- * Prepares codes of `prefix` followed by a token of `tokenLength` characters. Takes some hundred milliseconds.
- * @throws Error if the text is too long for a QR code
- */
+/** For `prefix` and a token of `tokenLength` characters. Takes some hundred milliseconds. @throws Error if too long */
 export const createQrEncoder = (prefix: string, tokenLength: number): QrEncoder => {
   const text = new TextEncoder().encode(prefix + '\0'.repeat(tokenLength))
   const tokenStart = text.length - tokenLength

@@ -1,4 +1,4 @@
-// Types of the part of the qrcode package that computes the matrix; the package's own types cover only its renderers.
+// The qrcode package's own types cover only its renderers.
 declare module 'qrcode/lib/core/qrcode.js' {
   export interface QrMatrix {
     readonly modules: {

@@ -1,11 +1,11 @@
-// Processes items in order, in groups of waiting items that belong together. The event loop gets a turn before each
-// group; groups that stay in the microtask queue would block the thread's sockets.
+// Processes items in order, in groups that belong together. The event loop gets a turn before each group: groups in the
+// microtask queue would block the thread's sockets.
 import { nextTurn } from './time.ts'
 
 export interface SerialQueueDependencies<Item> {
-  /** Processes the first items of a group, at least one, and returns the items that it did not start. Never rejects. */
+  /** Processes at least one item, and returns the items that it did not start. Never rejects. */
   readonly run: (group: readonly Item[]) => Promise<readonly Item[]>
-  /** Returns whether an item may share a group with the previous one. */
+  /** True if an item may share a group with the previous one. */
   readonly belongsTo: (item: Item, before: Item) => boolean
   readonly monotonicMs: () => number
 }
@@ -18,8 +18,8 @@ export interface SerialQueue<Item> {
 
 const GROUP_MAX = 64
 /**
- * A longer turn of the event loop means that the thread is busy. Waiting for more items then pays off and costs no
- * additional time. On an idle thread, an item waits for one turn, some microseconds.
+ * A longer turn means that the thread is busy: gathering more items then pays off. On an idle thread, items wait one
+ * turn.
  */
 const BUSY_TURN_MS = 0.2
 const LONGEST_GATHERING_MS = 3

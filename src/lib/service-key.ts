@@ -6,15 +6,15 @@ export interface ServiceKey<Value> {
   readonly type?: Value
 }
 
-/** @param name name for error messages */
+/** @param name for error messages */
 export const serviceKey = <Value>(name: string): ServiceKey<Value> => ({ name })
 
-/** Key with its value, created by `provide`. */
+/** Created by `provide`. */
 export type ProvidedService = readonly [key: ServiceKey<unknown>, value: unknown]
 
 export const provide = <Value>(key: ServiceKey<Value>, value: Value): ProvidedService => [key, value]
 
-/** Returns null if nothing provides the service. */
+/** Null if nothing provides the service. */
 export type FindService = <Value>(key: ServiceKey<Value>) => Value | null
 
 export const findServiceAmong = (provided: readonly ProvidedService[]): FindService => {

@@ -20,7 +20,7 @@ export const singleFlight = <Result>(work: () => Promise<Result>): SingleFlight<
   return Object.assign(run, { settled })
 }
 
-/** Returns a function that creates the value on the first call and then returns the same value. */
+/** Returns a function that creates the value on the first call and keeps it. */
 export const once = <Value extends object | string>(make: () => Value): (() => Value) => {
   let made: Value | undefined
   return () => {

@@ -3,7 +3,7 @@
 export interface ThrottleOptions {
   readonly monotonicMs: () => number
   readonly quietMs?: number
-  /** Maximum number of kinds in memory; beyond it, the oldest is dropped. */
+  /** Maximum kinds in memory; the oldest is dropped. */
   readonly kindsMax?: number
 }
 
@@ -27,7 +27,7 @@ export const createThrottle = ({ monotonicMs, quietMs = 1_000, kindsMax = 64 }: 
   }
 }
 
-/** Limits log lines per second. Returns the number of lines dropped since the last one; null if this line is dropped too. */
+/** Like Throttle, for lines. */
 type LineLimit = () => number | null
 
 const PER_SECOND = 50

@@ -1,9 +1,9 @@
-// Clocks and timers, injected so that tests never sleep. The steady clock detects forward jumps of the wall clock, for
-// irreversible work such as erasing expired evidence.
+// Injected clocks and timers. The steady clock detects forward jumps of the wall clock, for irreversible work such as
+// erasing expired evidence.
 import { NamedError } from './named-error.ts'
 
 export interface Clock {
-  /** Monotonic milliseconds since an arbitrary start, for deadlines and durations. Never jumps. */
+  /** Milliseconds since an arbitrary start, for deadlines and durations. Never jumps. */
   monotonicMs(): number
   /** Wall clock in whole Unix seconds, for expirations and records. */
   unixSeconds(): number
@@ -14,17 +14,14 @@ export const systemClock: Clock = {
   unixSeconds: () => Math.floor(Date.now() / 1000),
 }
 
-/** Returns ISO 8601 with milliseconds, the format of the APIs. */
+/** ISO 8601 with milliseconds, the format of the APIs. */
 export const isoTime = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
-/** Returns ISO 8601 in whole seconds, the format of printed output. */
+/** ISO 8601 in whole seconds, the format of printed output. */
 export const isoSeconds = (unixSeconds: number): string => isoTime(unixSeconds).replace('.000Z', 'Z')
 
 export interface Timers {
-  /**
-   * Calls back once, after at least `delayMs`, or after 24 days if that is earlier. @returns a function that cancels
-   * the call
-   */
+  /** Calls back once, after at least `delayMs`, at most 24 days. Returns a function that cancels the call. */
   after(delayMs: number, callback: () => void): () => void
   /** Calls back once, after this turn of the event loop has handled all readable events. */
   endOfTurn(callback: () => void): void
@@ -61,14 +58,11 @@ export const systemTimers: Timers = {
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * Returns a clock for the expiry of claims that other processes hold for `heldMs`. It returns the wall clock in Unix
- * seconds, without its forward jumps during that time. After a jump, earlier claims thus keep their full duration. Read
- * the clock once in advance.
+ * A wall clock in Unix seconds without forward jumps during the past `heldMs`, so that claims of other processes keep
+ * their full duration. Read it once in advance.
  */
 export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: number): (() => number) => {
-  /**
-   * Differences between wall clock and monotonic clock, ascending, including the last reading before the past `heldMs`.
-   */
+  /** Wall clock minus monotonic clock, ascending, including the last reading before the past `heldMs`. */
   const offsets: { readonly atMs: number; readonly offsetMs: number }[] = []
   return () => {
     const nowMs = Math.floor(monotonicMs())
@@ -87,7 +81,7 @@ const JUMP_SECONDS = 7_200
 /** Time after which a clock that jumped ahead is trusted. */
 const SETTLED_MS = 86_400_000
 
-/** @returns a check @throws ClockAheadError for a day after the wall clock jumped ahead, unless it is set back */
+/** The returned check throws ClockAheadError for a day after the wall clock jumped ahead, unless it is set back. */
 export const createSteadyClock = ({ unixSeconds, monotonicMs }: Clock): (() => void) => {
   const offsetSeconds = (): number => unixSeconds() - monotonicMs() / 1_000
   let trustedSeconds = offsetSeconds()

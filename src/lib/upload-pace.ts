@@ -1,5 +1,5 @@
-// Reads an upload only while it arrives fast enough and in chunks that are large enough, so that a client can occupy
-// neither memory by sending nothing nor the main thread by sending single bytes.
+// Reads an upload only while it arrives fast enough and in large enough chunks: a client can block neither memory by
+// sending nothing nor the main thread by sending single bytes.
 import { NamedError } from './named-error.ts'
 
 export interface UploadPace {
@@ -10,17 +10,19 @@ export interface UploadPace {
 }
 
 export class UploadTooSlowError extends NamedError {}
-/** The chunks are too small (body-chunks.ts). */
+/** The chunks are too small. */
 export class UploadFragmentedError extends NamedError {}
 
-// Limits the number of chunks of a request body. Each chunk costs microseconds regardless of its size, and the sender
-// chooses the sizes.
+// Each chunk costs microseconds regardless of its size, and the sender chooses the sizes.
 const CHUNKS_FREE = 1_000
 const CHUNK_BYTES_MIN = 256
 
 export const isFragmented = (chunks: number, bytes: number): boolean => chunks > CHUNKS_FREE + bytes / CHUNK_BYTES_MIN
 
-/** Cancels the stream unless it is read completely. @throws UploadTooSlowError, UploadFragmentedError; the stream's errors */
+/**
+ * Cancels the stream unless it is read completely. @throws UploadTooSlowError, UploadFragmentedError; the stream's
+ * errors
+ */
 export async function* readAtPace(
   stream: ReadableStream<Uint8Array>,
   { timeLimitMs, graceMs, bytesPerSecondMin }: UploadPace,

@@ -1,5 +1,5 @@
-// Parses XML as a stream in constant memory and reports start tags, text and end tags. It supports no document type and
-// only the five predefined entities, so nothing is expanded or loaded. Source: https://www.w3.org/TR/xml/.
+// Parses XML (https://www.w3.org/TR/xml/) as a stream in constant memory. Supports no document type and only the five
+// predefined entities, so nothing is expanded or loaded.
 import { DetailedError } from './named-error.ts'
 
 /** `detail` describes the error without content of the file. */
@@ -37,10 +37,7 @@ const NAME_END = /[\s/]/
 const DOUBLE_QUOTE = 34
 const SINGLE_QUOTE = 39
 
-/**
- * @returns the exclusive end of the tag that starts before `from`; -1 if its end has not arrived. Attribute values may
- * contain `>`.
- */
+/** Exclusive end of the tag that starts before `from`; -1 if it has not arrived. Attribute values may contain `>`. */
 const endOfTag = (text: string, from: number): number => {
   let close = -1
   for (let at = from; ; ) {
@@ -58,10 +55,7 @@ const endOfTag = (text: string, from: number): number => {
 const ATTRIBUTE = /\s+([^\s=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/y
 const TAG_END = /\s*\/?$/y
 
-/**
- * Returns a lazy reader of a start tag's attributes.
- * @throws XmlInvalidError if malformed text precedes the wanted attribute
- */
+/** Lazy reader of a start tag's attributes. @throws XmlInvalidError if malformed text precedes the wanted attribute */
 const attributesOf =
   (tag: string, nameEnd: number) =>
   (wanted: string): string | null => {
@@ -82,7 +76,7 @@ const attributesOf =
 export interface XmlScanner {
   /** Parses the next piece of the document; it may end anywhere. @throws XmlInvalidError */
   write(piece: string): void
-  /** Call at the end of the document. @throws XmlInvalidError if the document is incomplete */
+  /** @throws XmlInvalidError if the document is incomplete */
   end(): void
 }
 
@@ -115,7 +109,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     else if (text.trim() !== '') throw new XmlInvalidError('not an XML document')
   }
 
-  /** @returns the exclusive end of the token at `start`; -1 if its end has not arrived */
+  /** Exclusive end of the token at `start`; -1 if it has not arrived. */
   const endOf = (start: number, text: string): number => {
     const after = (closing: string, from: number): number => {
       const found = text.indexOf(closing, from)
