@@ -2,8 +2,8 @@
 // file, or throws DecisionLogError and no line is valid.
 //
 // 1. One instance writes one file, created with O_EXCL, and never opens another instance's file.
-// 2. A batch is encoded completely before its first byte is written. Length and hash in memory change only after complete
-//    success.
+// 2. A batch is encoded completely before its first byte is written. Length and hash in memory change only after
+//    complete success.
 // 3. After a failure, the file is truncated to its last valid length and never written again. If truncation fails too,
 //    the next segment's header records the valid length. So no line is ever appended to a partial line.
 // 4. The next append opens a new segment, linked to the valid part of the previous one by name, length and hash.
