@@ -1,5 +1,5 @@
-// Creates and imports attester keys. Each key is encrypted with the deployment's passphrase in a keystore, which is
-// verified before it is written. Used by the command line and the first start, never by a signing thread.
+// Creates and imports attester keys, encrypted with the deployment's passphrase. Used by the command line and the first
+// start, never by a signing thread.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -19,7 +19,6 @@ import type { KeystoreWorkFactor } from './types.ts'
 export interface KeystoreDestination {
   /** Created with mode 0700 if missing. */
   readonly directory: string
-  /** Must not be empty. */
   readonly passphrase: string
   readonly workFactor: KeystoreWorkFactor
 }
@@ -49,7 +48,7 @@ const encrypt = ({ kind, privateKey }: ParsedPrivateKey, address: string, destin
     : encryptKeystorePkcs8({ seed: privateKey, passphrase, workFactor })
 }
 
-/** Opens a keystore before it is written: a keystore that cannot be opened would be a lost key. */
+/** Call before writing a keystore: a keystore that cannot be opened would be a lost key. */
 const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: string): Promise<void> => {
   const opened =
     key.kind === 'secp256k1'
@@ -60,19 +59,18 @@ const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: str
   if (!same) throw new KeystoreInvalidError('the new keystore failed verification and was not written')
 }
 
-/** Opens a file in the format of its extension. @throws KeystoreLockedError, KeystoreInvalidError */
+/** Detects the format by the file's extension. @throws KeystoreLockedError, KeystoreInvalidError */
 const openKeystoreFile = async (path: string, text: string, passphrase: string): Promise<ParsedPrivateKey> =>
   path.endsWith('.json')
     ? { kind: 'secp256k1', privateKey: (await decryptKeystoreV3(text, passphrase)).privateKey }
     : { kind: 'ed25519', privateKey: await decryptKeystorePkcs8(text, passphrase) }
 
-/** Returns the address in a file name made by `store`, or null for any other name. */
+/** Address in a file name made by `store`; null for any other name. */
 const namedAddress = (path: string): string | null =>
   /^(?:secp256k1|ed25519)-([0-9A-Za-z]+)\.(?:json|pem)$/.exec(basename(path))?.[1] ?? null
 
 /**
- * Detects damage that a MAC does not: the MAC of a v3 keystore excludes the initialization vector, and older PEM files
- * have none. A damaged keystore decrypts to a different key.
+ * Detects damage that no MAC covers: a v3 initialization vector, or an old PEM file. It would yield a different key.
  */
 const requireNamedKey = (path: string, address: string): void => {
   const named = namedAddress(path)
@@ -81,12 +79,10 @@ const requireNamedKey = (path: string, address: string): void => {
 }
 
 /**
- * Re-encrypts a keystore with another passphrase in the current format. The write is atomic: readers see either the old
- * or the new file.
- * @returns false if the keystore already has the new passphrase and the current format
- * @throws KeystoreLockedError if neither passphrase opens it
- * @throws KeystoreInvalidError if it is not a keystore
- * @throws AttesterMismatchError if its key doesn't match the address in its name
+ * Re-encrypts a keystore with another passphrase in the current format, atomically. Returns false if nothing is to be
+ * changed.
+ * @throws KeystoreLockedError if neither passphrase opens it; KeystoreInvalidError if it is not a keystore;
+ * AttesterMismatchError if its key doesn't match the address in its name
  */
 export const relockKeystore = async (
   path: string,
@@ -134,10 +130,7 @@ const store = async (key: ParsedPrivateKey, destination: KeystoreDestination): P
   }
 }
 
-/**
- * Generates a key and writes its keystore.
- * @throws KeystoreInvalidError if the passphrase is empty
- */
+/** @throws KeystoreInvalidError if the passphrase is empty */
 export const createAttesterKeystore = (
   options: KeystoreDestination & { readonly kind: 'secp256k1' | 'ed25519' },
 ): Promise<AttesterKeystore> => {
@@ -146,10 +139,8 @@ export const createAttesterKeystore = (
 }
 
 /**
- * Encrypts an existing key with the deployment's passphrase and writes its keystore.
- * @throws PrivateKeyInvalidError if the source is not a key in its format
- * @throws KeystoreLockedError, KeystoreInvalidError if a v3 keystore cannot be opened
- * @throws KeystoreExistsError if the folder already has a keystore for this key
+ * Encrypts an existing key with the deployment's passphrase. @throws PrivateKeyInvalidError; KeystoreLockedError,
+ * KeystoreInvalidError if a v3 keystore cannot be opened; KeystoreExistsError if the folder already has this key
  */
 export const importAttesterKey = async (
   options: KeystoreDestination & { readonly source: PrivateKeySource },

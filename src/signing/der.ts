@@ -1,5 +1,5 @@
-// The subset of DER that an encrypted PKCS#8 key needs: tag, length, contents. The reader is strict: it accepts only
-// the one valid encoding of each value. Source: ITU-T X.690, sections 8 and 10.
+// The subset of DER (ITU-T X.690, sections 8 and 10) for encrypted PKCS#8 keys. The reader accepts only the one valid
+// encoding of each value.
 import { KeystoreInvalidError } from './errors.ts'
 
 export const DER_INTEGER = 0x02
@@ -24,10 +24,7 @@ export const encodeDerInteger = (value: number): Uint8Array => {
 }
 
 export interface DerReader {
-  /**
-   * Returns the contents of the next element.
-   * @throws KeystoreInvalidError if the element is missing, incomplete or has a different tag
-   */
+  /** Contents of the next element. @throws KeystoreInvalidError if it is missing, incomplete or has a different tag */
   read(tag: number): Uint8Array
   /** Reads the next element as a non-negative integer below 2^31. */
   readInteger(): number

@@ -1,5 +1,4 @@
-// Ed25519 (RFC 8032, PureEdDSA) with node:crypto, or with @noble/ed25519 if the runtime lacks it. Signatures are
-// deterministic and need no random numbers.
+// Ed25519 (RFC 8032, PureEdDSA) with node:crypto, or with @noble/ed25519 if the runtime lacks it.
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 
@@ -12,10 +11,7 @@ export interface Ed25519Signer {
   erase(): void
 }
 
-/**
- * Bytes before the seed in RFC 8410's PrivateKeyInfo: version 0, OID 1.3.101.112, and an octet string in an octet
- * string.
- */
+/** RFC 8410's PrivateKeyInfo before the seed: version 0, OID 1.3.101.112, an octet string in an octet string. */
 export const ED25519_PKCS8_HEADER = Uint8Array.fromHex('302e020100300506032b657004220420')
 
 interface OpenKey {
@@ -34,7 +30,7 @@ const openNative = (seed: Uint8Array): OpenKey => {
   return { publicKey, sign: (message) => sign(null, message, key) }
 }
 
-/** Fallback if node:crypto has no Ed25519; about a hundred times slower. */
+/** For runtimes without Ed25519 in node:crypto; about a hundred times slower. */
 export const openNoble = (seed: Uint8Array): OpenKey => {
   // Loaded only here, because it takes five megabytes per thread.
   const noble = require('@noble/ed25519') as typeof import('@noble/ed25519')
@@ -54,10 +50,7 @@ export const chooseEd25519 = (native: typeof openNative = openNative): typeof op
 
 let chosen: typeof openNative | undefined
 
-/**
- * Creates a signer for a 32-byte seed (the private key of RFC 8032). Keeps no reference to `seed`.
- * @throws SignerUnusableError if the seed is not 32 bytes
- */
+/** Keeps no reference to `seed`. @throws SignerUnusableError if the seed is not 32 bytes */
 export const createEd25519Signer = (seed: Uint8Array): Ed25519Signer => {
   if (seed.length !== 32) throw new SignerUnusableError('an Ed25519 seed must be 32 bytes')
   chosen ??= chooseEd25519()

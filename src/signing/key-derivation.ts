@@ -1,6 +1,6 @@
-// Derives keys from passphrases on Bun's thread pool, so that a worker can sign while it opens a keystore. A keystore
-// is untrusted input, so the work that its parameters may require is limited. Source: RFC 7914 (scrypt), RFC 8018
-// (PBKDF2), OWASP Password Storage Cheat Sheet (iterations).
+// Derives keys from passphrases on Bun's thread pool, so that a worker can sign meanwhile. The work is limited, because
+// keystores are untrusted. Source: RFC 7914 (scrypt), RFC 8018 (PBKDF2), OWASP Password Storage Cheat Sheet
+// (iterations).
 import { pbkdf2, scrypt } from 'node:crypto'
 import { scryptAsync } from '@noble/hashes/scrypt.js'
 import { KeystoreInvalidError } from './errors.ts'
@@ -12,7 +12,7 @@ export interface ScryptParameters {
   readonly p: number
 }
 
-/** Parameters for new keystores. `standard` takes 256 MiB and about one second, `light` takes 4 MiB. */
+/** For new keystores. `standard` takes 256 MiB and about one second, `light` takes 4 MiB. */
 export const SCRYPT_PARAMETERS: Readonly<Record<KeystoreWorkFactor, ScryptParameters>> = {
   standard: { n: 262_144, r: 8, p: 1 },
   light: { n: 4_096, r: 8, p: 6 },
@@ -28,10 +28,7 @@ const MAX_PBKDF2_ITERATIONS = 10_000_000
 
 const isPositiveInteger = (value: number): boolean => Number.isSafeInteger(value) && value > 0
 
-/**
- * @throws KeystoreInvalidError if the parameters are invalid, need more than 512 MiB, or need more than eight times the
- * work of `standard`
- */
+/** @throws KeystoreInvalidError if the parameters are invalid or exceed the limits of memory or work */
 export const deriveByScrypt = async (
   passphrase: string,
   salt: Uint8Array,
@@ -44,8 +41,8 @@ export const deriveByScrypt = async (
   if (memory > MAX_SCRYPT_BYTES || n * r * p > MAX_SCRYPT_WORK) {
     throw new KeystoreInvalidError('the scrypt parameters exceed the memory or work limit')
   }
-  // RFC 7914 requires n to be below 2^(16 r), and the native function enforces this. Keystores with a larger n exist,
-  // for example in the keystore specification. For these, noble derives the key in slices on the calling thread.
+  // The native function enforces RFC 7914's limit of n below 2^(16 r). Keystores with a larger n exist; for these,
+  // noble derives the key in slices on the calling thread.
   if (Math.log2(n) >= 16 * r) return scryptAsync(passphrase, salt, { N: n, r, p, dkLen: byteCount })
   return new Promise((resolve, reject) => {
     scrypt(passphrase, salt, byteCount, { N: n, r, p, maxmem: MAX_SCRYPT_BYTES + 1024 }, (error, key) => {

@@ -1,6 +1,5 @@
-// Opens the attester keys for a signing thread. Private keys exist only in the closures below, out of reach of JSON,
-// inspection and callers (invariant 5), or in a hardware token, which they never leave. An address is always derived
-// from its key.
+// Opens the attester keys for a signing thread. Private keys exist only in the closures below (invariant 5), or in a
+// hardware token. An address is always derived from its key.
 import { readFile } from 'node:fs/promises'
 import bs58 from 'bs58'
 import { evmAddressOf } from './address.ts'
@@ -35,7 +34,7 @@ interface SharedKey {
   holders: number
 }
 
-/** The keys of each keyring by `keyOf`. Later keyrings share them while the keyring is in use. */
+/** The keys of each keyring by `keyOf`, which later keyrings share. */
 const keysOf = new WeakMap<Keyring, ReadonlyMap<string, SharedKey>>()
 
 const keyOf = ({ id, kind, address, keystorePath }: KeystoreReference): string =>
@@ -50,7 +49,7 @@ const readKeystore = async (reference: KeystoreReference): Promise<string> => {
   }
 }
 
-/** Finds a key in the token. Rejects only if the keyring must not be used without the key. */
+/** Rejects only if the keyring must not be used without the key. */
 export type OpenTokenKey = (reference: KeystoreReference) => Promise<TokenSigner>
 
 const evmAttesterOf = ({ id }: KeystoreReference, address: string, sign: (digest: Uint8Array) => Uint8Array) => ({
@@ -58,7 +57,7 @@ const evmAttesterOf = ({ id }: KeystoreReference, address: string, sign: (digest
   address,
   order: BigInt(address),
   signDigest: (digest: Uint8Array) => `0x${sign(digest).toHex()}`,
-  // `order` is omitted, because a bigint has no JSON form.
+  // Omit `order`, because a bigint has no JSON form.
   toJSON: () => ({ id, address }),
 })
 
@@ -113,10 +112,7 @@ const openSolanaAttester = async (
   }
 }
 
-/**
- * Opens with the first passphrase that works. If none works, reads the passphrases again: in the meantime, a rotation
- * may have started or have replaced the keystore.
- */
+/** If no passphrase works, reads them again: a rotation may have started or have replaced the keystore. */
 const openByAny = async <Result>(
   passphrases: ReadPassphrases,
   open: (passphrase: string) => Promise<Result>,
@@ -139,7 +135,7 @@ const openByAny = async <Result>(
   }
 }
 
-/** Returns an error of the same class that names the attester and its keystore. */
+/** Adds the attester and its keystore to an error. */
 const withAttester = (error: unknown, reference: KeystoreReference): unknown => {
   // A missing passphrase does not concern a single keystore.
   if (!(error instanceof SigningError) || error instanceof PassphraseMissingError) return error
@@ -180,13 +176,10 @@ const release = (keys: Iterable<SharedKey>): void => {
 }
 
 /**
- * Opens the active references sequentially, because deriving a key may take 256 MiB. Keystores of retiring references,
- * and of keys that `inUse` holds, are not opened: a key can be retired even if no file is readable.
- * @throws KeystoreLockedError if no passphrase opens a keystore
- * @throws KeystoreInvalidError if a file is unreadable or unusable
- * @throws AttesterMismatchError if a key does not match its reference
- * @throws SignerUnusableError if the backend rejects a key
- * @throws the errors of `passphrases` and, for keys in a token, of `openTokenKey`
+ * Opens the active references sequentially, because deriving a key may take 256 MiB. Retiring keystores and keys held
+ * by `inUse` are not opened: a key can be retired even if no file is readable.
+ * @throws KeystoreLockedError, KeystoreInvalidError; AttesterMismatchError if a key does not match its reference;
+ * SignerUnusableError if the backend refuses a key; the errors of `passphrases` and `openTokenKey`
  */
 export const openKeyring = async (
   references: readonly KeystoreReference[],

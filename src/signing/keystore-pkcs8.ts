@@ -1,6 +1,5 @@
-// An Ed25519 key as encrypted PKCS#8 in PEM (PBES2 with PBKDF2-HMAC-SHA-256 and AES-256-CBC), readable by `openssl
-// pkey`. A MAC precedes the PEM block as explanatory text; files without a MAC are also accepted. Source: RFC 5958, RFC
-// 8018 (PBES2), RFC 8410 (Ed25519), RFC 7468 section 5.2 (explanatory text).
+// An Ed25519 key as encrypted PKCS#8 in PEM, readable by `openssl pkey`. An optional MAC precedes the block as
+// explanatory text. Source: RFC 5958, RFC 8018 (PBES2), RFC 8410 (Ed25519), RFC 7468 section 5.2 (explanatory text).
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
   createDerReader,
@@ -39,10 +38,7 @@ export interface KeystorePkcs8Options {
   readonly workFactor: KeystoreWorkFactor
 }
 
-/**
- * HMAC-SHA-256 of the whole DER encoding, including the parameters. Detects a wrong passphrase or an altered file
- * before decryption. Its key differs from the encryption key.
- */
+/** HMAC-SHA-256 of the whole DER encoding, with a separate key. Detects a wrong passphrase before decryption. */
 const macOf = (derived: Uint8Array, der: Uint8Array): Buffer => {
   const key = createHmac('sha256', derived).update('countersign keystore mac').digest()
   const mac = createHmac('sha256', key).update(der).digest()
@@ -51,8 +47,7 @@ const macOf = (derived: Uint8Array, der: Uint8Array): Buffer => {
 }
 
 /**
- * Returns the keystore's text: the MAC line and the PEM block. KeyObject.export is unsuitable: it uses only 2,048
- * PBKDF2 iterations, too few for a passphrase chosen by a person, and blocks the calling thread.
+ * Returns the MAC line and the PEM block. KeyObject.export has too few PBKDF2 iterations (2,048) and blocks the thread.
  */
 export const encryptKeystorePkcs8 = async (options: KeystorePkcs8Options): Promise<string> => {
   const salt = randomBytes(16)
@@ -94,7 +89,6 @@ const parsePem = (text: string): { readonly der: Uint8Array; readonly mac: Uint8
   }
 }
 
-/** @throws KeystoreInvalidError unless the next element is this object identifier */
 const expectIdentifier = (reader: DerReader, expected: Uint8Array, what: string): void => {
   const contents = reader.read(DER_OBJECT_IDENTIFIER)
   if (Buffer.compare(contents, expected.subarray(2)) !== 0)
@@ -137,7 +131,7 @@ const decryptCbc = (key: Uint8Array, iv: Uint8Array, encrypted: Uint8Array): Buf
   }
 }
 
-/** Reports whether the bytes are exactly one DER sequence, like every PrivateKeyInfo. */
+/** True if the bytes are exactly one DER sequence, like every PrivateKeyInfo. */
 const isSequence = (bytes: Uint8Array): boolean => {
   try {
     const reader = createDerReader(bytes)
@@ -150,10 +144,10 @@ const isSequence = (bytes: Uint8Array): boolean => {
 }
 
 /**
- * Decrypts a keystore's PEM text and returns the 32-byte seed, which the caller must zero.
- * @throws KeystoreLockedError if the passphrase is wrong or the file was altered. Without a MAC, some alterations are
- * not detected: compare the public key with the expected key.
- * @throws KeystoreInvalidError if the text is not such a file, contains another kind of key, or exceeds the work limit
+ * Returns the 32-byte seed, which the caller must zero. Without a MAC, some alterations are not detected: compare the
+ * public key.
+ * @throws KeystoreLockedError if the passphrase is wrong or the file was altered; KeystoreInvalidError if it is another
+ * kind of file or key, or exceeds the work limit
  */
 export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Promise<Uint8Array> => {
   const { der, mac } = parsePem(text)

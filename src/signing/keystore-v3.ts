@@ -1,5 +1,5 @@
-// Web3 Secret Storage, version 3: a secp256k1 key encrypted with a passphrase, in the format of geth and most wallets.
-// The MAC verifies the passphrase before decryption. Source: ethereum.org, "Web3 secret storage definition".
+// Web3 Secret Storage, version 3: an encrypted secp256k1 key in the format of geth and most wallets. Source:
+// ethereum.org, "Web3 secret storage definition".
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { isHexBytes } from '../domain/address.ts'
@@ -7,7 +7,7 @@ import { KeystoreInvalidError, KeystoreLockedError } from './errors.ts'
 import { deriveByPbkdf2, deriveByScrypt, SCRYPT_PARAMETERS } from './key-derivation.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
-/** Far larger than any real keystore. A longer text is rejected before parsing. */
+/** Far larger than any real keystore. A longer text is refused before parsing. */
 const MAX_TEXT_LENGTH = 16 * 1024
 
 export interface KeystoreV3Options {
@@ -108,15 +108,11 @@ const deriveKey = (cryptography: JsonObject, passphrase: string): Promise<Uint8A
 export interface OpenedKeystoreV3 {
   /** 32 bytes, which the caller must zero after use. Not yet verified to be a valid secp256k1 key. */
   readonly privateKey: Uint8Array
-  /** The address stated in the file, unverified: `0x` and 40 lowercase hexadecimal digits, or null. */
+  /** Unverified, from the file: `0x` and 40 lowercase hexadecimal digits, or null. */
   readonly address: string | null
 }
 
-/**
- * Decrypts a keystore's JSON text.
- * @throws KeystoreLockedError if the passphrase is wrong or the file was altered
- * @throws KeystoreInvalidError if the text is not a version 3 keystore or exceeds the work limit
- */
+/** @throws KeystoreLockedError if the passphrase is wrong or the file was altered; KeystoreInvalidError */
 export const decryptKeystoreV3 = async (text: string, passphrase: string): Promise<OpenedKeystoreV3> => {
   const keystore = parseKeystore(text)
   // Older files of MyEtherWallet capitalize the name.

@@ -1,5 +1,5 @@
-// Reads the passphrase of the attester keystores from its configured source each time keys are opened, and doesn't keep
-// it. During a rotation of a passphrase file, the next passphrase is in FILE.next: some keystores already use it.
+// Reads the passphrase of the attester keystores each time keys are opened, and doesn't keep it. During a rotation,
+// FILE.next contains the next passphrase, which some keystores already use.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { unreadableText } from '../lib/named-error.ts'
@@ -27,10 +27,7 @@ export const readPassphraseFile = async (path: string): Promise<string> => {
   return value
 }
 
-/**
- * Returns the passphrases that may open a keystore, newest first. There are two during a rotation.
- * @throws PassphraseMissingError
- */
+/** Newest first; two during a rotation. @throws PassphraseMissingError */
 export const readPassphrases = async (source: PassphraseSource): Promise<readonly [string, ...string[]]> => {
   if (source.source === 'environment') {
     const value = process.env[source.name] ?? ''
@@ -38,8 +35,7 @@ export const readPassphrases = async (source: PassphraseSource): Promise<readonl
     return [value]
   }
   const next = nextPassphrasePath(source.path)
-  // Read the next passphrase before the current passphrase: at the end of a rotation, the next file replaces the
-  // current file.
+  // Read the next passphrase first: at the end of a rotation, its file replaces the current file.
   const newer = existsSync(next) ? await readPassphraseFile(next).catch(() => null) : null
   const current = await readPassphraseFile(source.path)
   return newer === null || newer === current ? [current] : [newer, current]

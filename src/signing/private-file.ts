@@ -1,13 +1,9 @@
-// Creates folders and files that only their owner can read.
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { writeDurably } from '../lib/durable-file.ts'
 
-/**
- * Creates the folder (mode 0700) if it is missing. An existing folder keeps its mode, because it may belong to other
- * software.
- */
+/** Creates the folder with mode 0700. An existing folder keeps its mode, because it may belong to other software. */
 export const makePrivateDirectory = async (path: string): Promise<void> => {
   await mkdir(path, { recursive: true, mode: 0o700 })
 }

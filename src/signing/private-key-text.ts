@@ -1,5 +1,5 @@
-// Parses private keys in common formats: hexadecimal text, a v3 keystore, a Solana CLI keypair file. Parsing is strict,
-// and errors never quote the text. Strings cannot be zeroed, so the text itself remains with the caller.
+// Parses private keys in common formats. Errors never quote the text, which cannot be zeroed and remains with the
+// caller.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { isHexBytes } from '../domain/address.ts'
 import { evmAddressOf } from './address.ts'

@@ -1,5 +1,5 @@
-// Chooses the secp256k1 backend: the given backend, or the fastest that passes a self-test on this machine.
-// @noble/curves is loaded only if it is the backend: its tables and compiled code take several megabytes per thread.
+// Chooses the fastest secp256k1 backend that passes a self-test on this machine. @noble/curves is loaded only if
+// needed, because it takes several megabytes per thread.
 import { createHash } from 'node:crypto'
 import { SignerUnusableError, SigningError } from './errors.ts'
 import { loadNodeSecp256k1 } from './secp256k1-node.ts'
@@ -46,10 +46,7 @@ const signatureBy = (backend: Secp256k1Backend, key: Uint8Array, digest: Uint8Ar
   return Buffer.concat([signer.publicKey, signature])
 }
 
-/**
- * SHA-256 of the public keys and signatures that @noble/curves produces in the self-test. Signing is deterministic, so
- * the hash is enough.
- */
+/** SHA-256 of the public keys and deterministic signatures that @noble/curves produces in the self-test. */
 const SELF_TEST_HASH = 'a4c2de2bd6cf59f16eb6b70607f49516924ee4b4f8421d00ed4e5597c86d482c'
 
 const selfTest = (backend: Secp256k1Backend): void => {
@@ -71,10 +68,7 @@ const selfTest = (backend: Secp256k1Backend): void => {
   }
 }
 
-/**
- * Returns the first working backend of SECP256K1_BACKEND_NAMES, or the given backend.
- * @throws SignerUnusableError if the given backend does not work, or if no backend works
- */
+/** @throws SignerUnusableError if the given backend does not work, or if no backend works */
 export const chooseSecp256k1Backend = (
   name: 'auto' | Secp256k1BackendName,
   loaders: Secp256k1Loaders = LOADERS,

@@ -1,12 +1,11 @@
-// Calls libsecp256k1 through bun:ffi, from any file that exports its symbols. The library signs in constant time with a
-// nonce according to RFC 6979, and always with low s. Terminating a worker during a call does not harm the process.
-// Source: secp256k1.h and secp256k1_recovery.h of bitcoin-core/secp256k1.
+// Calls libsecp256k1 through bun:ffi (secp256k1.h, secp256k1_recovery.h). It signs in constant time, with RFC 6979
+// nonces and low s. Terminating a worker during a call does not harm the process.
 import { dlopen } from 'bun:ffi'
 import { randomBytes } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 import type { Secp256k1Backend, Secp256k1BackendName } from './types.ts'
 
-/** Both flags: versions before 0.2 need them, and later versions accept either flag for any context. */
+/** Versions before 0.2 need both flags, and later versions accept either flag for any context. */
 const CONTEXT_SIGN_AND_VERIFY = 0x301
 const UNCOMPRESSED = 0x002
 const OPAQUE_SIGNATURE_BYTES = 65
@@ -49,9 +48,7 @@ const openOrRefuse = (path: string): ReturnType<typeof open> => {
 export interface FfiBackendOptions {
   readonly name: Secp256k1BackendName
   readonly description: string
-  /**
-   * Absolute path: for a bare name, Bun also searches the working directory, so a planted file would receive the keys.
-   */
+  /** Absolute: for a bare name, Bun also searches the working directory, so a planted file would receive the keys. */
   readonly path: string
 }
 

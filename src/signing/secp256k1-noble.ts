@@ -1,5 +1,5 @@
-// secp256k1 with @noble/curves: portable JavaScript, several times slower than native code and without its
-// constant-time guarantee. It is also the reference for testing the other backends.
+// secp256k1 with @noble/curves: portable, several times slower than native code, without its constant-time guarantee.
+// Also the reference for testing the other backends.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { SignerUnusableError } from './errors.ts'
 import type { Secp256k1Backend } from './types.ts'

@@ -1,6 +1,5 @@
-// secp256k1 with the npm package `secp256k1`, a prebuilt libsecp256k1, for machines without the system library. Only
-// its `bindings` entry is used, which throws if no prebuilt file fits. The default entry would silently fall back to
-// JavaScript that is neither fast nor constant-time.
+// secp256k1 with the npm package `secp256k1`, a prebuilt libsecp256k1. Uses only its `bindings` entry, which throws if
+// no file fits: the default entry silently falls back to JavaScript that is neither fast nor constant-time.
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -19,10 +18,7 @@ interface Addon {
 const LOAD_ATTEMPTS = 5
 const LOAD_PAUSE_MS = 20
 
-/**
- * Loads an addon, with retries. If several workers load it for the first time at once, Bun 1.4.4 may report to one of
- * them that the file is not an addon.
- */
+/** If several workers load an addon at once, Bun 1.4.4 may report to one that the file is not an addon. */
 const retried = (load: () => Bindings): Bindings => {
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (let attempt = 1; ; attempt++) {
@@ -103,13 +99,11 @@ const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
 }
 
 /**
- * Calls the addon's library through bun:ffi if the file exports the symbols, as on Linux. Node-API is the fallback:
- * with it, terminating a worker during a call aborts the process (Bun 1.4.4: uncaught Napi::Error). The file is always
- * loaded as an addon first: after bun:ffi alone has opened it, it can no longer be loaded as an addon. This version of
- * libsecp256k1 predates 0.2 and does not reduce a digest before it derives the nonce. For a digest at or above the
- * curve's order (1 in 2^128), the signature is valid and deterministic, but differs from RFC 6979.
- * @param access `node-api` forces Node-API in tests
- * @throws SignerUnusableError if no prebuilt file fits this machine
+ * Calls the addon's library through bun:ffi if the file exports the symbols. Node-API is the fallback: with it,
+ * terminating a worker during a call aborts the process (Bun 1.4.4). The file is loaded as an addon first, which is
+ * impossible after bun:ffi has opened it. For a digest at or above the curve's order (1 in 2^128), this libsecp256k1
+ * signs validly and deterministically, but differs from RFC 6979.
+ * @param access `node-api` forces Node-API in tests @throws SignerUnusableError if no prebuilt file fits this machine
  */
 export const loadNodeSecp256k1 = (access: 'ffi' | 'node-api' = 'ffi'): Secp256k1Backend => {
   const { bindings, path } = loadAddon()

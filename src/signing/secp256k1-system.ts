@@ -5,10 +5,10 @@ import { SignerUnusableError, SigningError } from './errors.ts'
 import { createFfiBackend } from './secp256k1-ffi.ts'
 import type { Secp256k1Backend } from './types.ts'
 
-/** ABI versions, newest first: releases 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and earlier unreleased versions. */
+/** Newest first: releases 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and earlier unreleased versions. */
 const ABI_VERSIONS = [7, 6, 5, 2, 1, 0]
 
-/** Returns the possible paths of the library, newest version first. Absolute paths only: see FfiBackendOptions. */
+/** Newest version first. Absolute paths only: see FfiBackendOptions. */
 export const systemLibraryPaths = (platform: string, architecture: string): readonly string[] => {
   if (platform === 'darwin') {
     const folders = ['/opt/homebrew/lib', '/opt/homebrew/opt/secp256k1/lib', '/usr/local/lib', '/opt/local/lib']
@@ -29,10 +29,7 @@ export const systemLibraryPaths = (platform: string, architecture: string): read
   return ABI_VERSIONS.flatMap((version) => folders.map((folder) => join(folder, `libsecp256k1.so.${version}`)))
 }
 
-/**
- * Opens the first of `paths` that exists and is usable.
- * @throws SignerUnusableError with the reasons if none is usable
- */
+/** Opens the first existing and usable path. @throws SignerUnusableError with the reasons if none is usable */
 export const loadSystemSecp256k1 = (
   paths: readonly string[] = systemLibraryPaths(process.platform, process.arch),
 ): Secp256k1Backend => {

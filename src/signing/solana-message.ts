@@ -1,6 +1,5 @@
-// Builds the message of a v2 statement on Solana: SHA-256 of a fixed layout (188 bytes with the default prefix) that
-// the registry program rebuilds. The layout does not name the cluster: use a separate attester key for each cluster.
-// Source: decisions §2, "What Solana signs".
+// Builds the message of a v2 statement on Solana: SHA-256 of a fixed layout that the registry program rebuilds. The
+// layout does not name the cluster: use separate attester keys per cluster. Source: decisions §2, "What Solana signs".
 import bs58 from 'bs58'
 import { StatementInvalidError } from './errors.ts'
 import { MAX_DATA_BYTES } from './statement.ts'
@@ -13,15 +12,12 @@ const MAX_UINT64 = 2n ** 64n - 1n
 const LAYOUT_BYTES_AFTER_PREFIX = 160
 const UUID_PATTERN = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 
-/**
- * Returns the 32 bytes that an attester signs, as a view that the next call overwrites. @throws StatementInvalidError
- */
+/** Returns the 32 bytes to sign, as a view that the next call overwrites. @throws StatementInvalidError */
 export type SolanaMessageBuilder = (statement: Statement, policy: string) => Uint8Array
 
 /**
- * Creates a builder for one prefix. Layout after the prefix: uuid (16), from (32), to (32), lamports u64 LE (8),
- * SHA-256 of data (32), SHA-256 of the policy's UTF-8 (32), expiration i64 LE (8). The builder reuses its buffers, so
- * each thread must create its own.
+ * Layout after the prefix: uuid (16), from (32), to (32), lamports u64 LE (8), SHA-256 of data (32), SHA-256 of the
+ * policy's UTF-8 (32), expiration i64 LE (8). Not shareable between threads, because it reuses buffers.
  * @throws StatementInvalidError if the prefix is not 1 to 64 visible ASCII characters
  */
 export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFIX): SolanaMessageBuilder => {

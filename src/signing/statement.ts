@@ -1,6 +1,5 @@
-// Digests of v2 statements and v1 tasks on EVM chains. The public contracts rebuild and verify these encodings, so any
-// change invalidates every attestation. A task's digest contains no chain id, because the v1 contracts do not have one.
-// Source: decisions §2, "What EVM signs", and §3, "Digest".
+// Digests of v2 statements and v1 tasks on EVM chains. The public contracts rebuild these encodings, so any change
+// invalidates every attestation. Source: decisions §2, "What EVM signs", and §3, "Digest".
 
 import { createKeccak } from 'hash-wasm'
 import { StatementInvalidError } from './errors.ts'
@@ -9,14 +8,13 @@ import type { Keccak256, Statement } from './types.ts'
 const WORD_BYTES = 32
 const MAX_UINT64 = 2n ** 64n - 1n
 const MAX_UINT256 = 2n ** 256n - 1n
-/** Maximum size of calldata in a statement, in bytes (decisions §2, `data`). */
+/** Maximum calldata in a statement, in bytes (decisions §2, `data`). */
 export const MAX_DATA_BYTES = 64 * 1024
 
 /**
- * Encodes one flat tuple with the contract ABI into a reused buffer: static values in the head, strings and bytes in the
- * tail. Each method writes the head word with the given index, and throws StatementInvalidError if the value cannot be
- * encoded. Handwritten, because it runs for every attestation. Source: Solidity's contract ABI specification, "Formal
- * Specification of the Encoding".
+ * Encodes one flat tuple with the contract ABI into a reused buffer: static values in the head, strings and bytes in
+ * the tail. Each method writes the head word with the given index, or throws StatementInvalidError. Source: Solidity's
+ * contract ABI specification, "Formal Specification of the Encoding".
  */
 class AbiWriter {
   private buffer = Buffer.alloc(1024)
@@ -35,7 +33,7 @@ class AbiWriter {
     this.end = this.headBytes
   }
 
-  /** Writes an unsigned integer of at most 2^53 - 1. */
+  /** @param value at most 2^53 - 1 */
   uint(word: number, value: number): void {
     if (!Number.isSafeInteger(value) || value < 0) {
       throw new StatementInvalidError('a number in a statement must be an unsigned integer below 2^53')
@@ -81,7 +79,7 @@ class AbiWriter {
     this.closeTail(start, this.buffer.write(text, start))
   }
 
-  /** Returns the encoding as a view, which the next `begin` invalidates. */
+  /** A view, which the next `begin` invalidates. */
   encoded(): Uint8Array {
     return this.buffer.subarray(0, this.end)
   }
@@ -91,7 +89,7 @@ class AbiWriter {
     this.view.setUint32(at + 28, value % 2 ** 32)
   }
 
-  // Buffer's hex decoder accepts U+0130 as "0". This function accepts only hexadecimal digits.
+  // Buffer's hex decoder accepts U+0130 as "0".
   private writeHex(at: number, hex: string, byteCount: number): void {
     if (byteCount === 0) return
     try {
@@ -101,9 +99,7 @@ class AbiWriter {
     }
   }
 
-  /**
-   * Reserves space for a length word and `byteCount` bytes, points the head to it, and returns the offset of the bytes.
-   */
+  /** Reserves a length word and `byteCount` bytes, points the head to them, and returns the offset of the bytes. */
   private openTail(word: number, byteCount: number): number {
     this.reserve(WORD_BYTES + byteCount + WORD_BYTES)
     this.writeUint(word * WORD_BYTES, this.end)
@@ -132,9 +128,8 @@ class AbiWriter {
 export type StatementDigester = (statement: Statement, policy: string, chainId: number) => Uint8Array
 
 /**
- * Creates a digester of `keccak256(abi.encode(uint256 chainId, string uuid, address from, address to, uint256 msgValue,
- * bytes data, string policy, uint256 expiration))`. It reuses one buffer, so each thread must create its own. With
- * loadKeccak256, the returned bytes are a new array, which the caller may keep.
+ * Digests `keccak256(abi.encode(uint256 chainId, string uuid, address from, address to, uint256 msgValue, bytes data,
+ * string policy, uint256 expiration))`. Not shareable between threads, because it reuses a buffer.
  */
 export const createStatementDigester = (keccak: Keccak256): StatementDigester => {
   const writer = new AbiWriter(8)
@@ -158,8 +153,9 @@ export type TaskDigester = (task: Statement, policy: string, quorum: number) => 
 const MAX_UINT32 = 2 ** 32 - 1
 
 /**
- * Creates a digester of `keccak256(abi.encode(string taskId, address from, address to, uint256 value, bytes data,
- * string policyID, uint32 quorum, uint256 expiry))`. It reuses one buffer, so each thread must create its own.
+ * Digests `keccak256(abi.encode(string taskId, address from, address to, uint256 value, bytes data, string policyID,
+ * uint32 quorum, uint256 expiry))`. The v1 contracts include no chain id. Not shareable between threads, because it
+ * reuses a buffer.
  */
 export const createTaskDigester = (keccak: Keccak256): TaskDigester => {
   const writer = new AbiWriter(8)
@@ -178,10 +174,7 @@ export const createTaskDigester = (keccak: Keccak256): TaskDigester => {
   }
 }
 
-/**
- * Compiles the WebAssembly module of Keccak-256 with the original padding, like Ethereum, not the SHA-3 padding of FIPS
- * 202. The returned function must only be used on the calling thread.
- */
+/** Keccak-256 with Ethereum's original padding instead of FIPS 202's. Use it only on the calling thread. */
 export const loadKeccak256 = async (): Promise<Keccak256> => {
   const hasher = await createKeccak(256)
   return (bytes) => hasher.init().update(bytes).digest('binary')

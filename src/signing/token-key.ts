@@ -1,20 +1,20 @@
-// Names of keys in a hardware token, as PKCS#11 URIs: `pkcs11:object=LABEL`, `pkcs11:id=%01`, or both. They are stored
-// in place of a keystore's path. The token and its PIN are settings. Source: RFC 7512.
+// Names of keys in a hardware token, stored in place of a keystore's path, as PKCS#11 URIs (RFC 7512):
+// `pkcs11:object=LABEL`, `pkcs11:id=%01`, or both.
 
 export interface TokenKeyName {
-  /** CKA_LABEL. Null matches any label. */
+  /** CKA_LABEL; null matches any label. */
   readonly label: string | null
-  /** CKA_ID. Null matches any id. */
+  /** CKA_ID; null matches any id. */
   readonly id: Uint8Array | null
 }
 
 const SCHEME = 'pkcs11:'
 const MAX_BYTES = 128
 
-/** Reports whether an attester's key is in a token instead of a keystore. */
+/** True if an attester's key is in a token instead of a keystore. */
 export const isTokenKey = (place: string): boolean => place.startsWith(SCHEME)
 
-/** @returns null if a percent sign is not followed by two hexadecimal digits */
+/** Null if a percent sign is not followed by two hexadecimal digits. */
 const percentDecoded = (text: string): Uint8Array | null => {
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return null
   const parts = text.split(/%([0-9A-Fa-f]{2})/)
@@ -29,10 +29,7 @@ const textOf = (bytes: Uint8Array): string | null => {
   }
 }
 
-/**
- * @returns null if the text is not a URI with `object`, `id` or both; `type=private` is the only other attribute
- * allowed
- */
+/** Null unless the URI has `object`, `id` or both; the only other permitted attribute is `type=private`. */
 export const parseTokenKey = (uri: string): TokenKeyName | null => {
   if (!isTokenKey(uri)) return null
   let label: string | null = null
@@ -56,7 +53,7 @@ export const formatTokenKey = ({ label, id }: TokenKeyName): string => {
   return `${SCHEME}${[...object, ...bytes].join(';')}`
 }
 
-/** Returns the canonical URI for an operator's input, which may be a label or a URI. @returns null if it is neither */
+/** Canonical URI for an operator's input, a label or a URI; null if it is neither. */
 export const tokenKeyOf = (text: string): string | null => {
   const name = isTokenKey(text) ? parseTokenKey(text) : { label: text, id: null }
   if (name === null || name.label === '' || Buffer.byteLength(name.label ?? '') > MAX_BYTES) return null

@@ -5,7 +5,7 @@ export interface TokenKeyReference {
   readonly kind: KeystoreReference['kind']
   /** PKCS#11 URI: see token-key.ts. */
   readonly key: string
-  /** The address that the key must have. Null accepts any address. */
+  /** Required address of the key; null accepts any. */
   readonly address: string | null
 }
 
@@ -14,10 +14,10 @@ export type TokenFinding =
   | { readonly ok: true; readonly address: string; readonly isExtractable: boolean }
   | { readonly ok: false; readonly name: string; readonly detail: string }
 
-/** Makes each key sign once. Returns findings in the order of the keys. Failures of the token are also findings. */
+/** Makes each key sign once. Findings are in the order of the keys and include failures of the token. */
 export type AskToken = (keys: readonly TokenKeyReference[]) => Promise<readonly TokenFinding[]>
 
-/** Returns the path of the file with the hash of a PIN that the token rejected. */
+/** Path of the file with the hash of a PIN that the token refused. */
 export const refusedPinFile = (loginFile: string): string => `${loginFile}.refused`
 
 export const ASK_TOKEN = serviceKey<AskToken>('hardware token')

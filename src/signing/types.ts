@@ -2,7 +2,7 @@
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { PassphraseSource } from './passphrase.ts'
 
-/** Returns the Keccak-256 hash of the bytes as a new array of 32 bytes. Synchronous; see statement.ts. */
+/** Returns a new array of 32 bytes. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array
 
 /** A secp256k1 implementation. All implementations pass the same conformance suite. */
@@ -11,13 +11,12 @@ export interface Secp256k1Backend {
   /** Library version or file, for the log. */
   readonly description: string
   /**
-   * Keeps a copy of the key, so that the caller may zero the original.
-   * @throws SignerUnusableError if the bytes are not a valid private key of 32 bytes
+   * Copies the key, so that the caller may zero the original. @throws SignerUnusableError for an invalid private key
    */
   createSigner(privateKey: Uint8Array): Secp256k1Signer
   /**
-   * Returns the signer's public key (65 bytes, starting with 0x04) for a signature r ‖ s ‖ v over a 32-byte digest.
-   * Returns null if no key can have made the signature. Accepts signatures from any source.
+   * Public key (65 bytes, starting with 0x04) of the signer of r ‖ s ‖ v over a 32-byte digest; null if no key can have
+   * made the signature. Accepts signatures from any source.
    */
   recover(digest: Uint8Array, signature: Uint8Array): Uint8Array | null
 }
@@ -28,19 +27,15 @@ export interface Secp256k1Signer {
   /** 65 bytes, starting with 0x04. */
   readonly publicKey: Uint8Array
   /**
-   * Signs a 32-byte digest: nonce according to RFC 6979, low s. Writes r ‖ s ‖ v (v is 27 or 28) to `signature` (65
-   * bytes).
-   * @throws SignerUnusableError if a length is wrong or the library reports an error
+   * Signs a 32-byte digest with an RFC 6979 nonce and low s. Writes r ‖ s ‖ v (v is 27 or 28) to the 65 bytes of
+   * `signature`. @throws SignerUnusableError if a length is wrong or the library reports an error
    */
   sign(digest: Uint8Array, signature: Uint8Array): void
   /** Overwrites the key with zeros. `sign` throws afterwards. */
   erase(): void
 }
 
-/**
- * The part of a request that all three formats sign. Each format adds the policy (a project's verification hash), and
- * either the chain's id or the quorum. The pool's Job is assignable to this type.
- */
+/** Part of a request that all three formats sign, in addition to the policy and either the chain's id or the quorum. */
 export interface Statement {
   readonly uuid: string
   readonly request: Pick<AttestationRequest, 'from' | 'to' | 'value' | 'data'>
@@ -53,7 +48,7 @@ export interface TokenSettings {
   /** Absolute path of the vendor's PKCS#11 library. */
   readonly module: string
   readonly token: string
-  /** Source of the PIN, which is read at each login and not kept. */
+  /** Read at each login and not kept. */
   readonly pin: PassphraseSource
   /** Path prefix, in the data folder, of the files of a login. */
   readonly loginFile: string
@@ -61,7 +56,7 @@ export interface TokenSettings {
   readonly answerMs: number
 }
 
-/** The keystore to open, and the key that it must contain. The pool's `AttesterReference` has this shape. */
+/** The keystore to open, and the key that it must contain. */
 export interface KeystoreReference {
   readonly id: string
   readonly kind: 'secp256k1' | 'ed25519'
@@ -72,16 +67,13 @@ export interface KeystoreReference {
   readonly status: 'active' | 'retiring'
 }
 
-/**
- * Cost of one guess at the passphrase. `standard` is for passphrases chosen by people. `light` makes the start faster;
- * it is only for generated passphrases of 256 random bits, which cannot be guessed.
- */
+/** Cost of guessing the passphrase. `light` makes the start faster, but only for generated passphrases of 256 bits. */
 export type KeystoreWorkFactor = 'standard' | 'light'
 
 export interface TokenSigner {
   /**
-   * Signs 32 bytes and verifies the signature. Returns r ‖ s ‖ v as Secp256k1Signer does, or 64 bytes for Ed25519.
-   * @throws TokenUnavailableError, TokenUnusableError, AttesterMismatchError, SignerUnusableError after `erase`
+   * Signs 32 bytes and verifies the signature: r ‖ s ‖ v as Secp256k1Signer, or 64 bytes for Ed25519. @throws
+   * TokenUnavailableError, TokenUnusableError, AttesterMismatchError, SignerUnusableError after `erase`
    */
   sign(bytes: Uint8Array): Uint8Array
   erase(): void
@@ -93,10 +85,7 @@ export interface EvmAttester {
   readonly address: string
   /** The address as a number, for the ascending order of signers in v1. */
   readonly order: bigint
-  /**
-   * Returns the 65-byte signature over a 32-byte digest, in hexadecimal with prefix 0x.
-   * @throws SignerUnusableError if the digest is not 32 bytes or the keyring was erased
-   */
+  /** Hexadecimal with prefix 0x, 65 bytes. @throws SignerUnusableError unless 32 bytes, and after `erase` */
   signDigest(digest: Uint8Array): string
 }
 
@@ -104,19 +93,14 @@ export interface SolanaAttester {
   readonly id: string
   /** Base58 public key. */
   readonly address: string
-  /**
-   * Returns the 64-byte signature over a 32-byte message, in hexadecimal with prefix 0x.
-   * @throws SignerUnusableError if the message is not 32 bytes or the keyring was erased
-   */
+  /** Hexadecimal with prefix 0x, 64 bytes. @throws SignerUnusableError unless 32 bytes, and after `erase` */
   signMessage(message: Uint8Array): string
 }
 
-/** Open keys, oldest active key first. Only active keys are opened: a retiring key no longer signs. */
+/** Open active keys, oldest first. A retiring key no longer signs and is not opened. */
 export interface Keyring {
   readonly evm: readonly EvmAttester[]
   readonly solana: readonly SolanaAttester[]
-  /**
-   * Overwrites the keys if possible, except keys shared with another keyring. The attesters refuse to sign afterwards.
-   */
+  /** Overwrites the keys if possible, except shared keys. The attesters refuse to sign afterwards. */
   erase(): void
 }
