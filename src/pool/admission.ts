@@ -1,5 +1,5 @@
-// Statistics of the pool’s jobs, and the forecast that decides whether a job is accepted (invariant 8). A job that
-// cannot finish by its deadline is rejected immediately.
+// Statistics of the pool’s jobs, and the forecast by which a job that cannot finish by its deadline is refused
+// (invariant 8).
 import { QueueFullError } from '../domain/errors.ts'
 import type { ShadowOutcome } from '../domain/verdict.ts'
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
@@ -15,7 +15,7 @@ export const JOB_BOUNDS_MS: readonly number[] = [
 ]
 
 export interface PoolStats extends PoolMetrics {
-  /** Number of unsettled jobs, in the queue or at a worker. */
+  /** Unsettled jobs, in the queue or at a worker. */
   readonly pending: number
   /** Mean of one worker over about the last 100 batches. */
   readonly meanServiceMs: number
@@ -28,8 +28,7 @@ const SERVICE_WEIGHT = 0.02
 /** Minimum weight of a new job: the average follows a change of load within about 50 jobs. */
 const OVERRUN_WEIGHT = 0.02
 /**
- * Time constant of the moving average. Without it, a pessimistic forecast would reject the very jobs that show an
- * improvement.
+ * Time constant of the moving average. Without it, a pessimistic forecast would refuse the jobs that could correct it.
  */
 const OVERRUN_MEMORY_MS = 100
 
@@ -42,7 +41,7 @@ export interface PoolStatistics {
   recordWait(durationMs: number): void
   recordRun(durationMs: number): void
   recordBatch(busyMs: number, jobs: number): void
-  /** Records the difference between a job's actual and forecast duration. Negative if the job was faster. */
+  /** Records a job's actual minus forecast duration. */
   recordOverrun(overrunMs: number, nowMs: number): void
   readonly meanServiceMs: number
   /** Recent mean of the jobs' delay beyond their forecast. At least 0. */
@@ -135,20 +134,14 @@ export interface Forecast {
 }
 
 const RETRY_AFTER_MAX_SECONDS = 30
-/**
- * Fraction of the remaining time that a job's forecast may take: with 1, half of the jobs that should finish just in
- * time would be late.
- */
+/** Fraction of the remaining time for a forecast: with 1, half of the jobs that just fit would be late. */
 const TRUSTED_SHARE = 0.7
 
 export const forecastMs = ({ queued, share, meanServiceMs, workers }: Forecast): number =>
   // Without a worker, there is no basis for a forecast: a worker may start at any moment.
   workers === 0 ? 0 : ((queued + 1) * meanServiceMs) / (workers * share)
 
-/**
- * One preallocated error per Retry-After value: capturing a stack trace would be the most expensive part of a
- * rejection.
- */
+/** Preallocated per Retry-After: capturing a stack trace would be the most expensive part of a refusal. */
 const REFUSALS = Array.from({ length: RETRY_AFTER_MAX_SECONDS }, (_, index) => new QueueFullError(index + 1))
 
 /** @param lateMs time by which the job would miss its deadline; 0 if the queue is full */
@@ -158,17 +151,12 @@ const refusalOf = (lateMs: number): QueueFullError =>
 export interface AdmissionOptions {
   readonly queue: Pick<FairQueue, 'size' | 'sizeOf' | 'shareOf' | 'canDisplaceFor'>
   readonly queueLimit: number
-  /**
-   * `overrunMs`: recent delay beyond the forecast, caused by a busy main thread or by batches that wait for each other.
-   */
+  /** `overrunMs`: recent delay beyond the forecast, for example because of a busy main thread. */
   readonly statistics: { readonly meanServiceMs: number; readonly overrunMs: number }
   readonly countWorkers: () => number
 }
 
-/**
- * Returns an error, or the job’s expected duration in milliseconds. If the queue is full, the job is accepted only if
- * it can displace another organization’s job.
- */
+/** Returns an error, or the expected duration in milliseconds. A full queue admits a job that can displace another. */
 export type Admission = (organizationId: string, leftMs: number) => QueueFullError | number
 
 export const createAdmission =

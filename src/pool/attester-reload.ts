@@ -1,6 +1,5 @@
-// Applies changes to the attester keys without a restart. If the new set cannot be loaded, for example because a
-// keystore file is missing, loading is retried. The part that needs no new key takes effect first, so that retired keys
-// stop signing.
+// Applies changes to the attester keys without a restart. If the new set cannot be loaded, loading is retried, but the
+// part without new keys takes effect first, so that retired keys stop signing.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Pool } from './pool.ts'
@@ -19,7 +18,7 @@ export interface AttesterReload {
   reload(): void
   /** False while this process signs with a set that differs from the stored set. */
   isCurrent(): boolean
-  /** False while the store has an active key of some kind, and this process can sign with none of that kind. */
+  /** False while the store has an active key of a kind of which this process has none. */
   hasEveryKind(): boolean
   /** Start of the period in which a retired key may still sign (monotonic), or null. See ChangeFollower. */
   behindSinceMs(): number | null
@@ -54,10 +53,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
     log.info('attesters changed', { active: activeOf(attesters) })
   }
 
-  /**
-   * Applies the part of the new set that the workers have loaded. Without an active key of a kind, its retiring keys
-   * stay active.
-   */
+  /** Applies the loaded part of the new set. If a kind has no active key, its retiring keys stay active. */
   const useKnown = async (wanted: readonly AttesterReference[]): Promise<void> => {
     const known = wanted.filter(({ id }) => inUse.some((loaded) => loaded.id === id))
     const staying = inUse.filter(({ id, kind }) => !hasActive(known, kind) && known.some((each) => each.id === id))
@@ -66,7 +62,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
     everyKind = wanted.every(({ kind, status }) => status !== 'active' || hasActive(inUse, kind))
   }
 
-  /** Clears `behindSinceMs`, unless a later reload is pending: that reload may be about another change. */
+  /** Clears `behindSinceMs`, unless a later reload is pending, which may concern another change. */
   const takeEffect = (): void => {
     if (pending === 1) behindSinceMs = null
   }

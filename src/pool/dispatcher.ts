@@ -1,5 +1,5 @@
-// Distributes queued jobs to the least-loaded workers, one message per worker and turn of the event loop. A job that
-// may have crashed a worker is retried alone, on an otherwise idle worker.
+// Distributes jobs to the least-loaded workers, one message per worker and turn of the event loop. A job that may have
+// crashed a worker is retried alone, on an otherwise idle worker.
 import { CountersignError, DependencyUnavailableError, ERRORS } from '../domain/errors.ts'
 import type { PoolLimits, PoolParts } from './pool-options.ts'
 import type { Outcome } from './protocol.ts'
@@ -7,13 +7,11 @@ import { JobOutdatedError, type PendingJob, type Settlement, type WithheldLedger
 import type { OutcomeBatch } from './wire.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
-/** Number of jobs that a worker receives at once: a message costs about the same time as a fast signature. */
+/** Jobs that a worker receives at once: a message costs about the same time as a fast signature. */
 export const shareOf = (meanServiceMs: number, limits: Pick<PoolLimits, 'wakeWorthMs' | 'maxShare'>): number =>
   meanServiceMs === 0 ? 1 : Math.max(1, Math.min(limits.maxShare, Math.floor(limits.wakeWorthMs / meanServiceMs)))
 
-/**
- * Maximum number of jobs that one worker may hold, including those that it can finish while the main thread is busy.
- */
+/** Maximum jobs per worker, including those that it can finish while the main thread is busy. */
 export const depthOf = (
   turnMs: number,
   meanServiceMs: number,
@@ -23,10 +21,10 @@ export const depthOf = (
     ? limits.maxInFlight
     : limits.maxInFlight + Math.floor(Math.min(turnMs, limits.bridgedTurnMs) / meanServiceMs)
 
-/** A worker that holds jobs counts as awake for this long after its last report. */
+/** A worker with jobs counts as awake for this long after its last report. */
 const AWAKE_MS = 1
 
-/** Decay of the longest turn per turn: after about 50 short turns, a long turn no longer matters. */
+/** Decay per turn: after about 50 short turns, a long turn no longer matters. */
 const TURN_MEMORY = 0.98
 
 const policyNotLoaded = (): CountersignError =>
@@ -105,7 +103,7 @@ export class Dispatcher {
     return best
   }
 
-  /** Returns an awake worker that holds less work than justifies waking another worker. */
+  /** An awake worker that holds less work than justifies waking another worker. */
   private awake(share: number, nowMs: number): WorkerHandle | null {
     for (const handle of this.parts.handles) {
       const { size } = handle.inFlight
@@ -159,7 +157,7 @@ export class Dispatcher {
   }
 }
 
-/** Returns false if the answer arrived too late. It must then be withheld. */
+/** Returns false if the answer arrived too late. Then withhold it. */
 const takeOutcome = (
   { queue, limits, onEvent }: PoolParts,
   settlement: Settlement,
@@ -180,8 +178,8 @@ const takeOutcome = (
   } else if (outcome.status === 'lease-ended') {
     queue.pushHead(pending)
   } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
-    // DEADLINE_EXCEEDED is ignored: the worker's clock may be ahead by the handshake's error. The deadline timer
-    // answers 408.
+    // Ignore DEADLINE_EXCEEDED: the worker's clock may be ahead by the handshake's error. The deadline timer answers
+    // 408.
     const { requestId, uuid } = pending.job
     const { code, detail, errorClass, rule, nothingSigned } = outcome
     if (rule !== undefined) onEvent({ type: 'rule-failed', requestId, uuid, ...rule })

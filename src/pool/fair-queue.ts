@@ -1,5 +1,5 @@
-// Jobs that wait for a worker, in one queue per organization. In each turn, a queue yields as many jobs as its weight.
-// Algorithm: deficit round robin with jobs of equal cost (Shreedhar and Varghese, 1995).
+// Jobs that wait for a worker, in one queue per organization. Algorithm: deficit round robin with jobs of equal cost
+// (Shreedhar and Varghese, 1995); in each turn, a queue yields as many jobs as its weight.
 import type { PendingJob } from './settlement.ts'
 
 export interface JobQueue {
@@ -95,10 +95,7 @@ interface Lane {
   active: boolean
 }
 
-/**
- * The queues of all organizations. `canDisplaceFor` and `displaceFor` take O(n) in the number of waiting organizations;
- * all others O(1).
- */
+/** `canDisplaceFor` and `displaceFor` are O(n) in the number of waiting organizations; all others are O(1). */
 export class FairQueue {
   private readonly lanes = new Map<string, Lane>()
   /** Lanes with jobs. A lane that `drop` has emptied stays until its turn. */
@@ -154,7 +151,7 @@ export class FairQueue {
     return this.lanes.get(organizationId)?.queue.size ?? 0
   }
 
-  /** Share of all workers’ time that a new job of the organization would get: greater than 0, at most 1. */
+  /** Share of all workers’ time for a new job of the organization: greater than 0, at most 1. */
   shareOf(organizationId: string): number {
     const lane = this.lanes.get(organizationId)
     if (lane?.active) return lane.weight / this.activeWeight
@@ -167,8 +164,7 @@ export class FairQueue {
   }
 
   /**
-   * Removes and returns the newest job of the organization with the longest queue relative to its weight. Null if this
-   * organization has the longest queue.
+   * Removes the newest job of the longest queue relative to its weight. Null if that is the organization's own queue.
    */
   displaceFor(organizationId: string): PendingJob | null {
     const pending = this.longestBeside(organizationId)?.queue.takeTail() ?? null
@@ -214,10 +210,7 @@ export class FairQueue {
     if (this.turn >= this.active.length) this.turn = 0
   }
 
-  /**
-   * The lane with the longest queue relative to its weight. Null if it would be the organization's own, with one more
-   * job.
-   */
+  /** Longest queue relative to its weight. Null if it would be the organization's own, with one more job. */
   private longestBeside(organizationId: string): Lane | null {
     const own = this.lanes.get(organizationId)
     const weight = own?.active ? own.weight : this.weightFor(organizationId)

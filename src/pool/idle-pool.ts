@@ -1,4 +1,4 @@
-// The pool of a process that does not serve attestations: it has no workers, reads no keys and rejects every job.
+// The pool of a process that does not serve attestations: it has no workers or keys, and refuses every job.
 import { RoleNotServedError } from '../domain/errors.ts'
 import { createPoolStatistics } from './admission.ts'
 import type { Pool } from './pool.ts'

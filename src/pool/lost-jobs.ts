@@ -1,5 +1,5 @@
-// Decides the outcome of a lost worker's jobs after its log has been read. Recorded jobs are answered from the log
-// (invariant 3). The others are retried, unless they probably caused the loss or the log is unreadable.
+// Decides the outcome of a lost worker's jobs after reading its log. Recorded jobs are answered from the log (invariant
+// 3). The others are retried, unless they probably caused the loss or the log is unreadable.
 import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
 import { errorClassOf, NamedError } from '../lib/named-error.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -16,21 +16,18 @@ export interface LostLog {
   readonly uuids: readonly string[]
 }
 
-/**
- * The answers that a lost worker recorded for these uuids, byte for byte. @throws if the log cannot be read; none of
- * the jobs may then be signed again
- */
+/** The recorded answers, byte for byte. @throws if the log cannot be read; sign none of the jobs again */
 export type RecoverDecisions = (
   log: LostLog,
 ) => ReadonlyMap<string, PoolAnswer> | Promise<ReadonlyMap<string, PoolAnswer>>
 
 type Fate =
   | { readonly action: 'answer'; readonly answer: PoolAnswer }
-  /** The job was already answered 408 and may be recorded: the log must state that the answer was withheld. */
+  /** The job was answered 408 and may be recorded: the log must state that the answer was withheld. */
   | { readonly action: 'withhold' }
   | { readonly action: 'nothing' }
   | { readonly action: 'dispatch' }
-  /** The worker was lost while it worked on this job: retry the job once, on a worker without other jobs. */
+  /** The worker was lost during this job: retry it once, on a worker without other jobs. */
   | { readonly action: 'dispatch-alone' }
   | { readonly action: 'fail'; readonly error: CountersignError; readonly withhold: boolean }
 

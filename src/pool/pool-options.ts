@@ -1,5 +1,4 @@
-// Options and limits of a pool with their reasons, pool events, and shared state. Events contain no worker-internal
-// text and no request data.
+// Options, limits, events and shared state of a pool. Events contain no worker-internal text and no request data.
 import type { Throttle } from '../lib/throttle.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
@@ -12,23 +11,23 @@ import type { OpenPort } from './wire.ts'
 import type { ReadyReport, WorkerHandle } from './worker-handle.ts'
 
 export interface PoolLimits {
-  /** A worker that holds jobs is abandoned if its heartbeat does not change for this long. */
+  /** A worker with jobs is abandoned if its heartbeat does not change for this long. */
   readonly hangMs: number
   /** The same limit while the worker writes its log: a slow disk stalls every worker. */
   readonly commitStallMs: number
   readonly startTimeoutMs: number
-  /** Time that a terminated thread may take to end before it counts as stuck in native code. */
+  /** Time for a terminated thread to end before it counts as stuck in native code. */
   readonly terminateGraceMs: number
   readonly closeTimeoutMs: number
-  /** Time that reading a lost worker's log may take before its jobs fail. */
+  /** Time for reading a lost worker's log before its jobs fail. */
   readonly recoverTimeoutMs: number
-  /** Time that all workers together may take to open new keys. */
+  /** Time for all workers together to open new keys. */
   readonly attestersTimeoutMs: number
-  /** Maximum number of jobs per worker: two batches, so that a worker never waits. The others can still be dropped. */
+  /** Maximum jobs per worker: two batches, so that a worker never waits. The others can still be dropped. */
   readonly maxInFlight: number
-  /** Longest turn of the main thread for which workers hold more jobs. Jobs submitted later wait behind them. */
+  /** Longest turn of the main thread for which workers hold more jobs. Later jobs wait behind them. */
   readonly bridgedTurnMs: number
-  /** Maximum number of jobs per message, recorded by one append. */
+  /** Maximum jobs per message, recorded by one append. */
   readonly maxBatch: number
   /** Amount of work that an awake worker gets before another worker is woken. */
   readonly wakeWorthMs: number
@@ -37,7 +36,7 @@ export interface PoolLimits {
   readonly maxLosses: number
   /** A job fails after this many workers were lost while they processed it. */
   readonly maxKills: number
-  /** Maximum number of times that workers may report a missing target for one job. */
+  /** Maximum times that workers may report a missing target for one job. */
   readonly maxRedefinitions: number
   /** Doubles with each failure up to the maximum. */
   readonly restartBackoffMs: number
@@ -148,9 +147,9 @@ export interface PoolOptions {
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   /** Defaults to 0. Pools that share a log need different numbers. */
   readonly firstSlot?: number
-  /** Returns an organization's weight: its share of the workers' time under contention. Defaults to 1. */
+  /** Share of the workers' time under contention. Defaults to 1. */
   readonly weightOf?: ((organizationId: string) => number) | undefined
-  /** Further jobs are rejected, or displace a job of the organization with the longest queue. */
+  /** Further jobs are refused, or displace a job of the organization with the longest queue. */
   readonly queueLimit: number
   readonly recover: RecoverDecisions
   readonly definitions: { revision(revisionId: string): SentRevision | undefined }
@@ -170,6 +169,6 @@ export interface PoolParts {
   /** Starting, live and draining workers. Only the supervisor adds and removes workers. */
   readonly handles: WorkerHandle[]
   changes: number
-  /** Monotonic time at which the lease ends. All jobs then wait, because this process may have missed changes. */
+  /** Monotonic end of the lease. All jobs then wait, because this process may have missed changes. */
   leaseUntilMs: number
 }

@@ -1,6 +1,5 @@
 // The main-thread half of signing: a bounded queue in front of workers that evaluate, sign and record. A job is settled
-// exactly once by its deadline (invariant 4), keeps its uuid across retries (invariant 3), and is rejected immediately
-// if the queue is full (invariant 8).
+// once, by its deadline (invariant 4); keeps its uuid across retries (3); and is refused if the queue is full (8).
 
 import { CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
@@ -27,43 +26,34 @@ import { createSupervisor, type Supervisor } from './worker-supervisor.ts'
 import { createAttesterRotation, createPoolLists } from './worker-updates.ts'
 
 export interface Pool {
-  /**
-   * Starts the workers.
-   * @throws WorkersUnusableError if a worker cannot start (passphrase, keys, log folder)
-   */
+  /** @throws WorkersUnusableError if a worker cannot start (passphrase, keys, log folder) */
   start(): Promise<void>
   /**
-   * Evaluates and signs. @throws DeadlineExceededError at the job's deadline; QueueFullError immediately if the queue
-   * is full; DependencyUnavailableError if the policy cannot be evaluated, keys are missing, the log cannot be written
-   * or the workers fail; CountersignError SHUTTING_DOWN while draining, INTERNAL if the job repeatedly crashes its
-   * workers; JobOutdatedError if `isCurrent` returns false at dispatch. It is called if `changes` is outdated or
-   * omitted.
-   * @param changes from `changes()`, read before the job's key and target were looked up
+   * Evaluates and signs.
+   * @param changes from `changes()`, read before the job's key and target were looked up. If it is outdated or omitted,
+   * `isCurrent` is called at dispatch
+   * @throws DeadlineExceededError at the job's deadline; QueueFullError; DependencyUnavailableError if the policy
+   * cannot be evaluated, keys are missing, the log cannot be written or the workers fail; CountersignError
+   * SHUTTING_DOWN while draining, INTERNAL if the job repeatedly crashes its workers; JobOutdatedError if `isCurrent`
+   * returns false
    */
   submit(job: Job, target: Target, changes?: number, isCurrent?: PendingJob['isCurrent']): Promise<PoolAnswer>
   changes(): number
   /** Call when a key or a policy has changed: jobs looked up earlier may be outdated. */
   noteChange(): void
-  /**
-   * Lets workers decide until `untilMs` (monotonic). After that time, all jobs wait for a renewal. Without any call,
-   * the lease never ends.
-   */
+  /** Jobs wait after `untilMs` (monotonic) until the lease is renewed. Without any call, the lease never ends. */
   renewLease(untilMs: number): void
-  /** The error that a job of this organization would get, or null. The rejection is counted. */
+  /** The error that a job of this organization would get, or null. The refusal is counted. */
   refusal(organizationId: string, deadlineMs: number): QueueFullError | null
   resize(workers: number): void
   /** Makes either every worker or no worker sign with these keys. @throws AttestersUnusableError */
   updateAttesters(attesters: readonly AttesterReference[]): Promise<void>
-  /**
-   * Sends new versions of lists to every worker and removes the deleted lists. Call it with all lists before the start.
-   */
+  /** Sends new versions of lists to every worker. Call it with all lists before the start. */
   updateLists(images: readonly ListImage[], removedIds: readonly string[]): void
   /** Records that these answers were withheld: their requests had already been answered 408. */
   withhold(uuids: readonly string[]): void
   stats(): PoolStats
-  /**
-   * Rejects new jobs and waits for unsettled jobs, which fail after `timeoutMs`. Resolves with true if none was left.
-   */
+  /** Refuses new jobs. Unsettled jobs fail after `timeoutMs`. Resolves with true if none was left. */
   drain(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// Messages between the main thread and a signing worker. Jobs and outcomes are one JSON text per batch: for 16 jobs or
-// more, a third of the cost of a structured clone. Messages never contain key material (invariant 5).
+// Messages between the main thread and a signing worker. Batches are one JSON text, at a third of the cost of a
+// structured clone for 16 jobs or more. Messages never contain key material (invariant 5).
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { JobStages, WorkerStages } from '../domain/job-stages.ts'
@@ -22,8 +22,8 @@ export interface Job {
   /** CarriedFacts (policy/types/facts.ts) as one JSON text; empty when the policy needs no facts. */
   readonly facts: string
   /**
-   * v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or null if the latest block is unknown: a
-   * denial is then recorded, and any other verdict is reported as `unsigned`.
+   * v2: Unix seconds. v1: a block number or Unix seconds (decisions §3); null if the latest block is unknown: a denial
+   * is then recorded, and any other verdict is reported as `unsigned`.
    */
   readonly expiration: number | null
   /** Milliseconds on the main thread’s monotonic clock. */
@@ -43,7 +43,6 @@ export interface RuleFailure {
   readonly subject: string
 }
 
-/** Outcome of a job, which `sequence` identifies. */
 export type Outcome =
   | {
       readonly status: 'answered'
@@ -66,9 +65,7 @@ export type Outcome =
       /** True if nothing was recorded, or will be recorded, under the job's uuid. */
       readonly nothingSigned: boolean
     }
-  /**
-   * Compliant, but the job has no expiration. Nothing was signed or recorded: send the job again with an expiration.
-   */
+  /** Compliant, but the job has no expiration. Nothing was recorded: send the job again with an expiration. */
   | { readonly status: 'unsigned'; readonly sequence: number }
   /** The worker has evicted the target: send the definition and the job again. */
   | { readonly status: 'target-not-cached'; readonly sequence: number }
@@ -81,13 +78,13 @@ export const SHARED_LATCH = 0
 export const SHARED_CURRENT = 1
 /** Incremented at the start of each job. A worker that holds jobs is hung if it does not change. */
 export const SHARED_HEARTBEAT = 2
-/** End of the worker's lease on the worker's clock; 0 if it never ends. The worker decides nothing after that time. */
+/** End of the worker's lease on the worker's clock, after which it decides nothing; 0 if the lease never ends. */
 export const SHARED_LEASE = 3
 const SHARED_WORDS = 4
 
 /**
  * Values of the latch. A worker moves IDLE → COMMITTING → IDLE around each append. The pool moves IDLE → FENCED before
- * it reassigns a worker's jobs, so that an abandoned worker can neither record nor answer.
+ * it reassigns jobs, so that an abandoned worker can neither record nor answer.
  */
 export const LATCH_IDLE = 0
 export const LATCH_COMMITTING = 1
@@ -95,7 +92,7 @@ export const LATCH_FENCED = 2
 
 export const CURRENT_NONE = -1
 
-/** Largest sequence number: 31 bits, so that it never equals CURRENT_NONE. */
+/** 31 bits, so that a sequence number never equals CURRENT_NONE. */
 export const SEQUENCE_MASK = 0x7fffffff
 
 export const createSharedState = (): SharedArrayBuffer => {
@@ -116,23 +113,17 @@ export const hasLease = (words: Int32Array, clock: { monotonicMs(): number }): b
   return until === 0 || clock.monotonicMs() < until * LEASE_UNIT_MS
 }
 
-/**
- * Called by the worker before an append. Returns false if the worker is fenced; it must then never record or answer
- * again.
- */
+/** Called by the worker before an append. If false, the worker is fenced and must never record or answer again. */
 export const beginCommit = (words: Int32Array): boolean =>
   Atomics.compareExchange(words, SHARED_LATCH, LATCH_IDLE, LATCH_COMMITTING) === LATCH_IDLE
 
-/**
- * Called by the worker after an append. Returns false if the pool abandoned the worker in the meantime; it must then
- * not answer.
- */
+/** Called by the worker after an append. If false, the pool abandoned the worker, which must not answer. */
 export const endCommit = (words: Int32Array): boolean =>
   Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_IDLE) === LATCH_COMMITTING
 
 /**
- * Called by the pool. Returns true if the worker cannot append again, so that its log is final. Returns false if the
- * worker is in an append: its outcome is unknown while the thread lives.
+ * Called by the pool. True if the log is final. False during an append, whose outcome is unknown while the thread
+ * lives.
  */
 export const fence = (words: Int32Array): boolean => {
   for (;;) {
@@ -175,10 +166,10 @@ export interface WorkerSettings {
 
 export type ControlMessage =
   | { readonly type: 'start'; readonly settings: WorkerSettings }
-  /** Request for the worker's clock, which converts deadlines to the worker's time. The reply is `clock`. */
+  /** Requests the worker's clock, for converting deadlines. The reply is `clock`. */
   | { readonly type: 'clock' }
   | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly SentRevision[] }
-  /** New lists and new versions of lists, in shared memory, and the ids of deleted lists. */
+  /** New lists and versions of lists, in shared memory, and the ids of deleted lists. */
   | { readonly type: 'lists'; readonly images: readonly ListImage[]; readonly removedIds: readonly string[] }
   /** Open these keys in addition to the keys in use, and reply with `attesters-loaded`. */
   | { readonly type: 'attesters'; readonly version: number; readonly attesters: readonly AttesterReference[] }
@@ -186,7 +177,7 @@ export type ControlMessage =
   | { readonly type: 'attesters-commit'; readonly version: number }
   /** A worker could not load this version: discard it. */
   | { readonly type: 'attesters-discard'; readonly version: number }
-  /** Record that these answers were withheld, because they arrived after the 408. The reply is `withheld-recorded`. */
+  /** Record that these answers arrived after the 408. The reply is `withheld-recorded`. */
   | { readonly type: 'withheld'; readonly uuids: readonly string[] }
   /** Finish the jobs, close the segment and reply with `closed`. */
   | { readonly type: 'close' }

@@ -8,7 +8,7 @@ import type { PoolParts } from './pool-options.ts'
 import type { Job } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
-/** The job's key, target or facts changed between submission and dispatch. The job was not dispatched. */
+/** The job's key, target or facts changed before dispatch. The job was not dispatched. */
 export class JobOutdatedError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
   'the policy, the API key or the identity changed during the request; retry',
@@ -20,9 +20,9 @@ export class JobOutdatedError extends fixedError(
 
 export interface PoolAnswer {
   readonly compliant: boolean
-  /** Id of the rule that decided, for metrics and logs. Null if the policy's default decided. */
+  /** Rule that decided, for metrics and logs. Null if the policy's default decided. */
   readonly ruleId: string | null
-  /** The complete JSON response body. Empty if the verdict needs a signature but the job has no expiration. */
+  /** JSON response body. Empty if the verdict needs a signature but the job has no expiration. */
   readonly body: string
 }
 
@@ -34,7 +34,7 @@ export interface PendingJob extends Expiring<PendingJob> {
   readonly promise: Promise<PoolAnswer>
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
-  /** Reports whether the job's key, target and facts are still current. Synchronous: reads caches only. */
+  /** True if the job's key, target and facts are still current. Synchronous: reads caches only. */
   readonly isCurrent: () => boolean
   /** Change count before the job's key and target were looked up. If -1, `isCurrent` decides. */
   readonly changes: number
@@ -91,11 +91,9 @@ export const createPendingJob = (
 
 export interface Settlement {
   readonly pending: number
-  /** Starts the job's deadline: it is answered 408 at that time, even if its worker hangs. */
+  /** Starts the job's deadline, at which it is answered 408, even if its worker hangs. */
   open(pending: PendingJob): void
-  /**
-   * Returns false if the job is already settled or past its deadline; the answer must then be withheld (invariant 4).
-   */
+  /** Returns false if the job is settled or past its deadline. Then withhold the answer (invariant 4). */
   answer(pending: PendingJob, answer: PoolAnswer): boolean
   fail(pending: PendingJob, error: CountersignError): void
   expire(pending: PendingJob): void

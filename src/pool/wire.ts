@@ -6,7 +6,7 @@ import { SHADOW_OUTCOMES, type ShadowOutcome } from '../domain/verdict.ts'
 import { NamedError } from '../lib/named-error.ts'
 import type { ControlMessage, Job, Outcome, RuleFailure, WorkerReport } from './protocol.ts'
 
-/** A job received by a worker. `deadlineMs` is on the worker's clock. */
+/** `deadlineMs` is on the worker's clock. */
 export interface DispatchedJob extends Job {
   readonly sequence: number
 }
@@ -19,7 +19,7 @@ export interface OutcomeBatch {
 /** The text is malformed. Its sender must not get another job. */
 export class WireFormatError extends NamedError {}
 
-/** A job sent by the pool. `deadlineMs` is on the main thread's clock. */
+/** `deadlineMs` is on the main thread's clock. */
 export interface OutgoingJob {
   readonly sequence: number
   readonly job: Job
@@ -124,7 +124,9 @@ const BARE_STATUS = {
 } as const
 const BARE_NUMBER = { 'target-not-cached': TARGET_NOT_CACHED, unsigned: UNSIGNED, 'lease-ended': LEASE_ENDED } as const
 
-/** Bit 0 is set for a compliant verdict. The other bits are 0 without a shadow, otherwise 1 plus its outcome's index. */
+/**
+ * Bit 0 is set for a compliant verdict. The other bits are 0 without a shadow, otherwise 1 plus its outcome's index.
+ */
 const encodeVerdict = (compliant: boolean, shadow: ShadowOutcome | undefined): number =>
   (compliant ? 1 : 0) + (shadow === undefined ? 0 : 2 * (SHADOW_OUTCOMES.indexOf(shadow) + 1))
 
@@ -164,10 +166,7 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
   return JSON.stringify([batch.busyMs, rows]) + bodies
 }
 
-/**
- * @throws WireFormatError if the numbers of bodies and answers differ: a body must never reach another request;
- * SyntaxError
- */
+/** @throws WireFormatError if the numbers of bodies and answers differ: a body must never reach another request */
 export const decodeOutcomes = (text: string): OutcomeBatch => {
   const lines = text.split('\n')
   const [busyMs, rows] = JSON.parse(lines[0] ?? '') as [number, OutcomeRow[]]

@@ -31,7 +31,7 @@ export interface WorkerHandleOptions {
   readonly maxBatch: number
   readonly revision: (revisionId: string) => SentRevision | undefined
   readonly on: {
-    /** Called when the worker has started and its clock offset is known: jobs may be sent. */
+    /** The worker has started and its clock offset is known: jobs may be sent. */
     readonly live: (handle: WorkerHandle) => void
     readonly outcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
     readonly drained: (handle: WorkerHandle) => void
@@ -47,9 +47,9 @@ const CLOCK_ROUNDS = 3
 export class WorkerHandle {
   readonly slot: number
   readonly generation: number
-  /** Jobs sent to the worker and not answered by it, by sequence. Includes jobs already answered 408. */
+  /** Unanswered jobs by sequence, including those already answered 408. */
   readonly inFlight = new Map<number, PendingJob>()
-  /** Uuids sent to the worker to record as withheld, and not yet confirmed. */
+  /** Uuids that the worker must record as withheld and has not confirmed. */
   readonly withheld = new Set<string>()
   state: WorkerState = 'starting'
   ready: ReadyReport | null = null
@@ -58,11 +58,9 @@ export class WorkerHandle {
   /** True once the worker has answered a batch. A later loss doesn't count as a failed start. */
   proven = false
   attestersVersion = 0
-  /** True once the thread has ended. False for a thread that was only abandoned. */
+  /** True once the thread has ended; false if it was only abandoned. */
   threadGone = false
-  /**
-   * True if the lease was renewed after it had ended. The worker first returns its current jobs, which may be outdated.
-   */
+  /** True if an ended lease was renewed. The worker first returns its current jobs, which may be outdated. */
   recalled = false
   private readonly words: Int32Array
   private readonly knownTargets = new Set<string>()

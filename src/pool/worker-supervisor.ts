@@ -1,5 +1,4 @@
-// Keeps the requested number of workers alive. Jobs of a lost worker are passed on once the worker can no longer
-// record.
+// Keeps the requested number of workers alive. A lost worker's jobs are passed on once it can no longer record.
 import { DetailedError } from '../lib/named-error.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { LossCause, PoolParts } from './pool-options.ts'
@@ -193,7 +192,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     })
   }
 
-  /** Requests that an idle worker close its log, and terminates it after a timeout. */
+  /** Makes an idle worker close its log, and terminates it after a timeout. */
   const closeWorker = (handle: WorkerHandle, slot: Slot): void => {
     handle.state = 'closing'
     forget(handle)
