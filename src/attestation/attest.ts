@@ -1,6 +1,6 @@
-// Decides one decoded request, v2 (spec A1, decisions §2) or v1 (spec A2, decisions §3).
-// Facts, chains and stores can take seconds, so the key, the target and the identity facts are checked again
-// afterwards. A revoked key or identity or a replaced policy thus never leads to a signature.
+// Decides one decoded request, v2 (spec A1, decisions §2) or v1 (spec A2, decisions §3). Collecting facts can take
+// seconds, so key, target and identity facts are then checked again: a revoked key or replaced policy never leads to a
+// signature.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { type Chain, isTestNetwork } from '../domain/chain.ts'
 import { FieldMissingError, TestKeyOnLiveChainError } from '../domain/errors.ts'
@@ -26,9 +26,7 @@ export interface CallContext {
   readonly uuid: string
   /** Absolute, monotonic milliseconds (invariant 4). */
   readonly deadlineMs: number
-  /**
-   * Called before the job is submitted to the pool; a returned promise is awaited. Afterwards the job may be signed.
-   */
+  /** Awaited before the job is submitted to the pool; afterwards, it may be signed. */
   readonly onDispatch: OnDispatch
   readonly trace?: StageTrace | null
 }
@@ -67,17 +65,17 @@ export type Decide = (
 ) => Promise<CallAnswer>
 
 /**
- * A test key uses sandbox identities, which any holder of a test key can create. Test and live keys share the
- * attesters, so test signatures must not be valid on a live chain. A task doesn't contain a chain.
- * @throws TestKeyOnLiveChainError
+ * A test key uses sandbox identities, which any holder of a test key can create. Its signatures must not be valid on a
+ * live chain, because test and live keys share the attesters. A task doesn't contain a chain. @throws
+ * TestKeyOnLiveChainError
  */
 const requireTestNetwork = (kind: Job['kind'], chain: Chain): void => {
   if (kind === 'task' || !isTestNetwork(chain)) throw new TestKeyOnLiveChainError()
 }
 
 /**
- * Waits for the latest state. Returns the number of pool changes before the state was read.
- * @throws JobOutdatedError; the gate's errors for the key
+ * Waits for the latest state. Returns the pool's change count from before. @throws JobOutdatedError; key errors of the
+ * gate
  */
 const requireCurrent = async (
   dependencies: JobDependencies,
@@ -148,10 +146,10 @@ const submit = (
 }
 
 /**
- * Decides, and starts again if the key, the target or a fact changes in the meantime. `attempt` counts from 1.
- * @throws TestKeyOnLiveChainError; PolicyMissingError; FieldMissingError if the active policy reads a field that the
- * request lacks (decisions §2); JobOutdatedError after the last attempt; the errors of `termsOf` and Pool.submit; the
- * gate’s errors for the key
+ * Starts again if the key, the target or a fact changes in the meantime. @param attempt counts from 1
+ * @throws TestKeyOnLiveChainError; PolicyMissingError; FieldMissingError if the policy reads a field that the request
+ * lacks (decisions §2); JobOutdatedError after the last attempt; the errors of `termsOf` and Pool.submit; key errors of
+ * the gate
  */
 const decide = async (
   dependencies: JobDependencies,

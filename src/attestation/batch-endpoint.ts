@@ -1,5 +1,5 @@
-// `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1 in one call. Each element gets a verdict
-// or a problem at its index. The response is one JSON document, or newline-delimited JSON in the order of the elements.
+// `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1. The response has a verdict or a problem
+// per element, as one JSON document or as newline-delimited JSON.
 
 import { randomUUID } from 'node:crypto'
 import { DeadlineExceededError, FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
@@ -35,10 +35,7 @@ const BATCH_BODY_MAX_BYTES = 4_194_304
 const ELEMENT_ROUTE = ATTESTATION_PATHS.attestation.path
 /** Characters of the body per rate-limit token: the size of the largest single request, which costs one token. */
 const CHARACTERS_PER_TOKEN = 131_072
-/**
- * Rejecting an element takes time too: without this limit, a call of 2 KB could cause a thousand rejections for one
- * token.
- */
+/** Limits refusals: otherwise, a call of 2 KB could cause a thousand of them for one token. */
 const ELEMENTS_PER_TOKEN = 20
 /** Time reserved before the deadline of the call for sending elements that are answered 408. */
 const SENDING_MS = 250
@@ -62,10 +59,7 @@ const readElements = (body: JsonObject): readonly JsonValue[] => {
   return requests as readonly JsonValue[]
 }
 
-/**
- * The key of an element: an element without an answer can be sent again in another batch, at any index.
- * @throws FieldInvalidError
- */
+/** An unanswered element can be sent again in another batch, at any index. @throws FieldInvalidError */
 const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null => {
   if (key === undefined || key === null) return null
   if (typeof key !== 'string' || !isVisibleAscii(key, IDEMPOTENCY_KEY_MAX)) {
@@ -135,8 +129,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       const members = JSON.stringify({ status, ...retry, problem: problemBody(problem, requestId) }).slice(1)
       return { error, status, code, members }
     }
-    // All elements over the rate limit share one error object, and so do all elements without an answer at the
-    // deadline.
+    // Elements over the rate limit share one error object, and so do unanswered elements at the deadline.
     let last: ReturnType<typeof write> | null = null
     return (index: number, error: unknown): string => {
       if (last === null || last.error !== error) last = write(error)
@@ -199,7 +192,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       scope: 'attestation',
       challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
-      // If the first element would be rejected, the whole call is rejected before its body is read.
+      // If the first element would be refused, the whole call is refused before its body is read.
       refusal: ({ organizationId }, _headers, deadlineMs) => refusalOf(dependencies, organizationId, deadlineMs),
     },
     async (call) => {
@@ -211,7 +204,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
         await limiter.ready(principal, tokens)
         limiter.take(principal, tokens)
       }
-      // Parsing costs time per byte, whatever the outcome. The gate has already taken the first element's token.
+      // Parsing costs time per byte. The gate has already taken the first element's token.
       const forBody = Math.floor(body.length / CHARACTERS_PER_TOKEN)
       await prepay(forBody)
       const elements = readElements(parseStrictJsonObject(body))

@@ -1,13 +1,12 @@
-// Answers many attestation requests at once, each with a verdict or an error, with limited concurrency. Elements
-// neither wait for each other nor fail together. At the deadline, unanswered elements get 408, and signatures that
-// arrive later are withheld (invariant 4).
+// Answers many attestation requests with limited concurrency. Elements neither wait for each other nor fail together.
+// At the deadline, unanswered elements get 408, and later signatures are withheld (invariant 4).
 import { DeadlineExceededError } from '../domain/errors.ts'
 
 export interface BatchOptions {
   readonly size: number
   /** Rejects with the element’s error. */
   readonly perform: (index: number) => Promise<ElementAnswer>
-  /** Returns the response line for an element's error. */
+  /** Response line for an element's error. */
   readonly describe: (index: number, error: unknown) => string
   readonly withhold: (answer: ElementAnswer) => void
   /** Returns a function that cancels the callback. */

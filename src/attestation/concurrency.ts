@@ -1,5 +1,5 @@
-// Limits the attestations in flight per organization, because each holds memory until it is answered or reaches its
-// deadline. Counted per process, over all keys of the organization; each element of a batch counts.
+// Limits attestations in flight per organization and process, because each holds memory until it ends. Each element of
+// a batch counts.
 import { CountersignError } from '../domain/errors.ts'
 import type { AttestHandler } from './attest.ts'
 
@@ -12,7 +12,7 @@ class ConcurrencyExceededError extends CountersignError {
 }
 
 export interface Concurrency {
-  /** Returns the error that a request of this organization would get, or null. Always returns the same object. */
+  /** The error that a request of this organization would get, or null. Always the same object. */
   refusal(organizationId: string): ConcurrencyExceededError | null
   /** @throws ConcurrencyExceededError 429 */
   capped(attest: AttestHandler): AttestHandler

@@ -49,10 +49,7 @@ const decodeUserIp = (text: string): string => {
   return address
 }
 
-/**
- * Decodes a v2 body, received at `nowSeconds`.
- * @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400
- */
+/** @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400 */
 export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {
   refuseMisspeltFields(body, ATTESTATION_FIELDS)
   const fromText = requireText('from', body['from'])

@@ -21,7 +21,7 @@ import {
   requireText,
 } from './schema.ts'
 
-/** Misspelled fields are rejected: ignoring `chainId` would select the default chain, Ethereum. */
+/** Misspelled fields are refused: ignoring `chainId` would select the default chain, Ethereum. */
 const TASK_FIELDS: ReadonlySet<string> = new Set(['from', 'to', 'data', 'msg_value', 'value', 'chain_id', 'on_behalf'])
 
 /** Ethereum mainnet (spec, "Task request"). */
@@ -61,10 +61,7 @@ const isAmount = (value: JsonValue, amount: string): boolean =>
 /** v1 has no field for the end user's IP address, and all other fields are mandatory. */
 const MISSING: readonly OptionalField[] = ['user_ip']
 
-/**
- * Decodes a v1 body, received at `nowSeconds`.
- * @throws FieldMissingError, FieldInvalidError, ChainUnsupportedError: all 400
- */
+/** @throws FieldMissingError, FieldInvalidError, ChainUnsupportedError: all 400 */
 export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {
   refuseMisspeltFields(body, TASK_FIELDS)
   const fromText = requireText('from', body['from'])

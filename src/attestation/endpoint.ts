@@ -1,5 +1,5 @@
-// Routes of the attestation API, and the handler of an admitted request: body, idempotency, decision, response. Both
-// single-request endpoints use it, so that neither can omit a step.
+// Routes of the attestation API, and the handler of an admitted request, shared by both single-request endpoints so
+// that neither can omit a step.
 import { Elysia } from 'elysia'
 import type { ChainTable } from '../domain/chain.ts'
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
@@ -22,11 +22,11 @@ export interface EndpointDependencies {
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
   readonly metrics: Pick<Metrics, 'recordDecision'>
-  /** `withhold`: the log must mark a decision as withheld if its request was already answered with 408 (invariant 4). */
+  /** `withhold`: marks a decision in the log whose request was already answered with 408 (invariant 4). */
   readonly pool: Pick<Pool, 'refusal' | 'withhold'>
   /** Null if no organization has a limit. */
   readonly concurrency: Pick<Concurrency, 'refusal'> | null
-  /** Estimated milliseconds until a new claim of the organization completes; null if too many are waiting. */
+  /** Estimated wait of a new claim of the organization, in milliseconds; null if too many are waiting. */
   readonly storeBacklogMs: (organizationId: string) => number | null
   readonly chains: ChainTable
   readonly clock: Pick<Clock, 'unixSeconds'>
@@ -45,18 +45,14 @@ export interface EndpointDefinition {
 /** A request without an Idempotency-Key has no claim to write before the dispatch. */
 const NOT_CLAIMED = (): undefined => undefined
 /**
- * Number of estimated store delays that must fit into the deadline of a request with an idempotency key. The request
- * needs one write, its claim; PostgreSQL needs two more, for the dispatch and the answer. The delay grows while the
- * request waits. Lower factors accept more requests that then miss their deadline (measured: a quarter with 3, a fifth
- * with 4, a twentieth with 6).
+ * Store delays that must fit into the deadline of a request with an idempotency key. It needs up to three writes, and
+ * delays grow while it waits. Lower factors accept requests that miss their deadline: a quarter of them with 3, a fifth
+ * with 4, a twentieth with 6 (measured).
  */
 const STORE_TURNS = 6
 const STORE_CROWDED = new QueueFullError(1)
 
-/**
- * Returns the error that a request would get because of its organization’s limit or the pool, or null. Always returns
- * the same object.
- */
+/** The error that a request would get from its organization’s limit or the pool, or null. Always the same object. */
 export const refusalOf = (
   { concurrency, pool }: Pick<EndpointDependencies, 'concurrency' | 'pool'>,
   organizationId: string,
@@ -154,8 +150,8 @@ export const createEndpoint = (dependencies: EndpointDependencies, definition: E
       decides: true,
       readKey: (headers) => headers.get('x-api-key'),
       challenge: API_KEY_CHALLENGE,
-      // Under overload, reading and claiming requests that are rejected later would take most of the time. A retry is
-      // rejected even if its answer is stored, because the lookup would take too long.
+      // Refuse early: under overload, reading and claiming would take most of the time. This includes retries with a
+      // stored answer, because the lookup would take too long.
       refusal: ({ organizationId }, headers, deadlineMs) =>
         earlyRefusalOf(dependencies, organizationId, headers, deadlineMs),
     },

@@ -1,5 +1,5 @@
-// Computes the expiry of a v1 task (decisions §3): a block number, or Unix seconds. Seconds are used if the chain has
-// no block source or is configured for seconds, because the newest public v1 contract compares with `block.timestamp`.
+// Expiry of a v1 task (decisions §3): a block number, or Unix seconds if the chain has no block source or is configured
+// for seconds, because the newest public v1 contract compares with `block.timestamp`.
 import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import type { BlockHeightSource } from '../facts/block-height.ts'
 import type { AttestHandler, Decide, TermsOf } from './attest.ts'
@@ -17,7 +17,7 @@ export interface TaskExpiry {
 }
 
 export interface BlockPace {
-  /** Number of blocks until expiry; null for as many as the project's attestation lifetime contains. */
+  /** Blocks until expiry; null for as many as the project's attestation lifetime contains. */
   readonly blocks: number | null
   readonly blockTimeMs: number
 }
@@ -29,16 +29,13 @@ export interface BlockExpiry extends BlockPace {
 const blocksWithin = ({ blocks, blockTimeMs }: BlockPace, lifetimeSeconds: number): number =>
   blocks ?? Math.max(1, Math.ceil((lifetimeSeconds * 1000) / blockTimeMs))
 
-/** Blocks are often late and seldom early; twice the nominal time allows for both. */
+/** Twice the nominal time, because blocks are often late and seldom early. */
 const secondsOf = (blocks: number, { blockTimeMs }: BlockPace): number => Math.ceil((2 * blocks * blockTimeMs) / 1000)
 
 /** Longest possible lifetime in seconds of a task that expires at a block, over all project lifetimes. */
 export const longestTaskSeconds = (pace: BlockPace): number => secondsOf(blocksWithin(pace, LIFETIME_SECONDS_MAX), pace)
 
-/**
- * @param blockChains chains whose tasks expire at a block
- * @param onSeconds called for each task of another chain
- */
+/** @param blockChains chains whose tasks expire at a block @param onSeconds called for each task of another chain */
 export const createTaskExpiry = (
   blockChains: ReadonlyMap<string, BlockExpiry>,
   onSeconds: (chainName: string) => void = () => undefined,
@@ -79,10 +76,7 @@ export const createEvaluateTask = (decide: Decide, expiry: TaskExpiry): AttestHa
   }
 }
 
-/**
- * Milliseconds between blocks, used for the cache time of a height and the number of blocks in a lifetime. Source: each
- * chain's documentation and viem's chain definitions. Chains that aren't listed are treated like common rollups.
- */
+/** Milliseconds between blocks. Source: each chain's documentation and viem. Other chains count as common rollups. */
 export const BLOCK_TIME_MS: Readonly<Record<string, number>> = {
   ethereum: 12_000,
   sepolia: 12_000,
@@ -100,8 +94,8 @@ export const BLOCK_TIME_MS: Readonly<Record<string, number>> = {
 export const BLOCK_TIME_MS_DEFAULT = 2_000
 
 /**
- * Chains whose contracts see the parent chain's `block.number`, unlike their RPC: Arbitrum and chains built like it. A
- * task that expires at the chain's own height would be valid for years, so these chains use seconds. Source:
+ * Chains whose contracts see the parent chain's `block.number`: tasks that expire at their own height would be valid
+ * for years, so they use seconds.
  * https://docs.arbitrum.io/build-decentralized-apps/arbitrum-vs-ethereum/block-numbers-and-time
  */
 export const PARENT_BLOCK_CHAINS: ReadonlySet<string> = new Set(['arbitrum', 'plume'])

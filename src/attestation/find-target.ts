@@ -1,5 +1,5 @@
-// Finds the target of a request: the project that it names, or the project of its contract or program. A contract
-// without a binding is looked up in the policy registry on its chain (decisions §4).
+// Finds the target of a request: the project that it names, or the project of its contract or program. Contracts
+// without a binding are looked up in the policy registry on their chain (decisions §4).
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { PolicyMissingError } from '../domain/errors.ts'
 import type { PolicyRegistries } from '../facts/policy-registries.ts'
@@ -43,9 +43,8 @@ const required = (target: ResolvedTarget | null, { targetBy, targetText }: Decod
 }
 
 /**
- * Returns synchronously if the target is cached.
- * @throws PolicyMissingError (spec, Errors row 1), also for a target of another organization; synchronously or as a
- * rejection
+ * Synchronous if the target is cached. @throws PolicyMissingError (spec, Errors row 1), also for a target of another
+ * organization
  */
 export const findTarget = (
   dependencies: TargetDependencies,

@@ -1,5 +1,4 @@
-// Collects the facts that a target's policy needs before its job is dispatched to a worker, and serializes them. A
-// policy without facts causes no work here.
+// Collects and serializes the facts that a policy needs before its job is dispatched to a worker.
 
 import { createHmac } from 'node:crypto'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
@@ -13,19 +12,16 @@ import type { ResolvedTarget } from '../policy/types/source.ts'
 export interface JobFactsDependencies {
   readonly collector: FactCollector
   readonly velocity: VelocityCounters
-  /** 32 random bytes per deployment: the key for hashes of personal facts. */
+  /** Deployment's key for hashes of personal facts: 32 random bytes. */
   readonly digestKey: Uint8Array
   readonly timers: Pick<Timers, 'after'>
 }
 
 export interface JobFacts {
   readonly text: string
-  /**
-   * Reports whether the sources still give the same decisive facts; a promise if a fact must be loaded. Never rejects.
-   * Null if these facts cannot become outdated.
-   */
+  /** True if the decisive facts are unchanged; a promise if a fact must be loaded. Null if they cannot change. */
   readonly confirm: (() => boolean | Promise<boolean>) | null
-  /** Must be called exactly once. `counts`: the attestation may have been signed and counts for velocity limits. */
+  /** Call exactly once. `counts`: the attestation may have been signed and counts for velocity limits. */
   finishCount(counts: boolean): void
 }
 
@@ -81,7 +77,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     watch?: WatchQuestion,
   ): ExternalFacts | Promise<ExternalFacts> => (needs.some(isCollected) ? collector.collect(needs, subject, watch) : {})
 
-  /** Resolves to null if the facts don't arrive in time; the shadow then has no verdict. */
+  /** Null if the facts don't arrive in time; the shadow then has no verdict. */
   const collectForShadow = (
     needs: readonly FactNeed[],
     subject: FactSubject,

@@ -7,10 +7,7 @@ import { parameterReader } from '../server/public-route.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
 import { ATTESTATION_PATHS } from './paths.ts'
 
-/**
- * Null if the organization has no such decision.
- * @throws DependencyUnavailableError while no signed head covers it
- */
+/** Null if there is no such decision. @throws DependencyUnavailableError while no signed head covers it */
 export type ProveDecision = (organizationId: string, uuid: string) => Promise<ProvenLine | null>
 
 export const PROVE_DECISION = serviceKey<ProveDecision>('proofs of decisions')

@@ -1,5 +1,4 @@
-// Searches the decision log for the outcome of a request with an idempotency key: its answer, and whether the signature
-// is still usable.
+// Finds the answer to a request with an idempotency key in the decision log, and whether its signature is still usable.
 import { LRUCache } from 'lru-cache'
 import { answerOf } from '../decision-log/answer.ts'
 import { findDecision, recallDecision } from '../decision-log/recall.ts'
@@ -20,18 +19,14 @@ const KEEP_SECONDS = 600
 /** On another node, a retry may have to wait for the node that failed. */
 const KEEP_SECONDS_OVER_NODES = 86_400
 const FOUND_MAX = 1_000
-/**
- * Concurrent log searches on the main thread. A search reads one piece of the log per turn of the event loop, and
- * organizations take turns.
- */
+/** On the main thread: a search reads one piece of the log per turn of the event loop. */
 const SEARCHES_MAX = 1
 const WAITING_PER_ORGANIZATION_MAX = 512
 /** Difference between the clock readings for a record and for its claim. */
 const SLACK_SECONDS = 5
 
 /**
- * Returns the time until which an answer is repeated. A denial has no expiry, so it uses the default lifetime. A task
- * may expire at a block, so it is repeated until its key expires.
+ * A denial has no expiry, so the default lifetime applies. A task may expire at a block, so its key's expiry applies.
  */
 const repeatedUntilSeconds = (record: DecisionRecord): number => {
   if (!record.compliant) return Math.floor(record.at / 1000) + DEFAULT_LIFETIME_SECONDS
@@ -44,8 +39,8 @@ interface Found {
 }
 
 /**
- * @param node name of the node in the deployment; empty if there is only one node
- * @param usableSeconds longest time for which a signature can be used after its claim has expired
+ * @param node empty if there is only one @param usableSeconds maximum validity of a signature after its claim has
+ * expired
  */
 export const createDecisionMemory = (
   decisionsDirectory: string,

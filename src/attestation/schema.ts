@@ -1,5 +1,5 @@
-// Rules for each field of the attestation API’s requests (spec, "Attestation request (v2)", "Task request (v1)";
-// decisions §2). Errors repeat sent values only if the spec requires it, and only if the value passed its rule.
+// Field rules of attestation requests (spec, "Attestation request (v2)", "Task request (v1)"; decisions §2). Errors
+// repeat sent values only if the spec requires it and the value passed its rule.
 import { isHexBytes, isHexDigit, parseAddress, parseRepresented, type WalletAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { Chain, ChainFamily, ChainTable } from '../domain/chain.ts'
@@ -17,7 +17,7 @@ import type { JsonObject, JsonValue } from '../server/strict-json.ts'
 export interface DecodedRequest {
   readonly request: AttestationRequest
   readonly targetBy: 'address' | 'verification hash'
-  /** `to` as sent by the caller, used only in the text of Errors row 1; or the verification hash. */
+  /** `to` as sent, used only in the text of Errors row 1; or the verification hash. */
   readonly targetText: string
   /** Optional fields that the caller omitted; the request contains their defaults. */
   readonly missing: readonly OptionalField[]
@@ -33,10 +33,7 @@ const CHAIN_ECHO_MAX = 64
 const UINT256_MAX = (2n ** 256n - 1n).toString()
 const UINT64_MAX = (2n ** 64n - 1n).toString()
 
-/**
- * Missing, null and empty values of a mandatory field are all treated as missing.
- * @throws FieldMissingError, FieldInvalidError
- */
+/** Null and empty values count as missing. @throws FieldMissingError, FieldInvalidError */
 export const requireText = (field: string, value: JsonValue | undefined): string => {
   if (typeof value === 'string' && value !== '') return value
   if (value === undefined || value === null || value === '') throw new FieldMissingError(field)
@@ -44,9 +41,8 @@ export const requireText = (field: string, value: JsonValue | undefined): string
 }
 
 /**
- * Null if the field is missing or null. An empty string is an invalid value, because treating it as missing would mean
- * zero (threats row 10).
- * @throws FieldInvalidError
+ * Null if missing. An empty string is invalid: as missing, it would mean zero (threats row 10). @throws
+ * FieldInvalidError
  */
 export const optionalText = (field: string, value: JsonValue | undefined): string | null => {
   if (value === undefined || value === null) return null
@@ -54,10 +50,7 @@ export const optionalText = (field: string, value: JsonValue | undefined): strin
   throw new FieldInvalidError(field, 'must be a string')
 }
 
-/**
- * Reads a field that has an alternative. An empty string counts as missing, because the other field must then be
- * present.
- */
+/** For a field with an alternative: an empty string counts as missing, because the other field must then be present. */
 export const alternativeText = (field: string, value: JsonValue | undefined): string | null => {
   if (typeof value === 'string') return value === '' ? null : value
   if (value === undefined || value === null) return null
@@ -82,9 +75,7 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
 }
 
 /**
- * Empty if the field is missing or null. An empty string is invalid: an empty variable in the caller would hide the
- * user from lists and policy.
- * @throws FieldInvalidError
+ * Empty if missing. An empty string is invalid: it would hide the user from lists and policy. @throws FieldInvalidError
  */
 export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | '' => {
   const text = optionalText('on_behalf', value)
@@ -94,7 +85,7 @@ export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily
   return address
 }
 
-/** Returns `0x` hex of whole bytes exactly as sent, because it is signed verbatim. @throws FieldInvalidError */
+/** `0x` hex of whole bytes exactly as sent, because it is signed verbatim. @throws FieldInvalidError */
 export const decodeData = (text: string): string => {
   if (text.length > 2 + 2 * DATA_MAX_BYTES)
     throw new FieldInvalidError('data', `must not exceed ${DATA_MAX_BYTES} bytes`)
@@ -135,9 +126,7 @@ export const decodeValue = (text: string, family: ChainFamily): string => {
   return decimal
 }
 
-/**
- * Accepts 1 to 64 visible ASCII characters. The existence of the project is checked later. @throws FieldInvalidError
- */
+/** 1 to 64 visible ASCII characters. The existence of the project is checked later. @throws FieldInvalidError */
 export const decodeVerificationHash = (text: string): string => {
   let valid = text.length <= VERIFICATION_HASH_MAX_BYTES
   for (let i = 0; valid && i < text.length; i++) {
@@ -173,7 +162,7 @@ export const requireChain = (chains: ChainTable, name: string): Chain => {
   throw new ChainUnsupportedError(printableChainName(name), nearNames(name, names))
 }
 
-/** A misspelled known field. If it were ignored, its value would be missing from the signed data. */
+/** If a misspelled field were ignored, its value would be missing from the signed data. */
 class FieldMisspeltError extends CountersignError {
   constructor(sent: string, known: string) {
     super('INVALID_FIELD', `request validation failed: unknown field ${sent}; did you mean ${known}?`)
@@ -195,18 +184,13 @@ const misspelt = (sent: string, known: string): FieldMisspeltError =>
   new FieldMisspeltError(printableChainName(sent).slice(0, FIELD_ECHO_MAX), known)
 
 /**
- * Rejects an unknown field that is one edit away from a missing field with a short name. Call it only if that field is
- * missing.
- * @throws FieldMisspeltError
+ * Call if `field`, which has a short name, is missing. Refuses unknown fields one edit away. @throws FieldMisspeltError
  */
 export const refuseMisspelt = (field: string, body: JsonObject, known: ReadonlySet<string>): void => {
   for (const name in body) if (!known.has(name) && nearNames(name, [field]).length > 0) throw misspelt(name, field)
 }
 
-/**
- * Ignores unknown fields, except probable misspellings of known fields.
- * @throws FieldMisspeltError, FieldsTooManyError
- */
+/** Ignores unknown fields, except probable misspellings. @throws FieldMisspeltError, FieldsTooManyError */
 export const refuseMisspeltFields = (body: JsonObject, known: ReadonlySet<string>): void => {
   let count = 0
   for (const name in body) {
