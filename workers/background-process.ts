@@ -1,12 +1,12 @@
 // Background processes have a lower priority than signing, and the service ends them.
 import { constants, setPriority } from 'node:os'
 
-/** Priority of a process that answers interactive requests: above other background work, below signing. */
+/** For a process that answers interactive requests: above other background work, below signing. */
 export const ASKED_PRIORITY = 10
 
 /** Lowers the process's priority and ignores signals to the process group. Call it before anything else. */
 export const stayInBackground = (priority: number = constants.priority.PRIORITY_LOW): void => {
-  // Terminals and process managers send signals to the whole group, but the service decides when this process ends.
+  // Terminals and process managers signal the whole group, but the service decides when this process ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
   try {
     setPriority(priority)
@@ -16,9 +16,9 @@ export const stayInBackground = (priority: number = constants.priority.PRIORITY_
 }
 
 /**
- * On Linux, runs this process only if no other thread needs the processor. The lowest priority alone is not enough: the
- * process keeps a processor until its time slice ends, while a signing thread waits. Without `chrt` (util-linux or
- * busybox), or in a container that forbids it, only the priority applies. Source: sched(7), SCHED_IDLE.
+ * On Linux, runs this process only if no other thread needs the processor (SCHED_IDLE, sched(7)): with the lowest
+ * priority alone, it would finish its time slice while a signing thread waits. Without `chrt` (util-linux or busybox),
+ * only the priority applies.
  */
 export const runWhenIdle = (): void => {
   if (process.platform !== 'linux') return
@@ -31,14 +31,14 @@ export const runWhenIdle = (): void => {
 
 export interface Passes<Order> {
   /**
-   * Calls `pass` repeatedly, each time after the delay in milliseconds that the previous call returned. After the order
-   * `finish`, it calls `pass` one last time and resolves.
+   * Calls `pass` repeatedly, each time after the milliseconds that it returned, and a last time after the order
+   * `finish`.
    */
   run(pass: () => Promise<number>): Promise<void>
   readonly newest: Exclude<Order, 'finish'> | null
 }
 
-/** Receives orders from the service. Call it before the first await: an order without a listener is lost. */
+/** Call it before the first await: an order without a listener is lost. */
 export const listenForOrders = <Order extends string>(): Passes<Order> => {
   let newest: Order | null = null
   let finishing = false

@@ -1,5 +1,4 @@
-// Shared by the processes that search decisions, for both the local and the shared index: runs each request of the
-// service with the finder, and replies with the request's id.
+// Runs the service's requests with a finder of the local or the shared index, and replies with each request's id.
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import type { TallyQuestion } from '../../src/store/decision-index/tallies.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
@@ -7,7 +6,7 @@ import type { FoundDecisions } from './decision-finder.ts'
 import type { IndexStatus } from './decision-index.ts'
 import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
 
-/** A synchronous finder of a local index, or an asynchronous finder of a database. */
+/** Synchronous for a local index, asynchronous for a database. */
 interface Finder {
   search(...asked: SearchArguments): FoundDecisions | Promise<FoundDecisions>
   find(organizationId: string, uuid: string): IndexResults['find'] | Promise<IndexResults['find']>
@@ -45,11 +44,7 @@ export const tellStatus = (status: IndexStatus): void => {
   told = text
 }
 
-/**
- * Answers all requests of the service.
- * @param open returns the finder for a request
- * @param onFailed called before a failure is reported
- */
+/** @param open returns the finder for a request @param onFailed called before a failure is reported */
 export const answerFinds = (open: () => Promise<Finder>, onFailed: () => void = () => undefined): void => {
   const answer = async ({ id, request }: IndexQuestion): Promise<void> => {
     try {

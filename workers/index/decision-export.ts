@@ -36,7 +36,7 @@ export interface ExportedDecision {
   readonly withheld: boolean
 }
 
-/** Without signatures that were never sent and may be valid still. */
+/** Omits signatures that were never sent and may still be valid. */
 const shown = ({ record, withheld }: ExportedDecision) => ({
   ...record,
   signatures: withheld ? [] : record.signatures,

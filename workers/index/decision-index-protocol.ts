@@ -1,5 +1,4 @@
-// Messages between the service and the two processes of the decision index: one builds the index, the other searches
-// it.
+// Messages between the service and the two processes of the decision index: one builds it, the other searches it.
 import type { ProvenLine } from '../../src/decision-log/located.ts'
 import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
@@ -7,7 +6,6 @@ import type { ExportFormat } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
 import type { IndexStatus } from './decision-index.ts'
 
-/** Requests to the search process. */
 export type FindRequest =
   | {
       readonly operation: 'search'
@@ -27,7 +25,6 @@ export type FindRequest =
       readonly format: ExportFormat
     }
 
-/** Requests to the build process. */
 export type BuildRequest = { readonly operation: 'status' } | { readonly operation: 'rebuild' }
 
 export type IndexRequest = FindRequest | BuildRequest

@@ -1,5 +1,4 @@
-// Entry point of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`.
-// Another process searches the index. Ends with its parent.
+// Builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`. Ends with its parent.
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import { runWhenIdle, stayInBackground } from '../background-process.ts'
 import { send, tellStatus } from './answer-finds.ts'

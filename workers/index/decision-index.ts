@@ -1,5 +1,5 @@
-// Keeps the decision index up to date with the log. Runs in a separate process with the lowest priority, so that it
-// doesn't slow down signing. The index can be deleted and rebuilt at any time.
+// Keeps the decision index up to date with the log, in a separate process with the lowest priority. The index can be
+// deleted and rebuilt at any time.
 import { type IndexFile, openIndexFile } from '../../src/store/decision-index/file.ts'
 import type { IndexedLine } from '../../src/store/decision-index/types.ts'
 import { createIndexWriter, type IndexWriter } from '../../src/store/decision-index/writer.ts'
@@ -17,7 +17,7 @@ export interface IndexStatus {
   readonly decisions: number
   /** Number of unreadable lines; `decisions verify` lists them. */
   readonly unreadable: number
-  /** Time of the newest indexed decision in Unix milliseconds. Null before the first. */
+  /** Time of the newest indexed decision in Unix milliseconds; null before the first. */
   readonly newestAtMs: number | null
   /** True if the last batch reached the end of the log. */
   readonly upToDate: boolean
@@ -25,7 +25,7 @@ export interface IndexStatus {
 
 export interface DecisionIndex extends DecisionFinder {
   ingest(): boolean
-  /** Creates one missing database index that makes searches faster. Returns false if none is missing. */
+  /** Creates one missing database index for faster searches. Returns false if none is missing. */
   improve(): boolean
   status(): IndexStatus
   rebuild(): void

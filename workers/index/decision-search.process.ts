@@ -1,5 +1,5 @@
-// Entry point of the process that searches decisions: `bun decision-search.process.ts LOG-DIRECTORY INDEX-FILE`.
-// Another process writes the index, so that no search waits for a batch. Ends with its parent.
+// Searches decisions: `bun decision-search.process.ts LOG-DIRECTORY INDEX-FILE`. A separate process from the builder,
+// so that no search waits for a batch. Ends with its parent.
 import { NamedError } from '../../src/lib/named-error.ts'
 import { openIndexForReading } from '../../src/store/decision-index/reader.ts'
 import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'

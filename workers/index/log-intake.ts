@@ -1,5 +1,4 @@
-// Reads new lines of all slots of the log, oldest first. Prepares them for the decision index: the rows, the position
-// reached in each slot, and the truncated segments.
+// Reads new lines of all slots of the log, oldest first, and prepares them for the decision index.
 import { createSlotScanner, type ScannedLine, type SlotScanner } from '../../src/decision-log/scan.ts'
 import { listSlots } from '../../src/decision-log/segment-name.ts'
 import { shadowOutcome } from '../../src/domain/verdict.ts'
@@ -14,7 +13,7 @@ export interface Intake {
   readonly lines: readonly IndexedLine[]
   readonly positions: readonly SlotPosition[]
   readonly cuts: readonly CutSegment[]
-  /** Number of lines read, including unreadable lines. */
+  /** Includes unreadable lines. */
   readonly read: number
   readonly unreadable: number
   /** True if the batch ended before the end of the log. */
@@ -22,10 +21,7 @@ export interface Intake {
 }
 
 export interface LogIntake {
-  /**
-   * Returns the next lines. If the caller cannot store them, it must call `close`: the next call then starts at
-   * `positions`.
-   */
+  /** If the caller cannot store the lines, it must call `close`: the next call then starts at `positions`. */
   take(positions: () => ReadonlyMap<string, { readonly segment: string; readonly offset: number }>): Intake
   close(): void
 }
@@ -39,9 +35,8 @@ interface ParsedLine {
 const STRING = '"[^"\\\\]*"'
 const TEXT = '"([^"\\\\]*)"'
 /**
- * The start of a decision without facts, shadow and escapes, in the field order of encodeRecord. It matches most lines,
- * at a third of the cost of JSON.parse. Each string is matched to its end, so no part of a value is mistaken for a
- * field. Other lines are parsed as a whole.
+ * Start of a decision without facts, shadow and escapes, in the field order of encodeRecord: most lines match, at a
+ * third of the cost of JSON.parse. Strings are matched to their end, so no part of a value is mistaken for a field.
  */
 const PLAIN_DECISION = new RegExp(
   `^{"prev":${STRING},"kind":"(attestation|task)","uuid":${TEXT},"at":(\\d{1,15}),"organization":${TEXT},` +
@@ -148,7 +143,7 @@ export const createLogIntake = (directory: string, monotonicMs: () => number): L
     return head
   }
 
-  /** Returns the oldest of the slots' next lines, so that lines of all slots are indexed in order of time. */
+  /** The oldest next line, so that lines of all slots are indexed in order of time. */
   const oldest = (): { slot: string; scanner: SlotScanner; head: ParsedLine } | null => {
     let found: { slot: string; scanner: SlotScanner; head: ParsedLine } | null = null
     let lowest = Number.POSITIVE_INFINITY

@@ -1,5 +1,4 @@
-// Finds decisions of all nodes with the shared index. Lines of this node are read from its log, lines of other nodes
-// from their shipped logs.
+// Finds decisions of all nodes with the shared index. Lines of other nodes are read from their shipped logs.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,9 +15,9 @@ export interface SharedDecisionFinderOptions {
   readonly directory: string
   readonly node: string
   readonly reader: SharedIndexReader
-  /** The destination of shipped logs. If null, lines of other nodes are not shown. */
+  /** Destination of shipped logs. If null, lines of other nodes are not shown. */
   readonly shipped: ShipTarget | null
-  /** Size of the shipped pieces; must match the shippers' settings. */
+  /** Must match the shippers' settings. */
   readonly pieceBytes?: number
 }
 
@@ -34,8 +33,7 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
   const { directory, node, reader, shipped, pieceBytes } = options
 
   /**
-   * Calls `use` with a folder that contains these lines of a node's log, at their original positions. Returns null if
-   * the node's log is unavailable.
+   * Calls `use` with a folder that contains these lines at their original positions. Null if the log is unavailable.
    */
   const withLines = async <Result>(
     of: string,

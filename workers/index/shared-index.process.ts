@@ -1,5 +1,5 @@
-// Entry point of the process that builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, with a
-// SharedIndexInput on standard input. It uses the messages of decision-index.process.ts. Ends with its parent.
+// Builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, with a SharedIndexInput on standard
+// input and the messages of decision-index.process.ts. Ends with its parent.
 
 import { nodeNameOf } from '../../src/decision-log/node-name.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
@@ -13,9 +13,7 @@ import type { SharedIndexInput } from './shared-index-input.ts'
 
 const IDLE_MS = 1_000
 const FAILED_MS = 5_000
-/**
- * Maximum fraction of the time in which this process may load the database, because signing needs the same database.
- */
+/** Maximum fraction of the time for loading the database, because signing needs it too. */
 const DUTY = 0.1
 
 const [directory = ''] = process.argv.slice(2)

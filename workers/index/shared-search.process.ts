@@ -1,5 +1,5 @@
-// Entry point of the process that searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, with a
-// SharedIndexInput on standard input. It uses the messages of decision-search.process.ts. Ends with its parent.
+// Searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, with a SharedIndexInput on standard
+// input and the messages of decision-search.process.ts. Ends with its parent.
 
 import { nodeNameOf } from '../../src/decision-log/node-name.ts'
 import { openShipTarget } from '../../src/object-store/ship-access.ts'

@@ -1,4 +1,4 @@
-// Processes one batch of jobs: decides each job, records all decisions in one append, and only then returns the answers
+// Processes a batch of jobs: decides each job, records all decisions in one append, and only then returns the answers
 // (invariant 2). All effects are injected, so the code runs in any thread.
 import { answerOf } from '../../src/decision-log/answer.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
@@ -27,7 +27,7 @@ const logFailure = (error: unknown): Failure => ({
   errorClass: errorClassOf(error),
 })
 
-/** Builds the answer from the record alone, so that recovery from the log yields the same bytes. */
+/** From the record alone, so that recovery from the log yields the same bytes. */
 const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages | undefined): Outcome => ({
   status: 'answered',
   sequence,
@@ -39,11 +39,9 @@ const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages
 })
 
 export interface Attest {
-  /** Processes a batch. Returns null if there is no answer yet, or if the pool has abandoned this worker. */
+  /** Null if there is no answer yet, or if the pool has abandoned this worker. */
   take(jobs: readonly DispatchedJob[]): OutcomeBatch | null
-  /**
-   * Reports whether jobs are waiting for their policies. The caller must then call `resume` soon, after its other work.
-   */
+  /** True if jobs wait for their policies: the caller must call `resume` soon, after its other work. */
   waits(): boolean
   resume(): OutcomeBatch | null
 }
@@ -63,7 +61,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     return decisions
   }
 
-  /** Returns null if the pool has abandoned this worker, which must then not answer. */
+  /** Null if the pool has abandoned this worker, which must then not answer. */
   const outcomesOf = (jobs: readonly DispatchedJob[]): Outcome[] | null => {
     const decisions = decideAll(jobs)
     const decidedMs = clock.monotonicMs()

@@ -1,5 +1,4 @@
-// Entry point of a signing thread. All logic is in controller.ts. An error that reaches this file ends the thread, and
-// the pool replaces the worker.
+// Entry point of a signing thread. An error that reaches this file ends the thread, and the pool replaces the worker.
 import { fullGC } from 'bun:jsc'
 import type { ControlMessage } from '../../src/pool/protocol.ts'
 import { decodeJobs, encodeOutcomes } from '../../src/pool/wire.ts'
@@ -15,8 +14,7 @@ const controller = new Controller({
   report: (report) => self.postMessage(report),
   open: async (settings, isClosing) => {
     const parts = await openWorkerParts(settings, clock.unixMs, isClosing)
-    // Under low load, nothing else collects the garbage of loading and warming up. Bun.gc(true) would also discard the
-    // compiled code.
+    // Under low load, nothing else collects the garbage of the start. Bun.gc(true) would also discard compiled code.
     fullGC()
     return parts
   },

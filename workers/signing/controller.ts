@@ -1,5 +1,4 @@
-// Handles the pool's messages to a worker. Used by the entry point of a signing thread, by the inline worker and by
-// tests.
+// Handles the pool's messages to a worker, in a signing thread or inline.
 import type { ControlMessage, WorkerReport, WorkerSettings } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import type { Keyring } from '../../src/signing/types.ts'
@@ -14,7 +13,7 @@ import { createLists, type Lists } from './worker-lists.ts'
 export interface ControllerDependencies {
   readonly outcomes: (batch: OutcomeBatch) => void
   readonly report: (report: WorkerReport) => void
-  /** @param isClosing if it returns true, the log must not be opened: another worker may have the slot */
+  /** @param isClosing if it returns true, do not open the log: another worker may have the slot */
   readonly open: (settings: WorkerSettings, isClosing: () => boolean) => Promise<WorkerParts>
   readonly clock: WorkerClock
   /** Runs the work soon, after the messages that have already arrived. */
@@ -49,12 +48,11 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, report }: Co
   return { parts, recorder, attest, policies, lists, signer }
 }
 
-/** Handles every message of the pool. An error in a batch is a bug: it ends the worker, and the pool detects this. */
+/** An error in a batch is a bug: it ends the worker, and the pool detects this. */
 export class Controller {
   private running: Running | null = null
   private closing = false
   private resuming = false
-  /** Versions of the keys being opened. */
   private readonly loading = new Set<number>()
   /** Opened keys that are not yet in use, by version. */
   private readonly staged = new Map<number, Keyring>()

@@ -1,6 +1,5 @@
-// Decides one job: evaluates the policy, signs a compliant verdict, and returns the decision record. Denials are also
-// recorded; a failure has neither a record nor a signature (invariant 1). Nothing is evaluated or signed after the
-// deadline (invariant 4).
+// Decides one job: evaluates the policy, signs a compliant verdict, and returns the decision record. A failure has
+// neither a record nor a signature (invariant 1). Nothing is evaluated or signed after the deadline (invariant 4).
 import type { DecisionRecord, ShadowVerdict } from '../../src/decision-log/types.ts'
 import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
@@ -23,7 +22,7 @@ import type { Definition, Policies } from './policies.ts'
 import { boundedFacts, recordOf } from './record.ts'
 import { AttestersMissingError, type Sign, type Signatures } from './sign.ts'
 
-/** The worker's clocks: monotonic for deadlines, wall-clock time for records. */
+/** Monotonic for deadlines, wall-clock time for records. */
 export interface WorkerClock {
   monotonicMs(): number
   unixMs(): number
@@ -74,7 +73,7 @@ const failed = (code: ErrorCode, detail: string, errorClass: string): Failure =>
   errorClass,
 })
 
-/** Maps an error to a failure with a message for the caller. Only the error's class is passed on, not its message. */
+/** A failure with a message for the caller. Only the error's class is passed on, not its message. */
 const failureOf = (error: unknown, target: Target | undefined): Failure => {
   const errorClass = errorClassOf(error)
   if (error instanceof PolicyEvaluationError) {
@@ -102,7 +101,7 @@ const failureOf = (error: unknown, target: Target | undefined): Failure => {
   return failed('INTERNAL', 'the request could not be processed', errorClass)
 }
 
-/** Returns the shadow revision's verdict. The organization's own lists take precedence, as for the active revision. */
+/** The organization's own lists take precedence, as for the active revision. */
 const shadowVerdictOf = (
   { target, shadow }: Definition,
   facts: EvaluationFacts,

@@ -3,7 +3,7 @@ import type { RecordedFacts, RecordedList } from '../../src/decision-log/types.t
 import { shownFactsOf } from '../../src/policy/tools/recorded-facts.ts'
 import type { CarriedFacts, EvaluationFacts, ExternalFacts, ListReader } from '../../src/policy/types/facts.ts'
 
-/** Maximum number of recorded addresses per list. A rule that checks every element of an array may look up more. */
+/** Maximum recorded addresses per list. A rule that checks every element of an array may look up more. */
 const RECORDED_LOOKUPS = 32
 
 /** A list reader that records the lists and addresses looked up. */
@@ -31,7 +31,7 @@ export const createListJournal = (reader: ListReader): ListJournal => {
   }
 }
 
-/** Returns the facts for the shadow revision: its own facts take precedence over shared facts of the same name. */
+/** The shadow revision's own facts take precedence over shared facts of the same name. */
 export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | null): EvaluationFacts => {
   const shadow: ExternalFacts | undefined = carried?.shadow
   if (shadow === undefined) return facts
@@ -50,7 +50,7 @@ export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | nu
   }
 }
 
-/** Returns the facts for a job's record, or null if it has none. */
+/** Null if the job has no facts. */
 export const recordedFactsOf = (carried: CarriedFacts | null, journal: ListJournal | null): RecordedFacts | null => {
   const lists = journal?.recorded() ?? {}
   const facts: RecordedFacts = {

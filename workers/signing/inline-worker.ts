@@ -1,6 +1,5 @@
-// A signing worker in the main thread (`--workers 0`): the controller of a signing thread without serialization. An
-// error ends only the worker, and the pool replaces it, as for a thread. A hanging worker blocks the whole process; the
-// process supervisor detects this and replaces the process.
+// A signing worker in the main thread (`--workers 0`), without serialization. An error ends only the worker, and the
+// pool replaces it. If it hangs, the process supervisor replaces the process.
 
 import type { ControlMessage } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch, PortListener, WorkerPort } from '../../src/pool/wire.ts'
@@ -19,7 +18,7 @@ export const createInlinePort = (
   listener: PortListener,
 ): WorkerPort => {
   let inbox: (readonly DispatchedJob[] | ControlMessage)[] = []
-  /** Answers to the current message. They are sent only if the message was handled without an error. */
+  /** Answers to the current message, sent only if the message was handled without an error. */
   let outbox: OutcomeBatch[] = []
   let ended = false
 

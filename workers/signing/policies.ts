@@ -1,6 +1,5 @@
-// Holds the targets and policies of a worker. Each is sent once and compiled on first use, in small steps, so that a
-// large policy doesn't delay other jobs. The least recently used entries are evicted. A job with a missing target or
-// revision is sent back.
+// A worker's targets and policies. Policies are compiled on first use, in small steps, so that a large policy doesn't
+// delay other jobs. A job with a missing (possibly evicted) target or revision is sent back.
 import { LRUCache } from 'lru-cache'
 import type { Target } from '../../src/domain/target.ts'
 import { atMostEntries } from '../../src/lib/cache-limit.ts'
@@ -14,21 +13,18 @@ import type { PolicyProgram, SentRevision } from '../../src/policy/types/program
 export interface Definition {
   readonly target: Target
   readonly policy: PolicyProgram
-  /** The shadow revision. Null if there is none, `unusable` if it does not compile. */
+  /** The shadow revision; null if there is none, `unusable` if it does not compile. */
   readonly shadow: PolicyProgram | 'unusable' | null
 }
 
 export interface Policies {
   define(targets: readonly Target[], revisions: readonly SentRevision[]): void
   /**
-   * Returns undefined if the worker does not hold the target or its revision. Returns `preparing` while the policy is
-   * being compiled; `prepare` continues the compilation.
-   * @throws PolicyUnusableError if the revision does not compile
+   * Undefined if the target or its revision is missing. `preparing` while the policy is being compiled; call `prepare`
+   * to continue. @throws PolicyUnusableError if the revision does not compile
    */
   find(targetId: string): Definition | 'preparing' | undefined
-  /**
-   * Compiles for at most a few milliseconds. Returns true if the compilation of a policy has ended, also if it failed.
-   */
+  /** Compiles for a few milliseconds. Returns true if the compilation of a policy has ended or failed. */
   prepare(): boolean
 }
 
@@ -37,7 +33,7 @@ export interface PoliciesOptions {
   readonly monotonicMs: () => number
 }
 
-/** Maximum total size of policy texts in characters. A compiled policy takes a multiple of its text. */
+/** In characters. A compiled policy takes a multiple of its text. */
 const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
 /** No further step is started after this time. The longest step takes a few milliseconds. */
 const TURN_MS = 1
@@ -85,7 +81,7 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
     return true
   }
 
-  /** Compiles for one turn when called first: most policies are small and then ready. */
+  /** The first call compiles for one turn: most policies are small and then ready. */
   const isReady = (held: HeldRevision): boolean => {
     if (held.steps === null) return true
     if (unfinished.has(held)) return false

@@ -1,5 +1,5 @@
-// Builds the decision record of each job and appends the records of a batch to the log. Personal facts are recorded
-// only as keyed hashes. A part that is too long for a log line is recorded as its hash.
+// Builds decision records and appends a batch of them to the log. Personal facts are recorded only as keyed hashes. A
+// part that is too long for a log line is recorded as its hash.
 import type {
   DecisionRecord,
   LogRecord,
@@ -12,9 +12,9 @@ import type { Verdict } from '../../src/domain/verdict.ts'
 import { beginCommit, endCommit, type Job } from '../../src/pool/protocol.ts'
 import type { Signatures } from './sign.ts'
 
-/** Maximum size of call data recorded in plain text. Sufficient for most functions. A replay needs the data. */
+/** Maximum call data recorded in plain text, for replays. Enough for most functions. */
 const RECORDED_DATA_BYTES = 1_024
-/** Maximum number of characters of recorded facts. The whole record stays well below the 16 KiB that recovery reads. */
+/** Maximum characters of recorded facts. The whole record stays well below the 16 KiB that recovery reads. */
 const RECORDED_FACTS_CHARACTERS = 6_144
 
 const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
@@ -24,7 +24,7 @@ export interface RecordParts {
   readonly target: Target
   readonly verdict: Verdict
   readonly signed: Signatures
-  /** The signed expiration. 0 if there are no signatures. */
+  /** The signed expiration; 0 if there are no signatures. */
   readonly expiration: number
   /** Null if the policy needs no facts. */
   readonly facts: RecordedFacts | null
@@ -32,7 +32,7 @@ export interface RecordParts {
   readonly at: number
 }
 
-/** Facts that are too long are replaced by their hash. */
+/** Replaces facts that are too long by their hash. */
 export const boundedFacts = (facts: RecordedFacts): RecordedFacts => {
   const text = JSON.stringify(facts)
   return text.length <= RECORDED_FACTS_CHARACTERS ? facts : { sha256: Bun.SHA256.hash(text, 'hex') }
@@ -69,8 +69,7 @@ export const recordOf = ({
     value: request.value,
     data_sha256: data === '0x' ? SHA256_OF_NOTHING : Bun.SHA256.hash(Uint8Array.fromHex(data.slice(2)), 'hex'),
     data_size: size,
-    // Undefined fields are omitted from the line. Adding them with object spread would cost more than the rest of this
-    // function.
+    // Undefined fields are omitted from the line. Object spread would cost more than the rest of this function.
     data: size > 0 && size <= RECORDED_DATA_BYTES ? data : undefined,
     requested: request.nowSeconds,
     facts: facts ?? undefined,
@@ -108,8 +107,7 @@ export interface RecorderDependencies {
 }
 
 /**
- * Every append runs inside the latch that the pool closes before it reassigns the worker's jobs (invariant 3). An
- * abandoned worker therefore records nothing more, even if it resumes later.
+ * Appends inside the latch that the pool closes before it reassigns jobs, so that an abandoned worker records nothing.
  */
 export const createRecorder = ({ words, segment, clock, onWithheld }: RecorderDependencies): Recorder => {
   let withheld: string[] = []

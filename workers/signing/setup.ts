@@ -22,9 +22,7 @@ export interface WorkerParts {
   readonly keyring: Keyring
   readonly segment: SegmentWriter
   readonly digesters: Digesters
-  /**
-   * Opens another set of keys in addition to the current set. @throws the errors of openKeyring; PassphraseMissingError
-   */
+  /** Opens keys in addition to the current set. @throws the errors of openKeyring; PassphraseMissingError */
   readonly openKeyring: (attesters: readonly AttesterReference[], inUse: Keyring) => Promise<Keyring>
 }
 
@@ -53,16 +51,13 @@ const openLog = (settings: WorkerSettings, unixMs: () => number): SegmentWriter 
   return segment
 }
 
-/** Returns one line for the operator. For an error of another library, only its class. */
+/** One line for the operator; for an error of another library, only its class. */
 export const setupReason = (error: unknown): string => {
   if (error instanceof SigningError || error instanceof WorkerSetupError) return error.detail
   return `a signing worker could not start (${errorClassOf(error)})`
 }
 
-/**
- * Opens the log last: while the keys are being opened, the pool may reassign the slot.
- * @throws errors that setupReason describes
- */
+/** Opens the log last: the pool may reassign the slot while the keys are being opened. @throws see setupReason */
 export const openWorkerParts = async (
   settings: WorkerSettings,
   unixMs: () => number,
@@ -87,8 +82,7 @@ export const openWorkerParts = async (
     task: createTaskDigester(keccak),
     solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
   }
-  // A worker also starts if the token is unavailable, because other keys can still sign. The start of the service
-  // checks the token.
+  // Start even if the token is unavailable, because other keys can sign. The start of the service checks the token.
   const keyring = await open(settings.attesters, false, null)
   if (isClosing()) {
     keyring.erase()

@@ -1,6 +1,5 @@
-// Chooses the keys that sign a compliant verdict, and the digest that they sign. v2: the first active key of the
-// chain's family. v1: the first active EVM keys up to the policy's quorum, in ascending order of address (decisions §2
-// and §3).
+// Chooses the keys and the digest for a compliant verdict. v2: the first active key of the chain's family. v1: the
+// first active EVM keys up to the policy's quorum, in ascending order of address (decisions §2 and §3).
 
 import type { Target } from '../../src/domain/target.ts'
 import { DetailedError } from '../../src/lib/named-error.ts'
@@ -30,10 +29,7 @@ export type Sign = (job: SignableJob, target: Target) => Signatures
 
 const byAddress = (left: EvmAttester, right: EvmAttester): number => (left.order < right.order ? -1 : 1)
 
-/**
- * Returns a function that selects the keys for a quorum. Addresses are distinct: a contract counts equal addresses as
- * one signer.
- */
+/** Selects keys with distinct addresses, because a contract counts equal addresses as one signer. */
 const createQuorums = (keyring: Keyring): ((quorum: number) => readonly EvmAttester[]) => {
   const distinct = [...new Map(keyring.evm.map((attester) => [attester.order, attester])).values()]
   return (quorum) => {
@@ -44,7 +40,7 @@ const createQuorums = (keyring: Keyring): ((quorum: number) => readonly EvmAttes
   }
 }
 
-/** Creates a signer for one keyring, which must stay open while the signer is in use. */
+/** The keyring must stay open while the signer is in use. */
 export const createSign = (keyring: Keyring, digesters: Digesters): Sign => {
   const signersFor = createQuorums(keyring)
   const [evmAttester] = keyring.evm

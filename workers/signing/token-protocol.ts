@@ -1,6 +1,5 @@
-// Messages between a signing worker and the thread of its token. A signature is requested with a message and returned
-// in shared memory, on which the worker waits. Signing is thus one synchronous call, and the wait has a limit even if
-// the token's native code hangs.
+// Messages between a signing worker and its token's thread. The worker waits for a signature in shared memory, so that
+// signing is one synchronous call with a time limit, even if the token's native code hangs.
 import type { Secp256k1BackendName, TokenSettings } from '../../src/signing/types.ts'
 
 export type ToTokenThread =
@@ -31,9 +30,7 @@ export interface TokenFailure {
   readonly detail: string
 }
 
-/**
- * Indexes of Int32 words: sequence of the last answered request, whether it failed, and length of the answer in bytes.
- */
+/** Indexes of Int32 words: sequence of the last answered request, whether it failed, and length of the answer. */
 export const ANSWERED = 0
 export const FAILED = 1
 export const LENGTH = 2

@@ -1,6 +1,6 @@
-// The signing worker's side of the token thread. If the token does not answer in time, the current job fails. While the
-// thread is stuck in native code, further jobs for the token fail immediately. A key with a failed last request gets
-// only a short wait, so that jobs for other keys continue.
+// The signing worker's side of the token thread. If the token does not answer in time, the job fails, and further jobs
+// fail immediately while the thread is stuck. After a failure, a key gets only a short wait, so that other keys' jobs
+// continue.
 import { threadEntry } from '../../src/program/entries.ts'
 import {
   AttesterMismatchError,
@@ -23,9 +23,8 @@ import {
 
 export interface TokenKeys {
   /**
-   * Waits at most LOOK_MS until the key is found.
-   * @param mustAnswer true if a key that was not in use before must be found
-   * @throws TokenUnavailableError, TokenUnusableError, AttesterMismatchError
+   * @param mustAnswer true for a key that was not in use @throws TokenUnavailableError, TokenUnusableError,
+   * AttesterMismatchError
    */
   open(reference: KeystoreReference, mustAnswer: boolean): Promise<TokenSigner>
 }
@@ -37,7 +36,7 @@ export interface TokenKeysOptions {
   readonly progressed: () => void
 }
 
-/** Maximum wait for the token at the start of a worker. Connecting and logging in may take one to two seconds. */
+/** Maximum wait at the start of a worker. Connecting and logging in may take one to two seconds. */
 const LOOK_MS = 5_000
 /** Maximum wait for a key with a failed last request: an unavailable token may be slow to report this. */
 const FAILING_MS = 50

@@ -1,5 +1,5 @@
-// The lists that a worker's policies read, in shared memory filled by the main thread. A name refers to the
-// organization's own list if there is one, otherwise to the shared list.
+// The lists of a worker's policies, in shared memory filled by the main thread. A name means the organization's own
+// list if there is one, otherwise the shared list.
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { type ListImage, type ListMembers, listAgeSeconds, openListImage } from '../../src/domain/list-image.ts'
 import type { ListReader, ListReaders } from '../../src/policy/types/facts.ts'
@@ -50,8 +50,7 @@ export const createLists = (clock: { unixMs(): number }): Lists => {
     byId.delete(id)
     const { organizationId, name } = held.image
     const names = organizationId === null ? shared : owned.get(organizationId)
-    // A new list may have taken the name before the old list's removal arrived. Remove the name only if it still refers
-    // to the old list.
+    // A new list may already have taken the name.
     if (names?.get(name) === held) names.delete(name)
     if (organizationId !== null && names?.size === 0) owned.delete(organizationId)
   }

@@ -2,7 +2,7 @@
 import type { ReplayChange, ReplaySummary } from '../../src/policy/tools/replay.ts'
 import type { SessionReplay } from '../../src/policy/tools/session-replay.ts'
 
-/** Maximum number of entries per list in the result. The most frequent changes come first. */
+/** Maximum entries per list in the result. The most frequent changes come first. */
 const CHANGES_SHOWN = 200
 
 const showOutcome = ({ compliant, rule }: ReplayChange['from']) => ({

@@ -34,7 +34,6 @@ const failureOf = (error: unknown): string => {
   return 'the task failed'
 }
 
-/** Resolves when the process may end. */
 export const runTask = async (
   work: (task: TaskInput, progress: TaskProgress) => Promise<Readonly<Record<string, unknown>>>,
 ): Promise<void> => {

@@ -1,5 +1,5 @@
-// Input of a task process, on standard input: one line of JSON, then the bytes of the lists named in that line. A
-// command line is too short and readable by every user of the machine.
+// Input of a task process, on standard input, because a command line is too short and readable by every user of the
+// machine: one line of JSON, then the bytes of the lists named in that line.
 
 import type { ListImage } from '../../src/domain/list-image.ts'
 import { headOf, withHead } from '../../src/lib/headed-bytes.ts'
@@ -13,7 +13,7 @@ export interface TaskInput {
 }
 
 interface ListHead extends Omit<ListImage, 'entries' | 'added' | 'removed'> {
-  /** Sizes of `entries`, `added` and `removed` in bytes. Null if the list has no such buffer. */
+  /** Sizes of `entries`, `added` and `removed` in bytes; null if the list has no such buffer. */
   readonly sizes: readonly [number, number | null, number | null]
 }
 

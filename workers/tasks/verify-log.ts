@@ -2,10 +2,10 @@ import type { TreeReport } from '../../src/decision-log/tree-report.ts'
 import { verifyDecisions } from '../../src/decision-log/verify.ts'
 import type { TaskProgress } from './run-task.ts'
 
-/** Maximum number of problems and of warnings in the result. `countersign decisions verify` prints all. */
+/** Maximum problems and warnings in the result. `countersign decisions verify` prints all. */
 const PROBLEMS_SHOWN = 50
 
-/** Compares the log with its tree. @param onChunk called with the number of bytes read */
+/** @param onChunk called with the number of bytes read */
 export type CompareWithTree = (directory: string, onChunk: (bytes: number) => void) => Promise<TreeReport>
 
 /** @param compare if null, only the hash chains are verified */
