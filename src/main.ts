@@ -1,4 +1,4 @@
-// `bun start`: reads the settings, starts the service, prints how to use it, and stops it on a signal.
+// `bun start`: reads the settings, starts the service, and stops it on a signal.
 
 import type { ListenAddresses } from './cluster/claim-listen-addresses.ts'
 import { endWithSupervisor } from './cluster/end-with-supervisor.ts'
@@ -33,7 +33,7 @@ ${describeSettings(MODULES)}
 Other commands: ${PROGRAM} --help
 `
 
-/** Returns the reason that the start failed, in one line for the operator; null for a bug in Countersign. */
+/** One line for the operator with the reason of a failed start; null for a bug in Countersign. */
 const explain = (error: unknown): string | null => {
   // The process has logged the reason.
   if (error instanceof ProcessStartError) return error.message
@@ -49,10 +49,10 @@ const explain = (error: unknown): string | null => {
   return null
 }
 
-/** `bun run` hands on the signal that the process group has already had. */
+/** `bun run` forwards a signal that the process group has already received. */
 const SAME_SIGNAL_MS = 1_000
 
-/** Stops on a signal, in good order, and ends the process. */
+/** Stops the service on a signal, then ends the process. */
 const stopOnSignals = (log: Logger, stopService: () => Promise<void>): ((signal: string) => void) => {
   let stoppedAtMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
@@ -71,7 +71,9 @@ const stopOnSignals = (log: Logger, stopService: () => Promise<void>): ((signal:
   return (signal) => void stop(signal)
 }
 
-/** A signal during the start waits for it, so that everything opened is closed. A start that fails closes by itself. */
+/**
+ * Waits for the start before stopping, so that everything opened is closed. A failed start closes its own resources.
+ */
 const afterStart = async <Started>(
   starting: Promise<Started>,
   stop: (started: Started) => Promise<void>,
@@ -108,7 +110,7 @@ const startAlone = async (config: Config, isTrial: boolean): Promise<void> => {
   const service = await starting
   host.link.answerWith(service)
   host.stopWith(service.stop)
-  // The terminal is gone, and there is no supervisor that could replace this process.
+  // The terminal is gone, and no supervisor could replace this process.
   process.on('SIGHUP', () => stop('SIGHUP'))
   process.stdout.write(bannerText(service, config))
   log.info('ready', readyFields(service, config))
@@ -124,7 +126,7 @@ const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void>
   stopOnSignals(log, () => afterStart(starting, (service) => service.stop()))
   const service = await starting
   link.answerWith(service)
-  // The terminal hangs up on the whole group; what to do about it is the supervisor's to say.
+  // Only the supervisor reacts when the terminal hangs up.
   process.on('SIGHUP', () => undefined)
   if (index === 0) process.stdout.write(bannerText(service, config))
   log.info('ready', readyFields(service, config))
@@ -136,7 +138,7 @@ const reportRejections = (log: Logger): void => {
   process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', { error }))
 }
 
-/** Also how new certificates are taken. Those that are there stay in use while the files are no pair. */
+/** Replaces all processes, which loads new certificates. Does nothing if the certificate and key files don't match. */
 const replaceOnSignal = (config: Config, log: Logger, replaceAll: () => Promise<boolean>): void => {
   try {
     readListenerTls(config)
@@ -159,7 +161,7 @@ const start = async (): Promise<void> => {
   else {
     const log = createLogger({ level: config.logLevel })
     const supervisor = superviseProcesses(config, log)
-    // Before the first process: a signal during the start ends them all as well.
+    // Before the first process starts, so that a signal during the start ends all processes.
     stopOnSignals(log, supervisor.stop)
     if (!(await supervisor.start())) return
     process.on('SIGHUP', () => replaceOnSignal(config, log, supervisor.replaceAll))

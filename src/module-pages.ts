@@ -1,5 +1,4 @@
-// The pages of modules in the dashboard, in the order in which other pages show their parts. The bundle contains them all;
-// the dashboard shows those of the modules that run.
+// Dashboard pages of all modules, in display order. The dashboard shows the pages of running modules.
 import type { ModulePages } from './dashboard/page/module-pages.ts'
 import { documentPages } from './modules/documents/pages/pages.ts'
 import { policyLabPages } from './modules/policy-lab/pages/pages.ts'

@@ -1,5 +1,4 @@
-// The types of the routes of all modules, by which clients in TypeScript call them. Types alone: the routes themselves are
-// imported by the modules that run.
+// Types of the routes of all modules, for TypeScript clients. Only types: each running module imports its own routes.
 import type { ROUTES as DOCUMENT_ROUTES } from './modules/documents/operations/operations.ts'
 import type { ROUTES as POLICY_LAB_ROUTES } from './modules/policy-lab/operations/operations.ts'
 import type { ROUTES as PROVIDER_ROUTES } from './modules/providers/operations/operations.ts'
@@ -21,5 +20,5 @@ export type ModuleRoute =
   | (typeof SESSION_POLICY_ROUTES)[number]
   | (typeof TRANSPARENCY_ROUTES)[number]
 
-/** Of the command line alone. */
+/** Only for the command line. */
 export type ModuleCommand = (typeof SCREENING_COMMANDS)[number] | (typeof SESSION_POLICY_COMMANDS)[number]

@@ -1,4 +1,5 @@
-// The list of modules, in the order in which they start. In the core, only this file, module-pages.ts and module-routes.ts name modules.
+// The modules, in the order in which they start. In the core, only this file, module-pages.ts and module-routes.ts name
+// modules.
 import type { Module } from './module-interface/module.ts'
 import { backups } from './modules/backups/module.ts'
 import { documents } from './modules/documents/module.ts'

@@ -1,5 +1,5 @@
-// What the one-file program starts with: the command line, or one of the program's own processes when it starts itself.
-// Threads come along as further entries of the build: deploy/release/one-file.ts.
+// Entry point of the one-file program: the command line, or one of the program's own processes. Threads have separate
+// entries (deploy/release/one-file.ts).
 import { existsSync } from 'node:fs'
 import { runCommandLine } from './cli/countersign.ts'
 import { MODULES } from './modules.ts'
@@ -7,7 +7,7 @@ import { BUILT } from './program/built.ts'
 import { ENTRY_WORD } from './program/entries.ts'
 import { systemLibraryPaths } from './signing/secp256k1-system.ts'
 
-/** Paths from the root of the repository, as `ownProcess` names them. */
+/** Paths from the root of the repository, as passed to `ownProcess`. */
 export const PROCESSES: Readonly<Record<string, () => Promise<unknown>>> = {
   'src/main.ts': () => import('./main.ts'),
   'src/pages/bundle-page.process.ts': () => import('./pages/bundle-page.process.ts'),
@@ -21,7 +21,7 @@ export const PROCESSES: Readonly<Record<string, () => Promise<unknown>>> = {
   ...Object.assign({}, ...MODULES.map(({ processes }) => processes)),
 }
 
-/** What this file can't hold, one line each, with what follows from it here. */
+/** Parts that this file can't contain, with the consequences on this machine, one line each. */
 const missingParts = (): readonly string[] => {
   const natives = Object.keys(BUILT?.natives ?? {})
   const library = systemLibraryPaths(process.platform, process.arch).find((path) => existsSync(path))

@@ -1,4 +1,4 @@
-// The composition root: opens what there is, serves, and takes it down in reverse.
+// The composition root: opens all parts, serves requests, and closes the parts in reverse order.
 import type { NewLink } from './admin/accounts/links.ts'
 import type { LiveReading } from './admin/live/point.ts'
 import type { ServicePlace } from './cluster/place.ts'
@@ -12,17 +12,17 @@ import type { Logger } from './telemetry/log.ts'
 
 export interface Service {
   readonly url: string
-  /** The signing backend, or `none`. */
+  /** Name of the signing backend, or `none`. */
   readonly signer: string
   readonly quickstart: Quickstart
-  /** With which the first account is made; null once there is one. */
+  /** Link for creating the first account; null if there is an account. */
   readonly welcome: NewLink | null
-  /** This process's own. */
+  /** Metrics of this process. */
   metrics(): Promise<string>
   read(): LiveReading
-  /** Its signing workers. */
+  /** Sets the number of this process's signing workers. */
   resize(workers: number): void
-  /** Answers what is under way, then closes everything. */
+  /** Completes requests in flight, then closes everything. */
   stop(): Promise<void>
 }
 
@@ -39,9 +39,9 @@ const stopService = async (
   // A listener never stops while a stream is open.
   identity.close()
   admin?.endStreams()
-  // Load balancers detect `/readyz`, and clients `Connection: close`, before the listener stops.
+  // Before the listener stops, load balancers must see `/readyz` fail, and clients `Connection: close`.
   await Bun.sleep(STOP_GRACE_MS)
-  // The listener stops first, because accepted requests may not have reached the pool. An incomplete request must not
+  // Stop the listener first, because accepted requests may not have reached the pool. An incomplete request must not
   // delay it.
   const cut = setTimeout(() => void app.stopNow(), deadlineMs)
   await Promise.allSettled([app.stop(), portal?.stop(), admin?.stop()])
@@ -51,10 +51,7 @@ const stopService = async (
   await closers.closeAll()
 }
 
-/**
- * Starts everything.
- * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
- */
+/** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError, each with one line for the operator */
 export const startService = async (
   config: Config,
   log: Logger,
