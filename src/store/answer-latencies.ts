@@ -44,7 +44,6 @@ export const createAnswerLatencyTable = (scope: TableScope) => ({
       ])
     }, DURABILITY),
 
-  /** Omits empty quarter-hours. Oldest first. */
   between: (organizationId: string, fromSeconds: number, untilSeconds: number) => {
     const until = sql`at_seconds < ${untilSeconds}`
     return LATENCIES.list(scope, { organizationId, atSeconds: sql`>= ${fromSeconds}` }, ['atSeconds'], until)

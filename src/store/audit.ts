@@ -12,7 +12,6 @@ const COLUMNS = {
   /** Increments by one across the deployment. */
   sequence: integer,
   atSeconds: integer,
-  /** Null for the deployment. */
   organizationId: nullable(text),
   /** `user:<id>`, `key:<key id>`, `command-line` or `service`. */
   actor: text,
@@ -73,7 +72,6 @@ export const auditHashOf = (entry: Omit<AuditEntry, 'hash'>): string =>
 export interface AuditFilter {
   readonly organizationId?: string
   readonly action?: string
-  /** For example `key.` */
   readonly actionPrefix?: string
   /** Id, or name at that time (case-insensitive). */
   readonly actor?: string
@@ -81,14 +79,13 @@ export interface AuditFilter {
   readonly sequence?: number
   readonly sinceSeconds?: number
   readonly untilSeconds?: number
-  /** Only changes that overrode the second-person rule. */
   readonly overridden?: boolean
 }
 
 interface AuditVerification {
   readonly ok: boolean
   readonly entries: number
-  /** First entry that does not match the chain; null if all match. */
+  /** First entry that does not match the chain. */
   readonly brokenAt: number | null
   /** Hash of the newest entry. A copy kept elsewhere can prove later that no entry up to it was changed. */
   readonly headHash: string
@@ -100,7 +97,6 @@ const VERIFY_BATCH = 500
 const NEWEST_LOOKED_AT = 2_000
 
 export const createAuditTable = (scope: TableScope) => ({
-  /** Searches all organizations. Oldest first. */
   newest: (actions: readonly string[], sinceSeconds: number): Promise<readonly AuditEntry[]> =>
     ENTRIES.everywhere.list(
       scope,
@@ -153,11 +149,9 @@ export const createAuditTable = (scope: TableScope) => ({
     )
   },
 
-  /** All organizations, oldest first. */
   listAfter: (sequence: number, limit: number): Promise<readonly AuditEntry[]> =>
     ENTRIES.everywhere.list(scope, { sequence: sql`> ${sequence}` }, { by: ['sequence'], limit }),
 
-  /** Yields to the event loop between batches. */
   verify: async (): Promise<AuditVerification> => {
     let sequence = 0
     let headHash = AUDIT_ROOT
@@ -183,7 +177,6 @@ export const createAuditTable = (scope: TableScope) => ({
 
 export type AuditTable = ReturnType<typeof createAuditTable>
 
-/** Compares the audit log with a stored head. Returns null or the problem. */
 export const auditProblem = async (audit: Pick<AuditTable, 'listAfter'>, head: AuditHead): Promise<string | null> => {
   if (head.sequence === 0) return null
   const [entry] = await audit.listAfter(head.sequence - 1, 1)

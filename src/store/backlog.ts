@@ -4,7 +4,6 @@ export interface Backlog {
   add(): void
   /** Call when `count` transactions (default 1) have completed together, with any result. */
   remove(count?: number): void
-  /** Transactions that have not completed. */
   readonly size: number
   /** Expected wait of a new transaction; null if the queue accepts only necessary transactions. */
   waitMs(): number | null
@@ -38,7 +37,6 @@ export const createBacklog = (maximum: number, monotonicMs: () => number): Backl
   }
 }
 
-/** One backlog per organization, for a queue in which organizations take turns. */
 export const createBacklogs = (ownMaximum: number, monotonicMs: () => number) => {
   const backlogs = new Map<string, Backlog>()
   return {

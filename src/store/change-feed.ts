@@ -1,5 +1,4 @@
-// Reports every change by any process or machine. Polls, so that no change is lost; commit announcements trigger polls
-// earlier.
+// Reports every change by any process or machine. Polls, so that no change is lost; announcements only trigger polls.
 import type { Clock } from '../lib/time.ts'
 import { type Change, type ChangePosition, readChanges, readNewest } from './changes.ts'
 import { reservedReads } from './copy/table-scope.ts'
@@ -28,7 +27,6 @@ export interface ChangeFeed {
   catchUp(): Promise<void>
   /** False if caches may be outdated, and before the start. */
   healthy(): boolean
-  /** Infinite before the start. */
   ageSeconds(): number
   stop(): Promise<void>
 }

@@ -21,16 +21,12 @@ export interface Change {
   readonly topic: ChangeTopic
   /** For a binding: its lookup key, `<chain name>/<address>`. For a session: see session-changes.ts. */
   readonly subjectId: string
-  /** Null for the deployment. */
   readonly organizationId: string | null
 }
 
 export interface ChangePosition {
   readonly sequence: number
-  /**
-   * Random, because sequence numbers are given again after a failover that lost commits. Null if the change was trimmed
-   * or an older program recorded it.
-   */
+  /** Random: a failover that loses commits reuses sequence numbers. Null if trimmed or recorded by an older program. */
   readonly mark: string | null
 }
 
@@ -68,7 +64,7 @@ export const readNewest = async (statements: Statements): Promise<ChangePosition
   return newest ?? { sequence: 0, mark: null }
 }
 
-/** Returns the changes after a position, oldest first; null if the change at the position is a different one. */
+/** Oldest first. Null if the change at the position is a different one. */
 export const readChanges = async (
   statements: Statements,
   after: ChangePosition,

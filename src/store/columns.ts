@@ -1,4 +1,3 @@
-// Columns of tables, the encoding of their values, and SQL fragments for conditions.
 import type { SqlParameter, SqlValue } from './database.ts'
 
 /** `hidden`: can be filtered and written, but is not read. `computed`: read-only. */
@@ -28,7 +27,6 @@ type NullableField<Columns extends Shape> = {
 export type Row<Columns extends Shape> = {
   readonly [Field in FieldsOfUse<Columns, 'stored' | 'computed'>]: ValueOf<Columns[Field]>
 }
-/** Nullable fields are optional. */
 export type NewRow<Columns extends Shape> = {
   readonly [Field in Exclude<StoredField<Columns>, NullableField<Columns>>]: ValueOf<Columns[Field]>
 } & { readonly [Field in NullableField<Columns>]?: ValueOf<Columns[Field]> | undefined }
@@ -42,7 +40,6 @@ const STORED = { use: 'stored' } as const
 export const text: Column<string> = STORED
 export const integer: Column<number> = STORED
 export const bytes: Column<Uint8Array> = STORED
-/** Text or integers of a narrower type. */
 export const typed = <Value extends SqlParameter>(): Column<Value> => STORED
 export const flag: Column<boolean> = { ...STORED, encode: Number, decode: (stored) => Number(stored) === 1 }
 export const json = <Value>(): Column<Value> => ({
@@ -70,7 +67,6 @@ export const nullable = <Value>({ encode, decode }: Column<Value>): Column<Value
 })
 export const hidden = <Value>(column: Column<Value>): Column<Value, 'hidden'> => ({ ...column, use: 'hidden' })
 export const named = <Value>(name: string, column: Column<Value>): Column<Value> => ({ ...column, named: name })
-/** @param select SQL expression that qualifies its columns with the table's name */
 export const computed = <Value>(column: Column<Value>, select: string): Column<Value, 'computed'> => ({
   ...column,
   use: 'computed',

@@ -11,17 +11,11 @@ export type SqlValue = string | number | bigint | Uint8Array | null
 export interface Statements {
   /** Includes all earlier commits. Read-only outside a transaction. @throws StoreUnavailableError at the time limit */
   query<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]>
-  /**
-   * For reads of many rows: they delay no other read, and organizations take turns (store-turns.ts). Absent in
-   * transactions and if disabled. @throws QueueFullError, DeadlineExceededError
-   */
+  /** For reads of many rows: they delay no other read, and organizations take turns. @throws QueueFullError */
   readonly queryLong?: Statements['query'] | undefined
   /** For the few reads that all decisions of a process depend on. Absent if reads never wait for a connection. */
   readonly queryReserved?: Statements['query'] | undefined
-  /**
-   * For lookups without an API key: only a few per statement run at once, so that guesses delay no other reads. Absent
-   * like `queryReserved`. @throws QueueFullError
-   */
+  /** For lookups without an API key: few run at once, so that guesses delay no other reads. @throws QueueFullError */
   readonly queryUnidentified?: Statements['query'] | undefined
 }
 
@@ -36,42 +30,29 @@ export interface Transaction extends Statements {
   readonly kind: 'transaction'
   /** True if no other writer runs until the transaction ends; rows then need no locks. */
   readonly alone?: true
-  /**
-   * Returns the number of changed rows. After an error, roll back. @throws ConstraintViolatedError,
-   * StoreUnavailableError
-   */
+  /** Returns the number of changed rows. @throws ConstraintViolatedError, StoreUnavailableError: then roll back */
   execute(sql: string, parameters?: readonly SqlParameter[]): Promise<number>
-  /**
-   * Runs statements with the commit, then wakes watchers: a row that every transaction needs is locked only briefly.
-   * Absent if transactions run alone and `commitMark` shows each commit.
-   */
+  /** Runs statements with the commit, because they lock a row that every transaction needs. Then wakes watchers. */
   readonly announceAtCommit?: (statements: readonly DeferredStatement[]) => void
 }
 
 export interface TransactionOptions {
   /**
-   * /** `power-loss` (the default) waits for the disk. `process-crash` passes the write to the operating system; use it
-   * for rows written per request. PostgreSQL always waits: with synchronous_commit = off, a crash of any server process
-   * would lose commits.
+   * `power-loss` (the default) waits for the disk. `process-crash`, for rows written per request, passes the write to
+   * the operating system. PostgreSQL always waits: with synchronous_commit = off, a server crash would lose commits.
    */
   readonly survives?: 'power-loss' | 'process-crash'
-  /**
-   * Queue for a PostgreSQL connection. Organizations take turns in `request` (the default) and `claim`; claims never
-   * wait for other writes. `reserved` is for the few writes without which a process ends.
-   */
+  /** Organizations take turns in `request` (default) and `claim`. `reserved`: writes without which a process ends. */
   readonly queue?: 'request' | 'claim' | 'reserved'
   /** Organization of a claim. Other writes belong to the current request (src/lib/caller.ts). */
   readonly owner?: string
 }
 
 export interface SchemaWords {
-  /** Type of a signed 64-bit integer column. */
   readonly integer: string
   readonly bytes: string
   readonly tableEnd: string
-  /** Statements that prevent changes to and deletions of a table's rows. */
   appendOnly(table: string): readonly string[]
-  /** Adapts a migration's statement. Absent if statements run unchanged. */
   adapt?(statement: string): string
   /** Serializes migrations of several processes. Absent if transactions are serialized anyway. */
   readonly beginMigration?: readonly string[]

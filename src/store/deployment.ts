@@ -1,4 +1,3 @@
-// Values of the deployment itself, for example its id and its creation time.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
 import { sql, text } from './columns.ts'
@@ -37,10 +36,8 @@ export const createDeploymentTable = (scope: TableScope) => {
     /** For commands only: the service never changes a value once it is set. */
     replace: (name: string, value: string): Promise<void> => DEPLOYMENT.put(scope, { name }, { value }),
 
-    /** Locks the deployment's administration until the end of the transaction. */
     lock: (): Promise<number> => DEPLOYMENT.updateAll(scope, { name: 'deployment_id' }, { value: sql`value` }),
 
-    /** Replaces the value only if it equals `from`. @param from null if there is no value */
     exchange,
 
     ensureSecret: async (name: string): Promise<Uint8Array> => {

@@ -77,7 +77,6 @@ const PLACES: Readonly<Record<FoundKind, Place>> = {
 const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)
 
 export const createFindTable = (scope: TableScope) => ({
-  /** Sorted by kind, then by name. */
   find: async ({ organizationId, text, may, withoutScope }: FindInput): Promise<readonly Found[]> => {
     const { query, queryLong = query } = scope.statements
     const like = `%${escaped(text.toLowerCase())}%`

@@ -50,7 +50,6 @@ export type ClaimResult =
 /** An expired claim that may be signed. Only this node can determine the outcome. */
 export interface UnansweredClaim {
   readonly claim: IdempotencyClaim
-  /** Unix seconds; nothing was signed under the uuid earlier. */
   readonly uuidSinceSeconds: number
 }
 
@@ -78,7 +77,6 @@ interface ClaimRow {
 
 /** Time within which a running node reports the outcome of its expired claims. */
 const REPORT_SECONDS = 5
-/** For results known on every node. */
 export const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0, keepSeconds: 86_400 }
 /** A power loss may lose the latest claims, like the latest lines of the decision log. */
 const claimOf = (owner: string): TransactionOptions => ({ survives: 'process-crash', queue: 'claim', owner })
@@ -122,10 +120,10 @@ export const createIdempotencyTable = (
   table: 'idempotency' | 'admin_idempotency' = 'idempotency',
 ) => ({
   /**
-   * Claims a key, or returns the outcome of the earlier request. `bodyHash` covers all values that a retry must repeat.
-   * A claim dispatched by another node stays in flight until that node completes it or its signature is unusable; the
-   * key can then be claimed again.
-   * @param nowSeconds time by which an earlier claim must have expired
+   * Claims a key, or returns the outcome of the earlier request. A claim dispatched by another node stays in flight
+   * until that node completes it or its signature is unusable.
+   * @param bodyHash covers all values that a retry must repeat @param nowSeconds time by which the claim must have
+   * expired
    */
   claim: async (
     organizationId: string,
@@ -260,9 +258,7 @@ export const createIdempotencyTable = (
     return replaced === 1 ? { ...claim, uuid } : null
   },
 
-  /**
-   * Call before dispatch, and do not dispatch if it returns false. Keeps the claim at least until `keepUntilSeconds`.
-   */
+  /** Call before dispatch; if it returns false, do not dispatch. Keeps the claim at least until then. */
   markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
     const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
     return (await scope.execute(STATEMENTS[table].markDispatched, values, claimOf(claim.organizationId))) === 1

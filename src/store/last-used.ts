@@ -8,7 +8,6 @@ export interface LastUsedWriter {
   write(uses: ReadonlyMap<string, number>): Promise<void>
 }
 
-/** Rows per transaction. The event loop runs between transactions. */
 const BATCH = 200
 
 export const createLastUsedWriter = (database: Database): LastUsedWriter => {
@@ -18,7 +17,6 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
     database.transaction(
       async (transaction) => {
         for (const [keyId, seconds] of batch) {
-          // Several processes record the same key; keep the latest use.
           await transaction.execute(
             `UPDATE api_keys SET last_used_at_seconds = ?
              WHERE key_id = ? AND (last_used_at_seconds IS NULL OR last_used_at_seconds < ?)`,

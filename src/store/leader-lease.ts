@@ -1,6 +1,5 @@
-// Leases, each of which makes one process the leader of a role. The holder increments a beat; another process takes
-// over if the beat stays unchanged for too long by its own clock. Writes by leaders check the term in their
-// transaction.
+// Leases, each of which makes one process the leader of a role. Another process takes over if the holder's beat stays
+// unchanged for too long. Writes by leaders check the term in their transaction.
 
 import type { LeaderRole } from '../domain/process-role.ts'
 import { hidden, integer, sql, text } from './columns.ts'
@@ -17,10 +16,7 @@ const LEASES = defineTable('leader_leases', {
 
 export interface LeaderLease extends ItemOf<typeof LEASES> {}
 
-/**
- * Versions without roles know only `duties`, so that their leader and this version's attestation leader exclude each
- * other.
- */
+/** Versions without roles know only `duties`; their leader must exclude this version's attestation leader. */
 const NAMES: Readonly<Record<LeaderRole, string>> = { attestation: 'duties', identity: 'identity' }
 const NEXT_BEAT = sql`beat + 1`
 

@@ -8,7 +8,6 @@ import { defineTable, type ItemOf } from './table.ts'
 
 const PROCESSES = defineTable('live_processes', {
   id: text,
-  /** Machine name and process id, for display. */
   name: text,
   beat: integer,
   /** Shared time of the processes in milliseconds (src/cluster/live-processes.ts). */
@@ -25,7 +24,6 @@ export const createLiveProcessTable = (given: TableScope) => {
     beat: ({ id, name, beat, clockMs }: LiveProcess): Promise<void> =>
       PROCESSES.put(scope, { id }, { beat, clockMs }, { name, startedAtSeconds: scope.nowSeconds() }),
 
-    /** Includes dead processes that were not removed yet. */
     list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(reservedReads(scope), {}, ['id']),
 
     /** Removes a process if it still has this beat. @param beat null if the process itself ends */

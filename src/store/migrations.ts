@@ -19,7 +19,6 @@ import { MIGRATIONS_23_TO_28 } from './migrations/0023-0028.ts'
 import { MIGRATIONS_FROM_29 } from './migrations/from-0029.ts'
 
 export interface Migration {
-  /** Consecutive, starting at 1. */
   readonly number: number
   readonly name: string
   /** SQL for both databases, with `words` inserted. */
@@ -65,9 +64,7 @@ interface AppliedRow {
 
 interface History {
   readonly applied: readonly AppliedRow[]
-  /**
-   * Oldest schema whose programs work with this database; null if no migration is unknown or one does not specify it.
-   */
+  /** Null if no migration is unknown or one does not specify it. */
   readonly worksWith: number | null
 }
 
@@ -80,7 +77,6 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
   }
   for (const row of applied) {
     const migration = migrations[row.number - 1]
-    // A newer migration that works with this program.
     if (migration === undefined && row.number > migrations.length) continue
     if (migration === undefined || contentHash(migration) !== row.content_hash) {
       throw new StoreUnusableError(
@@ -120,7 +116,6 @@ export const wasMigrated = async (database: Database): Promise<boolean> => {
   }
 }
 
-/** @throws StoreUnusableError under the conditions of `migrate` */
 export const isUpToDate = async (
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,

@@ -1,4 +1,3 @@
-// Opens and migrates the database at an address.
 import type { Clock } from '../lib/time.ts'
 import { refuseMovedStore } from './copy/moved.ts'
 import type { StoreLimits } from './copy/table-scope.ts'
@@ -30,7 +29,6 @@ interface CommonOptions {
   readonly onlyExisting?: boolean
   /** Rejects a database of an older version instead of migrating it. */
   readonly asItIs?: boolean
-  /** Opens a moved store too. */
   readonly evenMoved?: boolean
 }
 

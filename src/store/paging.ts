@@ -1,5 +1,4 @@
-// Reads a list in pages, each after the last row of the previous page: it never repeats a row, and never skips a row
-// that exists throughout.
+// Reads a list in pages: never repeats a row, and never skips a row that exists throughout.
 import type { SqlParameter, Statements } from './database.ts'
 
 /** Values of the ordering columns in the last row. */
@@ -20,7 +19,6 @@ export const PAGE_BYTES_MAX = 1_048_576
 
 export interface PageQuery {
   readonly select: string
-  /** Conditions that must all hold, with their parameters in order. */
   readonly where: readonly string[]
   readonly parameters: readonly SqlParameter[]
   /** Result columns that together identify a row. */
@@ -32,7 +30,6 @@ export interface PageQuery {
   readonly large?: { readonly table: string; readonly bytes: string }
 }
 
-/** Number of rows that fit in a page. */
 const rowsThatFit = (sizes: readonly { readonly bytes: number }[]): number => {
   let total = 0
   const over = sizes.findIndex(({ bytes }) => {

@@ -18,7 +18,6 @@ interface LeaseRequest {
 
 interface LeaseAnswer {
   readonly keyId: string
-  /** Leased in addition to `owed`. */
   readonly leased: number
   /** Left for all processes. Negative until tokens are refilled. */
   readonly balance: number
@@ -28,7 +27,6 @@ interface LeaseAnswer {
 
 interface LeaseExchange {
   readonly answers: readonly LeaseAnswer[]
-  /** Latest time written by any process, in milliseconds. */
   readonly clockMs: number
 }
 
@@ -36,7 +34,6 @@ const BALANCES = defineTable('rate_balances', {
   keyId: text,
   millitokens: integer,
   atMs: integer,
-  /** Time of the last settlement in milliseconds, by process id. */
   holders: json<Readonly<Record<string, number>>>(),
 })
 type Balance = ItemOf<typeof BALANCES>

@@ -1,5 +1,4 @@
-// Locks rows until the end of the transaction by updating them without a change. On PostgreSQL, unlocked reads may be
-// stale.
+// Locks rows by updating them without a change. On PostgreSQL, unlocked reads may be stale.
 import type { Transaction } from './database.ts'
 
 /** For rules without their own row, such as unique names across tables. Every announced change takes this lock. */
@@ -10,6 +9,5 @@ export const lockDeployment = (transaction: Transaction): Promise<number> =>
 export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>
   transaction.execute('UPDATE organizations SET name = name WHERE id = ?', [organizationId])
 
-/** Returns false if there is no such list. */
 export const lockList = async (transaction: Transaction, listId: string): Promise<boolean> =>
   (await transaction.execute('UPDATE lists SET version = version WHERE id = ?', [listId])) === 1

@@ -6,7 +6,6 @@ export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-f
 
 export interface PostgresTarget {
   readonly kind: 'postgres'
-  /** Host name, address, or folder of a Unix socket. */
   readonly host: string
   readonly port: number
   readonly database: string

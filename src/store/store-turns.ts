@@ -8,7 +8,6 @@ export interface StoreTurnsOptions {
   readonly running: number
   readonly ownRunning: number
   readonly ownWaiting: number
-  /** Unlimited if omitted. */
   readonly waitMs?: number
 }
 
@@ -40,11 +39,7 @@ export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: St
   }
 
   return {
-    /**
-     * @param caller defaults to the current request (src/lib/caller.ts)
-     * @throws QueueFullError; DeadlineExceededError if the caller's request has ended; StoreUnavailableError after
-     * `waitMs`
-     */
+    /** @throws QueueFullError; DeadlineExceededError if the request has ended; StoreUnavailableError after `waitMs` */
     run: async <Result>(work: () => Promise<Result>, caller = currentCaller()): Promise<Result> => {
       const release = await acquire(caller)
       try {

@@ -19,15 +19,11 @@ export interface Store extends Tables {
   /** Created at the first start and never changed. */
   readonly deploymentId: string
   readonly policySource: PolicySource
-  /** For the identity API and the identity facts of policies. */
   readonly walletStandings: WalletStandings
-  /**
-   * Runs table functions in one transaction. Use only the tables passed to `work`. Rolls back and throws its errors.
-   */
+  /** Use only the tables passed to `work`. Rolls back and throws the errors of `work`. */
   transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   /** Resolves if a write reached the file within the last second. @throws StoreUnavailableError */
   checkWritable(): Promise<void>
-  /** Commands don't need it. */
   readonly upkeep: Pick<Upkeep, 'start' | 'flush' | 'sweep'>
   /** Writes batched data, waits for queued transactions, and closes. Idempotent. */
   close(): Promise<void>

@@ -19,7 +19,6 @@ type Target = TableScope | Transaction
 /** In a list or a page, undefined matches any value. */
 export type Where<Columns extends Shape> = Values<Columns> &
   (Columns extends { readonly organizationId: Column<infer Owner, Use> } ? { readonly organizationId: Owner } : unknown)
-/** Ascending by default. */
 type Order<Columns extends Shape> =
   | readonly StoredField<Columns>[]
   | {
@@ -162,7 +161,6 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const [row] = await queryLong<{ count: number }>(counting, parameters)
       return row?.count ?? 0
     },
-    /** Returns the row as `find` would. */
     insert: async (target: Target, row: NewRow<Columns>): Promise<Item> => {
       const { into, parameters } = insertion(row as Values<Columns>)
       const statement = inserting(into)
@@ -189,8 +187,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
     },
     /**
-     * Like `put`, in few statements. @param key fields that identify a row @param rows with distinct keys and equal
-     * fields
+     * Like `put`, in few statements. @param key fields that identify a row @param rows with distinct keys, equal fields
      */
     putAll: async (target: Target, key: readonly StoredField<Columns>[], rows: readonly NewRow<Columns>[]) => {
       for (const chunk of chunkRows(rows)) {
@@ -221,18 +218,15 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const { text, parameters } = change(which, values, and)
       return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))
     },
-    /** Returns the number of updated rows. */
     updateAll: (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = change(which, values, and)
       return target.execute(text, parameters)
     },
-    /** Returns the deleted row, if any. */
     remove: async (target: Target, which: Which, ...and: Expression[]): Promise<Item | null> => {
       const { text, parameters } = match(which, and)
       const rows = await inTransaction(target, ({ query }) => query<object>(returning(removing(text)), parameters))
       return toItems(rows)[0] ?? null
     },
-    /** Returns the number of deleted rows. */
     removeAll: (target: Target, which: Which, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = match(which, and)
       return target.execute(removing(text), parameters)

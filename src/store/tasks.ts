@@ -18,7 +18,6 @@ const COLUMNS = {
   /** In units of the kind of task. `progressTotal` is 0 while unknown. */
   progressDone: integer,
   progressTotal: integer,
-  /** Null unless done. */
   result: nullable(json<Members>()),
   /** Predefined text; null unless failed. */
   failure: nullable(text),
@@ -31,7 +30,6 @@ const COLUMNS = {
 const TASKS = defineTable('jobs', COLUMNS)
 const { input: _input, ...LISTED_COLUMNS } = COLUMNS
 const LISTED = defineTable('jobs', LISTED_COLUMNS)
-/** For the runner, which finds a task by its id. */
 const ANYONES = TASKS.everywhere
 
 export interface Task extends ItemOf<typeof TASKS> {}
@@ -150,7 +148,6 @@ export const createTaskTable = (scope: TableScope) => ({
     return TASKS.update(scope, { organizationId, id, state: OPEN }, cancelled)
   },
 
-  /** Marks tasks of dead processes as failed. Returns their number. */
   failInterrupted: (living: readonly string[] = []): Promise<number> =>
     ANYONES.updateAll(
       scope,

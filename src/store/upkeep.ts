@@ -11,7 +11,6 @@ export interface UpkeepOptions {
   takeUses(): ReadonlyMap<string, number>
   /** Passes the response times since the last call to `write`. Data that could not be written is passed again. */
   readonly drainLatencies?: (write: AnswerLatencyTable['add']) => Promise<void>
-  /** The work is retried at its next turn. */
   onError(error: unknown): void
   /** Called before each batch. Returns false while another process deletes expired rows. */
   readonly sweeps?: () => boolean
@@ -29,9 +28,7 @@ export interface UpkeepDependencies {
 
 export interface Upkeep {
   start(options: UpkeepOptions): void
-  /** Writes the batched rows. */
   flush(): Promise<void>
-  /** Deletes expired rows. */
   sweep(): Promise<void>
   /** Stops, with a last flush if it was started. */
   stop(): Promise<void>

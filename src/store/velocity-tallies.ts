@@ -1,5 +1,4 @@
-// Request counts per wallet and process (src/facts/velocity.ts). A process writes totals to its own rows, so that
-// reading a row twice is harmless. Rows outlive the process.
+// Request counts per wallet and process, written as totals, so that reading a row twice is harmless.
 import type { VelocityTally } from '../domain/velocity.ts'
 import { columnsOf, hidden, integer, sql, text } from './columns.ts'
 import type { TableScope } from './copy/table-scope.ts'

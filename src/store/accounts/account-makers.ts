@@ -20,7 +20,6 @@ export interface Administrator {
   readonly sinceSeconds: number
 }
 
-/** Direct and indirect relations. Each set includes the account itself. */
 export interface AccountRelations {
   /** Accounts that created, admitted or could control the account, or assigned its role. */
   readonly makers: ReadonlySet<string>
@@ -92,7 +91,6 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     else await MAKERS.insertNew(scope, row)
   },
 
-  /** Call when the rule is enabled. */
   acceptAdministrators: (organizationId: string | null): Promise<void> =>
     scope.write(async (own) => {
       const owner = { organizationId: organizationId ?? EVERYWHERE }

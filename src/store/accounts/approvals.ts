@@ -10,11 +10,9 @@ export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired'
 
 const COLUMNS = {
   id: text,
-  /** Null for the deployment. */
   organizationId: nullable(text),
   action: text,
   subject: text,
-  /** Shown to the accounts. */
   detail: json<Readonly<Record<string, unknown>>>(),
   /** May contain secrets. Null if stored by an earlier version. */
   request: nullable(json<Readonly<Record<string, unknown>>>()),
@@ -81,7 +79,6 @@ export const createApprovalTable = (scope: TableScope) => {
       return { items: items.map(seen), next }
     },
 
-    /** Includes expired requests. */
     isRequested: async (organizationId: string | null, action: string, subject: string): Promise<boolean> =>
       (await APPROVALS.find(scope, { organizationId, action, subject, state: 'pending' })) !== null,
 

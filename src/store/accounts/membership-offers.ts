@@ -65,7 +65,6 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     setRole: async (organizationId: string, id: string, role: OrganizationRole): Promise<boolean> =>
       (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { role })) === 1,
 
-    /** Returns false if the offer no longer exists. */
     renew: async (
       organizationId: string,
       id: string,

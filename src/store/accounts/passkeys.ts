@@ -7,11 +7,9 @@ import { lockDeployment } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 const PASSKEYS = defineTable('passkeys', {
-  /** Base64url. */
   id: text,
   userId: text,
   name: text,
-  /** COSE key. */
   publicKey: bytes,
   /** 0 if the authenticator does not count. */
   signatureCount: integer,

@@ -1,5 +1,4 @@
-// Counts recent sign-in attempts across all nodes with the generic cell rate algorithm (ITU-T I.371). Each attempt
-// moves a counter's time of emptiness forward.
+// Counts recent sign-in attempts across all nodes with the generic cell rate algorithm (ITU-T I.371).
 import { NamedError } from '../../lib/named-error.ts'
 import { integer, sql } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
@@ -9,13 +8,12 @@ import { defineTable } from '../table.ts'
 export interface CounterTake {
   readonly slot: number
   readonly free: number
-  /** Seconds after which one attempt stops counting. */
   readonly secondsEach: number
 }
 
 type TakeResult =
   | { readonly taken: true }
-  /** Nothing was counted. Retry when `slot` permits another attempt. */
+  /** Nothing was counted. `slot` permits another attempt after this time. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
 
 /** The latest attempts may be lost in a power loss. */
@@ -68,7 +66,7 @@ export const createSignInCounterTable = (scope: TableScope) => ({
     }
   },
 
-  /** Uncounts one attempt per slot, and empties the counters in `forgiven`. */
+  /** Reverses one counted attempt per slot, and empties the counters in `forgiven`. */
   giveBack: (takes: readonly CounterTake[], forgiven: readonly number[] = []): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { slot, secondsEach } of takes.toSorted((one, other) => one.slot - other.slot)) {

@@ -9,7 +9,7 @@ export type UserLinkPurpose = 'first-admin' | 'invitation' | 'recovery'
 
 const LINKS = defineTable('user_links', {
   purpose: typed<UserLinkPurpose>(),
-  /** Null for the first account, which does not exist yet. */
+  /** Null for the first account. */
   userId: nullable(text),
   expiresAtSeconds: integer,
   hash: hidden(bytes),
@@ -38,7 +38,6 @@ export const createUserLinkTable = (scope: TableScope) => {
       await LINKS.removeAll(scope, { userId, purpose: 'recovery', expiresAtSeconds: sql`> ${afterSeconds}` })
     },
 
-    /** Null if the link is unknown, used or expired. */
     find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(unidentifiedReads(scope), open(hash)),
 
     /** Like `find`, and uses the link. If calls are concurrent, only one succeeds. */

@@ -11,7 +11,6 @@ const SESSIONS = defineTable('user_sessions', {
   id: text,
   userId: text,
   state: typed<UserSessionState>(),
-  /** Truncated User-Agent header. */
   userAgent: text,
   address: text,
   createdAtSeconds: integer,
@@ -33,7 +32,6 @@ export const createUserSessionTable = (scope: TableScope) => ({
   create: (input: {
     readonly userId: string
     readonly tokenHash: Uint8Array
-    /** From the browser's previous cookie, of any account. */
     readonly replacedTokenHash: Uint8Array | null
     readonly state: UserSessionState
     readonly userAgent: string

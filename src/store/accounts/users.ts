@@ -9,7 +9,6 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 const COLUMNS = {
   id: text,
-  /** Lowercase, unique in the deployment. */
   email: text,
   name: text,
   deploymentAdmin: flag,
@@ -104,10 +103,8 @@ export const createUserTable = (scope: TableScope) => {
     findCredential: (by: { readonly email: string } | { readonly userId: string }): Promise<UserCredential | null> =>
       CREDENTIALS.find(scope, 'email' in by ? { email: by.email.toLowerCase() } : { id: by.userId }),
 
-    /** Oldest first, including disabled accounts. */
     page: (page: PageRequest): Promise<Page<User>> => USERS.page(scope, {}, ['createdAtSeconds', 'id'], page),
 
-    /** Excludes disabled admins. */
     countDeploymentAdmins: (): Promise<number> =>
       USERS.count(scope, { deploymentAdmin: true, disabledAtSeconds: null }),
 
@@ -129,7 +126,6 @@ export const createUserTable = (scope: TableScope) => {
       await USERS.updateAll(scope, { passwordHash: oldHash }, { passwordHash: newHash })
     },
 
-    /** For re-sealing with another key. */
     listTotpSecrets: async (): Promise<readonly { readonly userId: string; readonly sealed: Uint8Array }[]> =>
       (await CREDENTIALS.list(scope, { totpSecret: sql`IS NOT NULL` }, ['id'])).flatMap(({ user, totpSecret }) =>
         totpSecret === null ? [] : [{ userId: user.id, sealed: totpSecret }],
@@ -148,7 +144,6 @@ export const createUserTable = (scope: TableScope) => {
       change({ id, totpSecret, totpConfirmedAtSeconds: null }, { totpConfirmedAtSeconds: scope.nowSeconds() }),
     removeTotp: (id: string) => change({ id }, NO_TOTP),
 
-    /** Returns false if this or a later step was used. */
     spendTotpStep: async (id: string, step: number): Promise<boolean> =>
       (await USERS.updateAll(scope, { id, totpLastStep: sql`< ${step}` }, { totpLastStep: step })) === 1,
 

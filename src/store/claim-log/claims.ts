@@ -1,5 +1,5 @@
-// Claims of idempotency keys on SQLite, whose answers are in the decision log (invariant 3). Equivalent to
-// idempotency.ts, as a test verifies.
+// Claims of idempotency keys on SQLite; the answers are in the decision log (invariant 3). Equivalent to
+// idempotency.ts.
 
 import { databaseScope } from '../copy/table-scope.ts'
 import {
@@ -13,7 +13,6 @@ import {
 import { type ClaimEntry, digestOf, sameHash } from './entry.ts'
 import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision } from './log.ts'
 
-/** Lower than the maximum number of waiting operations. */
 const CARRIED_AT_ONCE = 1_000
 const NOT_HELD: Decision<boolean> = { append: null, result: false }
 
@@ -92,7 +91,6 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
 }
 
 export interface LoggedClaimsOptions extends ClaimLogDependencies {
-  /** Node name of this machine's decision log in PostgreSQL, if any. */
   readonly node: string | null
 }
 

@@ -26,7 +26,6 @@ const UUID_AT = 32
 const EXPIRES_AT = 48
 const KEPT_AT = 52
 const SINCE_AT = 56
-/** One byte, followed by three bytes for `replaces`. */
 const RELEASED_AT = 60
 const REPLACES_MAX = 0xff_ffff
 const SECONDS_MAX = 0xffff_ffff
@@ -58,7 +57,6 @@ const hexDigit = (code: number): number => (code <= 57 ? code - 48 : (code | 32)
 const writeUuid = (bytes: Uint8Array, at: number, uuid: string): void => {
   let place = at
   for (let index = 0; index < uuid.length; index += 2) {
-    // Hyphens occur only between pairs of digits.
     if (uuid.charCodeAt(index) === 45) index++
     bytes[place++] = (hexDigit(uuid.charCodeAt(index)) << 4) | hexDigit(uuid.charCodeAt(index + 1))
   }

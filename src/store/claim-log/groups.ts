@@ -19,7 +19,6 @@ export const createClaimGroupTable = (scope: TableScope) => ({
   listSince: (number: number, limit: number): Promise<readonly ClaimGroup[]> =>
     GROUPS.list(scope.statements, { firstNumber: sql`>= ${number}` }, { by: ['firstNumber'], limit }),
 
-  /** Returns the group that contains this claim; null if it was deleted. */
   read: async (number: number): Promise<ClaimGroup | null> => {
     const newest = { by: ['firstNumber'], descending: true, limit: 1 } as const
     const [group = null] = await GROUPS.list(scope.statements, { firstNumber: sql`<= ${number}` }, newest)

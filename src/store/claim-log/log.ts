@@ -46,7 +46,6 @@ const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number =>
 const GROUP_MAX = 256
 const WAITING_MAX = 10_000
 const PAGE = 500
-/** Matches the interval of deleting expired rows. */
 const FORGET_MS = 60_000
 /** After a longer pause, entries of other processes are read before taking the write lock. */
 const PAUSE_MS = 1_000
@@ -60,7 +59,6 @@ export interface ClaimLogDependencies {
 export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const positions = createPositions()
   const outside = createClaimGroupTable(databaseScope(database, clock))
-  /** Number of the next claim, as far as this process knows. */
   let next = 0
   /** Result of `readCommits` when this process last knew all claims; null after a failure. */
   let commits: number | null = null
@@ -89,7 +87,6 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     for (const number of positions.find(digest)) {
       const group = await table.read(number)
       const offset = group === null ? 0 : (number - group.firstNumber) * ENTRY_BYTES
-      // The group may have expired.
       if (group === null || offset >= group.claims.length) continue
       const entry = readEntry(group.claims, offset)
       if (sameHash(entry.digest, digest)) return { entry, number }
@@ -100,7 +97,6 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const grant = async (table: ClaimGroupTable, operations: readonly PendingOperation[]) => {
     const commitsNow = await table.readCommits()
     if (commitsNow === null || commitsNow !== commits) await catchUp(table)
-    /** Entries of this group, visible to later operations for the same key. */
     const entries: PlacedEntry[] = []
     const nowSeconds = clock.unixSeconds()
     const results: unknown[] = []
@@ -160,13 +156,9 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       return next > 0
     },
 
-    /** Returns the claim as far as this process knows. @throws StoreUnavailableError */
     find: async (digest: Uint8Array): Promise<ClaimEntry | null> => (await read(outside, digest))?.entry ?? null,
 
-    /**
-     * Passes the current claim (null if the key is free) to `decide`, which must be free of side effects, and appends
-     * the returned entry. @throws StoreUnavailableError if nothing was appended
-     */
+    /** Passes the current claim (null if the key is free) to `decide`, which must have no side effects. */
     ask: <Result>(
       digest: Uint8Array,
       decide: (current: ClaimEntry | null, nowSeconds: number) => Decision<Result>,

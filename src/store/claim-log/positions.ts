@@ -80,7 +80,6 @@ export const createPositions = () => {
       if (keepUntilSeconds > generation.keepUntilSeconds) generation.keepUntilSeconds = keepUntilSeconds
     },
 
-    /** Numbers of candidates, newest first. */
     find: (digest: Uint8Array): readonly number[] => {
       const start = slotOf(digest, 0)
       const fingerprint = readUint32(digest, 4) >>> DISTANCE_BITS

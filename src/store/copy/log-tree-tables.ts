@@ -6,7 +6,6 @@ import type { StoreTarget } from '../store-address.ts'
 export interface LogTreeTables {
   /** Copies the tree, if any, in the target's transaction. @throws StoreUnusableError */
   copy(source: StoreTarget, target: Pick<Database, 'schemaWords' | 'dialect'>, transaction: Transaction): Promise<void>
-  /** @returns false if there is no tree */
   copyToFile(source: StoreTarget, path: string): Promise<boolean>
   /** Deletes the stored head of the audit log, which may not match a restored tree. */
   forgetAuditHead(target: StoreTarget): Promise<void>

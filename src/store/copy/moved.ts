@@ -1,4 +1,4 @@
-// Marks a store moved by `countersign migrate`. Opening it fails with an error that names the new store.
+// Marks a store as moved by `countersign migrate`. Opening it fails with an error that names the new store.
 import type { Database, Statements } from '../database.ts'
 import { StoreUnusableError } from '../errors.ts'
 import { describeStore, type StoreTarget } from '../store-address.ts'
@@ -15,7 +15,6 @@ export const refuseMovedStore = async (statements: Statements): Promise<void> =>
   if (row !== undefined) throw movedError(row.value)
 }
 
-/** The store then opens only with `evenMoved`. */
 export const markMoved = async (store: Database, to: StoreTarget): Promise<void> => {
   await store.execute('INSERT INTO deployment (name, value) VALUES (?, ?)', [MOVED_TO, describeStore(to)])
 }

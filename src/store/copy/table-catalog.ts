@@ -12,7 +12,6 @@ export interface CatalogTable {
   readonly key: readonly string[]
 }
 
-/** Describes the schema and is not copied. */
 export const MIGRATIONS_TABLE = 'schema_migrations'
 const READERS_TABLE = 'schema_readers'
 

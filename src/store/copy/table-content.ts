@@ -1,4 +1,3 @@
-// Rows of a table in key order, and their hash, which does not depend on the dialect.
 import { createHash } from 'node:crypto'
 import type { SqlValue, Statements } from '../database.ts'
 import type { CatalogTable } from './table-catalog.ts'
@@ -49,7 +48,6 @@ const encode = (value: SqlValue): Uint8Array => {
   return Buffer.concat([Buffer.from(`${typeof value === 'string' ? 't' : 'b'}${bytes.length}:`), bytes])
 }
 
-/** Rows must be added in key order. */
 export const createContentHash = ({ name, columns }: CatalogTable) => {
   const hash = createHash('sha256').update(JSON.stringify([name, columns]))
   let rows = 0

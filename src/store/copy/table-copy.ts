@@ -23,7 +23,6 @@ export interface CopyProgress {
 
 export interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void
-  /** Copies additional data in the same transaction. */
   readonly alongside?: (transaction: Transaction) => Promise<void>
 }
 
@@ -45,7 +44,6 @@ const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
 /** Rejects an older version, because a copy must not migrate its source. @throws the errors of `open` */
 export const openCopySource = (source: StoreTarget): Promise<Database> => open(source, true)
 
-/** For undoing the move. @throws the errors of `open` */
 export const openMoved = (store: StoreTarget): Promise<Database> =>
   openMigratedDatabase({ target: store, clock: systemClock, asItIs: true, evenMoved: true })
 
@@ -154,10 +152,7 @@ export const copyTable = async (
   return { name: table.name, ...sent }
 }
 
-/**
- * Both databases must be migrated, and the target otherwise unused. Returns the tables in the order of copying. @throws
- * StoreUnusableError if the schemas differ, the target is in use, or the copy differs from the source
- */
+/** Both databases must be migrated, and the target otherwise unused. @throws StoreUnusableError */
 export const copyTables = async (
   source: Database,
   target: Database,

@@ -4,7 +4,6 @@ import type { Clock } from '../../lib/time.ts'
 import type { Database, SqlParameter, Statements, Transaction, TransactionOptions } from '../database.ts'
 
 export interface StoreLimits {
-  /** Maximum entries in all lists of an organization. */
   readonly listEntriesMax: number
 }
 
@@ -41,7 +40,6 @@ export const databaseScope = (database: Database, clock: Clock, limits = LIMITS)
   nowSeconds: clock.unixSeconds,
 })
 
-/** Writes are part of the transaction, and reads include them. */
 export const transactionScope = (transaction: Transaction, clock: Clock, limits = LIMITS): TransactionScope => {
   const scope: TransactionScope = {
     ...transaction,

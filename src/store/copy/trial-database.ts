@@ -1,4 +1,3 @@
-// The copied SQLite database of a trial start.
 import { Database as SqliteFile } from 'bun:sqlite'
 
 /** Tables that only people and operators change. */

@@ -6,15 +6,12 @@ import { createTallyTable } from './tally-table.ts'
 /** Increment when the stored data or its format changes. */
 const VERSION = '6'
 
-/**
- * Rows per generation: few enough to scan without an index, and to create indexes without blocking searches for long.
- */
+/** Few enough to scan without an index, and to create indexes without blocking searches for long. */
 export const GENERATION_ROWS = 200_000
 
 /** In every index, so that non-matching rows are not read from the table. */
 const ASKED = 'at, number, project, policy, rule, chain, compliant, shadow'
 
-/** Indexes of a complete generation, in the order of their creation. */
 export const GENERATION_INDEXES: ReadonlyArray<{ readonly name: string; readonly on: string }> = [
   { name: 'wallet', on: `(organization, wallet, ${ASKED})` },
   { name: 'uuid', on: '(uuid)' },
@@ -38,7 +35,6 @@ export const TALLIES = createTallyTable('tallies')
 
 const SCHEMA = [
   'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT',
-  // Each text is stored once, and rows refer to it by number.
   'CREATE TABLE names (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT',
   'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
   `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
@@ -50,7 +46,6 @@ const SCHEMA = [
 export interface IndexFile {
   readonly database: Database
   statement(sql: string): Statement
-  /** Releases the statement of a text that will not be used again. */
   forget(sql: string): void
   close(): void
 }
@@ -86,7 +81,6 @@ export const hasVersion = (database: Database): boolean => {
     const row = database.query("SELECT value FROM meta WHERE name = 'version'").get() as { value: string } | null
     return row?.value === VERSION
   } catch {
-    // Empty, damaged, or a different kind of file.
     return false
   }
 }

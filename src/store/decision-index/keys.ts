@@ -1,5 +1,4 @@
-// Stores wallets and uuids as 64-bit numbers: 8 bytes per row instead of 40. Collisions are resolved by reading the
-// log.
+// Stores wallets and uuids as 64-bit numbers: 8 bytes per row instead of 40. The log resolves collisions.
 
 /** XXH64 is a fixed algorithm, so stored hashes stay valid. */
 export const walletKey = (wallet: string): bigint => BigInt.asIntN(64, Bun.hash.xxHash64(wallet))

@@ -1,5 +1,4 @@
-// Finds decisions per generation, newest first, with the most selective index. A long search stops with a position at
-// which it can continue.
+// Finds decisions per generation, newest first, with the most selective index. A long search stops and can continue.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -28,7 +27,6 @@ interface PlaceRow {
 interface Conditions {
   readonly sql: string
   readonly parameters: (number | bigint)[]
-  /** Null uses the order of the table. */
   readonly index: keyof typeof POSITION | null
 }
 
@@ -42,7 +40,6 @@ export interface SearchBudget {
 }
 
 export interface IndexReading extends Pick<IndexFile, 'database' | 'close'> {
-  /** True if the index was rebuilt in another file. */
   isStale(): boolean
 }
 

@@ -14,7 +14,6 @@ export interface SharedIndex {
   close(): Promise<void>
 }
 
-/** Below the caller's timeout. */
 const STATEMENT_LIMIT_MS = 15_000
 const TRANSACTION_LIMIT_MS = 300_000
 const CONNECTIONS = 3

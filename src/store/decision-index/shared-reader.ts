@@ -16,10 +16,8 @@ export interface SharedIndexReader {
     after: DecisionPosition | null,
     limit: number,
   ): Promise<{ readonly places: readonly NodePlace[]; readonly next: DecisionPosition | null }>
-  /** Matches the first half of the uuid in all organizations. The caller must compare the rest. */
   findByUuid(uuid: string): Promise<readonly NodePlace[]>
   count(filter: DecisionFilter): Promise<DecisionCount>
-  /** By time: oldest first; otherwise: most frequent first. */
   tally(question: TallyQuestion): Promise<readonly TallyRow[]>
 }
 

@@ -1,5 +1,4 @@
-// Decision index shared by all nodes in PostgreSQL. Tables of another version are dropped and filled again from the
-// logs.
+// Decision index shared by all nodes in PostgreSQL. Tables of another version are filled again from the logs.
 import type { Database } from '../database.ts'
 import { createTallyTable } from './tally-table.ts'
 

@@ -1,5 +1,4 @@
-// Writes one node's decisions to the shared index, in one transaction with the position in the log, so that no line is
-// skipped.
+// Writes one node's decisions to the shared index, in one transaction with the position in the log.
 import type { Database, SqlParameter, Transaction } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
@@ -10,9 +9,7 @@ import { type CutSegment, type SlotPosition, shadowName } from './writer.ts'
 export interface SharedIndexWriter {
   append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): Promise<void>
   positions(): Promise<ReadonlyMap<string, { readonly segment: string; readonly offset: number }>>
-  /** Counts decisions of all nodes. */
   count(): Promise<number>
-  /** Deletes this node's rows. */
   clear(): Promise<void>
 }
 
@@ -81,7 +78,6 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
   const addTally = (transaction: Transaction, tally: Tally): Promise<unknown> =>
     transaction.execute(SHARED_TALLIES.add, SHARED_TALLIES.addParameters(tally, node))
 
-  /** @param sign -1 for deleted rows */
   const tally = async (transaction: Transaction, rows: readonly TalliedRow[], sign: 1 | -1): Promise<number> => {
     const counted = rows.map((row) => ({
       organizationId: row.organization_id,
@@ -99,7 +95,6 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
   const insert = async (transaction: Transaction, decisions: readonly IndexedDecision[]): Promise<number> => {
     const inserted: TalliedRow[] = []
     for (let from = 0; from < decisions.length; ) {
-      // Two statement sizes, so that each is prepared only once.
       const rows = decisions.length - from >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1
       const values = decisions.slice(from, from + rows).flatMap(valuesOf)
       inserted.push(...(await transaction.query<TalliedRow>(insertOf(rows), values)))

@@ -37,7 +37,6 @@ export interface TallyRow {
   readonly organizationId: string | null
   readonly keyId: string | null
   readonly policyId: string | null
-  /** Also null if the policy's default decided. */
   readonly rule: string | null
   readonly compliant: number
   readonly denied: number

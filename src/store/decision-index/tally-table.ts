@@ -44,7 +44,6 @@ const toTallyRow = (by: TallyBy, found: FoundTally): TallyRow => ({
   laterDenied: Number(found.later_denied),
 })
 
-/** `later` is 1 for rows since `laterMs`. */
 interface Part {
   readonly group: TallyGroup
   readonly fromMs: number
@@ -77,12 +76,9 @@ const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Par
 }
 
 export interface TallyTable {
-  /** @param integer type for 64-bit integers @param end end of the CREATE TABLE statement */
   create(integer: string, end: string): readonly string[]
-  /** Inserts a row or adds to its counts. */
   readonly add: string
   addParameters(tally: Tally, node: string): (string | number)[]
-  /** Null if the period is empty. */
   ask(question: TallyQuestion): TallyAsked | null
 }
 

@@ -8,7 +8,6 @@ export interface DecisionFilter {
   readonly projectId?: string
   readonly policyId?: string
   readonly verdict?: 'compliant' | 'denied'
-  /** Null if the policy's default decided. */
   readonly rule?: string | null
   readonly chain?: string
   readonly shadow?: { readonly revisionId: string; readonly outcome: ShadowOutcome }

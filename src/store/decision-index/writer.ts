@@ -1,5 +1,4 @@
-// Writes decisions to the index, in one transaction with the position in the log, so that no line is indexed twice or
-// skipped after a crash.
+// Writes decisions to the index, in one transaction with the position in the log, so that a crash loses no line.
 import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, TALLIES, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { type Counted, DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
@@ -190,7 +189,6 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
       try {
         appendAll.immediate(lines, positions, cuts)
       } catch (error) {
-        // The transaction was rolled back, including its counts.
         names.clear()
         generation = readNewest()
         count = readCount()

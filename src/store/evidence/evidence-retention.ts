@@ -1,5 +1,3 @@
-// Retention periods of evidence in days, by the status of the session.
-
 import type { EvidenceTarget } from '../../domain/evidence.ts'
 import { hidden, integer, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -27,9 +25,7 @@ const DAY_SECONDS = 86_400
 const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id = sessions.organization_id
   AND event.session_id = sessions.id AND event.kind = 'status'`
 
-/**
- * A session once submitted keeps its evidence as long as a rejected one; once completed, as long as a completed one.
- */
+/** A session once submitted keeps its evidence as long as a rejected one; once completed, as a completed one. */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
   JOIN sessions ON sessions.organization_id = kept.organization_id AND sessions.id = kept.session_id
@@ -49,7 +45,6 @@ const expiredParameters = (nowSeconds: number): readonly SqlParameter[] => {
   return [completedDays, rejectedDays, abandonedDays, rejectedDays, completedDays].flatMap((days) => [days, nowSeconds])
 }
 
-/** The session must be locked. */
 export const isExpired = async (
   transaction: Statements,
   { organizationId, sessionId }: EvidenceTarget,
@@ -67,7 +62,6 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
   find: async (organizationId: string): Promise<Retention> =>
     (await RETENTION.find(scope, { organizationId })) ?? RETENTION_DEFAULT,
 
-  /** @throws ConstraintViolatedError if a period is out of range or the organization is unknown */
   set: (organizationId: string, { completedDays, rejectedDays, abandonedDays }: Retention): Promise<void> =>
     RETENTION.put(scope, { organizationId }, { completedDays, rejectedDays, abandonedDays }),
 

@@ -5,7 +5,6 @@ import type { Transaction } from '../database.ts'
 import { requireKeyInUse } from '../organizations/organization-keys.ts'
 import { defineTable } from '../table.ts'
 
-/** Kind of the row with a session's fields. */
 export const FIELDS_KIND = 'fields'
 
 export const EVIDENCE = defineTable('session_evidence', {

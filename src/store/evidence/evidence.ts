@@ -1,5 +1,4 @@
-// Submitted evidence: one row per document, and one for the session's fields. Each change locks the session and adds an
-// event.
+// Submitted evidence: one row per document, and one for the fields. Each change locks the session and adds an event.
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newOrderedId } from '../../domain/identifier.ts'
@@ -37,7 +36,6 @@ interface EvidenceChange {
   readonly obsoleteFiles: readonly string[]
 }
 
-/** Returns the session's new state. */
 const announceChange = async (
   transaction: Transaction,
   session: Session,
@@ -66,7 +64,6 @@ export const requireEvidenceKept = async (
 
 /** Unless stated otherwise, functions return null if the organization has no such session. */
 export const createEvidenceTable = (scope: TableScope) => {
-  /** @throws BrowserUnknownError, SessionClosedError */
   const lockOpen = async (transaction: Transaction, target: EvidenceTarget): Promise<Session | null> => {
     const nowSeconds = scope.nowSeconds()
     const session = await lockSession(transaction, target.organizationId, target.sessionId, nowSeconds)
@@ -76,7 +73,6 @@ export const createEvidenceTable = (scope: TableScope) => {
   }
 
   return {
-    /** Oldest first; empty if there is no such session. */
     list: (target: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
       EVIDENCE.list(scope, keptOf(target), ['createdAtSeconds', 'id']),
 
@@ -91,8 +87,7 @@ export const createEvidenceTable = (scope: TableScope) => {
     },
 
     /**
-     * @param replacedId current row with the fields; null if there is none. Returns false if it was replaced
-     * concurrently
+     * Returns false if the row `replacedId` was replaced concurrently.
      * @throws SessionClosedError, PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     replaceFields: (
@@ -123,8 +118,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Replaces a note that the service stores with the evidence. Returns files that can no longer be decrypted; null
-     * also if the evidence was erased. @throws OrganizationKeyExchangedError
+     * Replaces a note of the service. Returns files that can no longer be decrypted; null also if the evidence was
+     * erased.
      */
     replaceNote: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>
       scope.write(async (transaction) => {

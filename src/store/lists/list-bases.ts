@@ -1,5 +1,4 @@
-// Writes whole lists. A base's sorted chunks are stored a few at a time, so that other transactions can proceed. The
-// last transaction activates the base.
+// Writes whole lists: stores a base's sorted chunks a few at a time, then activates the base in one transaction.
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth } from '../../domain/address-key.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { ListChunk } from '../../domain/list.ts'
@@ -13,7 +12,6 @@ import { CHUNKS, findChunk, packNotes, toChunk } from './list-chunks.ts'
 import { requireRoomForEntries, requireRoomForStaged } from './list-limits.ts'
 import { confirmSource } from './list-sources.ts'
 
-/** A base, with its number of keys per width. */
 const BASES = defineTable('list_bases', {
   id: text,
   evmCount: integer,
@@ -29,7 +27,6 @@ export interface SourceConfirmation {
   /** Entries that are not addresses of supported chains. */
   readonly skippedCount: number
   readonly nextDueAtSeconds: number
-  /** The source's token at the time of the lease (list-sources.ts). */
   readonly token: string
 }
 
@@ -70,7 +67,6 @@ interface ActivatedRow {
 }
 
 export const createListBaseTable = (scope: TableScope) => ({
-  /** Creates an empty base that no list uses. */
   begin: async (listId: string): Promise<string> => {
     const base = { id: newIdentifier('base'), listId, evmCount: 0, solanaCount: 0 }
     return (await BASES.insert(survivingCrashes(scope), { ...base, createdAtSeconds: scope.nowSeconds() })).id
@@ -157,7 +153,6 @@ export const createListBaseTable = (scope: TableScope) => ({
       await requireRoomForStaged(own, id)
     }),
 
-  /** Deletes a base that no list uses. */
   discard: async (id: string): Promise<void> => {
     await BASES.updateAll(survivingCrashes(scope), { id }, { retiredAtSeconds: 0 })
   },
@@ -189,7 +184,6 @@ export const createListBaseTable = (scope: TableScope) => ({
     return (await CHUNKS.list(scope, which, { by: ['firstKey'], limit })).map(toChunk)
   },
 
-  /** See list-chunks.ts. */
   findChunk: async (baseId: string, key: Uint8Array): Promise<ListChunk | null> => {
     const row = await findChunk(scope, baseId, key)
     return row === null ? null : toChunk(row)
@@ -204,7 +198,6 @@ export const createListBaseTable = (scope: TableScope) => ({
       // An activation also locks the base.
       await BASES.lock(transaction, { id: found.id }, 'retiredAtSeconds')
       const [base] = await transaction.query<{ id: string }>(`${UNUSED} AND id = ?`, [...limits, found.id])
-      // The base is in use again. The next sweep handles the others.
       if (base === undefined) return 0
       await BASES.updateAll(transaction, { id: base.id, retiredAtSeconds: null }, { retiredAtSeconds: 0 })
       for (const width of KEY_WIDTHS) {

@@ -88,7 +88,6 @@ class StoredChunk implements ListChunk {
 
 export const toChunk = (row: ChunkRow): ListChunk => new StoredChunk(row)
 
-/** Index of the key in the chunk, or -1. */
 export const indexOfKey = (keys: Uint8Array, key: Uint8Array): number => {
   const width = key.length
   let low = 0

@@ -8,10 +8,7 @@ const sumOf = async (own: TransactionScope, statement: string, organizationId: s
   return Number(row?.count ?? 0)
 }
 
-/**
- * Call in the transaction of a change, before it. @param added growth; negative if the list shrinks @throws
- * ListLimitError
- */
+/** Call in the transaction of a change, before it. @param added negative if the list shrinks @throws ListLimitError */
 export const requireRoomForEntries = async (
   own: TransactionScope,
   organizationId: string | null,

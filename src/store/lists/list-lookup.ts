@@ -26,7 +26,6 @@ const startOf = (starts: readonly ChunkStart[], key: Uint8Array): ChunkStart | n
   return starts[low - 1] ?? null
 }
 
-/** Groups keys by the chunk that would contain them. */
 const groupByChunk = async (
   statements: Statements,
   baseId: string,
@@ -77,7 +76,6 @@ async function* chunksWith<Row extends Partial<ChunkRow>>(
   }
 }
 
-/** Returns the found keys as hex digits. Reads no notes. */
 export const findKeys = async (
   statements: Statements,
   baseId: string | null,
@@ -91,7 +89,6 @@ export const findKeys = async (
   return found
 }
 
-/** By the hex digits of the key. */
 export const findNotes = async (
   statements: Statements,
   baseId: string | null,

@@ -1,5 +1,4 @@
-// Sources of lists, with schedules and latest results. One process at a time reads a due source under a lease. Each
-// lease or change creates a new token, and a result with an outdated token is discarded.
+// Sources of lists, with schedules and latest results. Results with the token of an outdated lease are discarded.
 import { randomBase62 } from '../../domain/identifier.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import { recordChange } from '../changes.ts'
@@ -22,11 +21,9 @@ const COLUMNS = {
   failure: nullable(text),
   /** Last time the whole content was read and accepted. */
   confirmedAtSeconds: nullable(integer),
-  /** Hexadecimal. */
   fileSha256: nullable(text),
   fileBytes: nullable(integer),
   skippedCount: nullable(integer),
-  /** Created by the last lease or change. */
   token: text,
   leasedUntilSeconds: hidden(integer),
 }
@@ -96,7 +93,6 @@ export const createListSourceTable = (scope: TableScope) => {
 
     find: (listId: string): Promise<ListSource | null> => LIST_SOURCES.find(scope, { listId }),
 
-    /** For the administration of the deployment. */
     listAll: (): Promise<readonly ListSource[]> => LIST_SOURCES.list(scope, {}, ['listId']),
 
     listOf: async (organizationId: string): Promise<readonly (ListSource & { readonly name: string })[]> => {
@@ -122,11 +118,9 @@ export const createListSourceTable = (scope: TableScope) => {
     take: (listId: string, leaseSeconds: number): Promise<ListSource | null> =>
       LIST_SOURCES.update(scope, { listId }, lease(leaseSeconds)),
 
-    /** Makes the source due. Returns false if the list has no source. */
     hasten: async (listId: string): Promise<boolean> =>
       (await LIST_SOURCES.updateAll(scope, { listId }, { dueAtSeconds: scope.nowSeconds() })) > 0,
 
-    /** Records an unchanged file. Returns false if the source was changed or leased again. */
     confirm: ({ listId, token }: TakenSource, nextDueAtSeconds: number): Promise<boolean> =>
       scope.write(async (own) => {
         const confirmed = await confirmSource(own, { listId, token }, { dueAtSeconds: nextDueAtSeconds })

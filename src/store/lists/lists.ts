@@ -1,5 +1,4 @@
-// Address lists and their single entries. list-bases.ts writes whole lists. An owner is an organization's id, or null
-// for shared lists.
+// Address lists and their single entries. An owner is an organization's id, or null for shared lists.
 import { hexOfKey } from '../../domain/address-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
@@ -33,7 +32,6 @@ const LISTS = defineTable(
   'lists',
   {
     id: text,
-    /** Null for a shared list. */
     organizationId: nullable(text),
     name: text,
     description: text,
@@ -101,7 +99,6 @@ const readInParts = async <Row extends { readonly key: Uint8Array }>(
 ): Promise<readonly Row[]> => {
   const rows: Row[] = []
   for (;;) {
-    // No key is empty, so the empty key precedes the first.
     const part = await read(rows.at(-1)?.key ?? new Uint8Array(0), limit)
     rows.push(...part)
     if (part.length < limit) return rows
@@ -115,7 +112,6 @@ const inParts = async <Item>(items: readonly Item[], size: number, work: (part: 
   for (let at = 0; at < items.length; at += size) await work(items.slice(at, at + size))
 }
 
-/** By the hex digits of the key. */
 const findEdits = async (statements: Statements, listId: string, keys: readonly Uint8Array[]) => {
   const found = new Map<string, ListEdit>()
   await inParts(keys, KEYS_AT_ONCE, async (part) => {
@@ -150,7 +146,6 @@ export const createListTable = (scope: TableScope) => {
     })
   }
 
-  /** By the hex digits of the key. */
   const findEntries = async (
     list: AddressList,
     keys: readonly Uint8Array[],
@@ -169,7 +164,6 @@ export const createListTable = (scope: TableScope) => {
     return found
   }
 
-  /** Returns the listed keys as hex digits. Reads no notes. */
   const findListed = async (list: AddressList, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> => {
     const edits = await findEdits(scope.statements, list.id, keys)
     const others = keys.filter((key) => !edits.has(hexOfKey(key)))
@@ -179,8 +173,8 @@ export const createListTable = (scope: TableScope) => {
 
   return {
     /**
-     * @throws FieldInvalidError if the name is malformed, reserved, or used by a shared list; ConstraintViolatedError
-     * if the owner already has such a list; OrganizationLimitError
+     * @throws FieldInvalidError for an unusable name; ConstraintViolatedError for an existing list;
+     * OrganizationLimitError
      */
     create: (input: Omit<NewList, 'screeningList'>): Promise<AddressList> =>
       scope.write(async (transaction) => {
@@ -204,10 +198,7 @@ export const createListTable = (scope: TableScope) => {
         return insert(transaction, input)
       }),
 
-    /**
-     * Returns the shared list with the wallets of a list of sanctioned people. @param creates true to create it if
-     * missing
-     */
+    /** Returns the shared list of a sanctions list's wallets. @param creates true to create it if missing */
     ofScreening: (screeningList: string, creates: boolean): Promise<AddressList | null> =>
       scope.write(async (transaction) => {
         const name = sharedListName(screeningList)
@@ -254,7 +245,6 @@ export const createListTable = (scope: TableScope) => {
         return true
       }),
 
-    /** Adds and removes single entries atomically. @throws ListLimitError */
     edit: (owner: string | null, name: string, edits: readonly ListEdit[]): Promise<EditResult> =>
       scope.write(async (transaction): Promise<EditResult> => {
         const list = await lockOwn(transaction, owner, name)
@@ -305,10 +295,7 @@ export const createListTable = (scope: TableScope) => {
     findEntry: async (list: AddressList, key: Uint8Array): Promise<ListEntry | null> =>
       (await findEntries(list, [key])).get(hexOfKey(key)) ?? null,
 
-    /**
-     * Entries changed since the base, sorted by key. Yields to the event loop: compare the list's version before and
-     * after.
-     */
+    /** Changed entries, sorted by key. Yields to the event loop: compare the list's version before and after. */
     readEdits: (listId: string): Promise<readonly ListEdit[]> =>
       readInParts(512, (after, limit) => EDITS.list(scope, { listId, key: sql`> ${after}` }, { by: ['key'], limit })),
 

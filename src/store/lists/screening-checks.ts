@@ -1,5 +1,4 @@
-// Hits of sessions and their decisions. A decision applies only to the compared content: if the subject or the entry
-// changes, the hit is new.
+// Hits of sessions and their decisions, each of which applies only to the compared subject and entry.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { type BoundHit, HIT_STATES, type HitState, NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
@@ -63,7 +62,6 @@ const hitsOf = async (
 ): Promise<readonly StoredHit[]> =>
   (await HITS.list(statements, { organizationId, sessionId }, ['id'])).toSorted((one, other) => other.score - one.score)
 
-/** A decided hit whose entry is no longer found. */
 export interface EndedHit extends Omit<StoredHit, 'basis' | 'subjectBasis' | 'settings' | 'listing'> {
   readonly endedAtSeconds: number
 }
@@ -295,8 +293,7 @@ export const eraseResemblances = async (
 }
 
 /**
- * Call in the transaction that completes a session. Returns true if a hit is confirmed. @throws HitOpenError,
- * HitConfirmedError unless `mayOverride`
+ * Call in the transaction that completes a session. True if a hit is confirmed. @throws HitOpenError, HitConfirmedError
  */
 export const requireHitsDecided = async (
   transaction: Transaction,
@@ -311,18 +308,15 @@ export const requireHitsDecided = async (
 }
 
 export const createScreeningCheckTable = (scope: TableScope) => ({
-  /** Highest score first. */
   hits: (organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
     hitsOf(scope.statements, organizationId, sessionId),
 
   endedHits: (organizationId: string, sessionId: string): Promise<readonly EndedHit[]> =>
     ENDED.list(scope, { organizationId, sessionId }, { by: ['endedAtSeconds', 'id'], descending: true }),
 
-  /** In the order in which the hits were found. */
   statesOf: (organizationId: string, sessionIds: readonly string[]): Promise<readonly ItemOf<typeof STATES>[]> =>
     STATES.list(scope, { organizationId, sessionId: among(sessionIds) }, ['foundAtSeconds']),
 
-  /** Hits per state and session; omits sessions without hits. */
   countMany: async (
     organizationId: string,
     sessionIds: readonly string[],
@@ -330,8 +324,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     const counts = new Map<string, Record<HitState, number>>()
     if (sessionIds.length === 0) return counts
     const rows = await scope.statements.query<{ session_id: string; state: HitState; count: number }>(
-      // The condition on states lets SQLite use all columns of an index instead of reading every hit of the
-      // organization.
+      // The condition on states lets SQLite use all columns of an index.
       `SELECT session_id, state, COUNT(*) AS count FROM screening_hits WHERE organization_id = ?
          AND state IN (${placeholdersFor(HIT_STATES)})
          AND session_id IN (${placeholdersFor(sessionIds)}) GROUP BY session_id, state`,

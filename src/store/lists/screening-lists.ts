@@ -1,5 +1,4 @@
-// Lists of sanctioned people and companies: sources, schedules and versions. One process at a time reads a list under a
-// lease, and a result with an outdated token is discarded.
+// Sources, schedules and versions of lists of sanctioned people. Results of an outdated lease are discarded.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { randomBase62 } from '../../domain/identifier.ts'
 import { DUTY_LIST_NAMES, isListName, type Reach, sharedListName } from '../../domain/list.ts'
@@ -14,11 +13,9 @@ import { defineTable } from '../table.ts'
 export interface ScreeningList {
   readonly name: string
   readonly format: string
-  /** Empty if the list is only filled from files. */
   readonly urls: readonly string[]
   readonly reach: Reach
   readonly intervalSeconds: number
-  /** Null before the first read. */
   readonly version: ScreeningVersion | null
   readonly dueAtSeconds: number
   readonly attemptedAtSeconds: number | null
@@ -28,7 +25,6 @@ export interface ScreeningList {
   readonly confirmedAtSeconds: number | null
   /** ETag or modification time by URL, for conditional requests. */
   readonly validators: Readonly<Record<string, string>>
-  /** Created by the last lease or change. */
   readonly token: string
   /** Changes when the list is enabled again. Empty if it was enabled before migration 36. */
   readonly enablingId: string
@@ -36,7 +32,6 @@ export interface ScreeningList {
 
 export interface ScreeningVersion {
   readonly id: string
-  /** Hash of the entries in lowercase hexadecimal. */
   readonly sha256: string
   readonly entries: number
   readonly names: number
@@ -92,7 +87,6 @@ interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
 
 const CHUNK_BYTES = 262_144
 
-/** Id of the shared list with this list's wallets. */
 const findShared = async (transaction: Transaction, name: string): Promise<string | null> => {
   const [shared] = await transaction.query<{ id: string }>('SELECT id FROM lists WHERE screening_list = ?', [name])
   return shared?.id ?? null
@@ -191,8 +185,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
   },
 
   /**
-   * Equal entries confirm the current version. Null if the list was removed, changed or leased again.
-   * @param token of the lease; null for a file
+   * Equal entries confirm the current version. Null if the list was changed. @param token of the lease; null for a file
    */
   replace: (
     name: string,
@@ -242,7 +235,6 @@ export const createScreeningListTable = (scope: TableScope) => ({
     await LISTS.updateAll(scope, { name, token }, attempt)
   },
 
-  /** Versions whose wallets are not in a shared list yet. */
   unshared: async (): Promise<readonly UnsharedVersion[]> =>
     (
       await scope.statements.query<RowOf<UnsharedVersion>>(

@@ -1,5 +1,4 @@
-// Tables for organizations and attestations. Composite foreign keys prevent references to another organization's rows,
-// independently of the code above (invariant 6).
+// Composite foreign keys prevent references to another organization's rows, regardless of the code (invariant 6).
 import type { Migration } from '../migrations.ts'
 
 export const foundation: Migration = {

@@ -1,5 +1,4 @@
-// Levels, persons, sessions and their data. Composite foreign keys prevent references to another organization's session
-// (invariant 6).
+// Composite foreign keys prevent references to another organization's session (invariant 6).
 import type { Migration } from '../migrations.ts'
 
 export const identity: Migration = {
@@ -8,8 +7,7 @@ export const identity: Migration = {
   statements: ({ integer, bytes, tableEnd }) => [
     `ALTER TABLE organizations ADD COLUMN level ${integer} NOT NULL DEFAULT 1 CHECK (level BETWEEN 1 AND 3)`,
 
-    // Visible to no organization: each gets its own id (sessions.user_id). The first organization identified the
-    // person.
+    // Visible to no organization: each gets its own id (sessions.user_id).
     `CREATE TABLE persons (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -116,7 +114,6 @@ export const identity: Migration = {
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
      )${tableEnd}`,
 
-    // Submitted evidence without the documents, which are encrypted files outside the database.
     `CREATE TABLE session_evidence (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL,

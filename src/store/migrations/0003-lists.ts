@@ -1,5 +1,4 @@
-// Address lists. The content is an immutable base of sorted chunks, and the entries added and removed since. A new base
-// replaces the old one in one step; readers of the old base can finish.
+// A list's content is an immutable base of sorted chunks, and the entries added and removed since.
 import type { Migration } from '../migrations.ts'
 
 export const lists: Migration = {

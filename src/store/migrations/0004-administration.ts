@@ -1,4 +1,3 @@
-// Accounts, memberships and sessions, the append-only audit log, approvals, jobs, and assignments of reviews.
 import type { Migration } from '../migrations.ts'
 
 export const administration: Migration = {
@@ -49,7 +48,6 @@ export const administration: Migration = {
     'CREATE INDEX user_sessions_by_user ON user_sessions (user_id, created_at_seconds)',
     'CREATE INDEX user_sessions_by_age ON user_sessions (expires_at_seconds)',
 
-    // Single-use links: to create the first account, to accept an invitation, or to set a new password.
     `CREATE TABLE user_links (
        hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(hash) = 32),
        purpose TEXT NOT NULL CHECK (purpose IN ('first-admin', 'invitation', 'recovery')),

@@ -1,5 +1,4 @@
-// Keys, readers and retention of evidence. Documents are encrypted files outside the database. Their keys are stored
-// here, wrapped with the organization's key: erasing a key erases the document.
+// Documents are encrypted files. Their keys are stored here, so that erasing a key erases the document.
 import type { Migration } from '../migrations.ts'
 
 export const evidence: Migration = {
@@ -15,7 +14,6 @@ export const evidence: Migration = {
      )${tableEnd}`,
 
     'ALTER TABLE session_evidence ADD COLUMN storage_name TEXT',
-    // Names of the filled fields, for the row of kind `fields`. Empty for a document.
     "ALTER TABLE session_evidence ADD COLUMN field_names TEXT NOT NULL DEFAULT ''",
     // Sealed, because the original file name may contain the person's name.
     `ALTER TABLE session_evidence ADD COLUMN sealed_name ${bytes}`,

@@ -1,4 +1,3 @@
-// Webhook endpoints, pending messages, and processed results of external deciders.
 import type { Migration } from '../migrations.ts'
 
 export const webhooks: Migration = {
@@ -50,7 +49,6 @@ export const webhooks: Migration = {
     'CREATE INDEX webhook_messages_by_organization ON webhook_messages (organization_id, created_at_seconds)',
     'CREATE INDEX webhook_messages_settled ON webhook_messages (settled_at_seconds) WHERE settled_at_seconds IS NOT NULL',
 
-    // Ids of processed results, so that each takes effect only once.
     `CREATE TABLE provider_results (
        organization_id TEXT NOT NULL,
        endpoint_id TEXT NOT NULL,

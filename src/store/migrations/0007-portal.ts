@@ -1,4 +1,3 @@
-// The verification page: browsers and their sessions, agreements, requested corrections, and branding.
 import type { Migration } from '../migrations.ts'
 
 export const portal: Migration = {

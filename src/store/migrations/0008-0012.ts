@@ -91,14 +91,11 @@ const sessionDecisions: Migration = {
   ],
 }
 
-/**
- * Offers of memberships to existing accounts. Only the organization that created an account may create links for it.
- */
+/** Offers to existing accounts. Only the organization that created an account may create links for it. */
 const membershipOffers: Migration = {
   number: 12,
   name: 'membership-offers',
   statements: ({ integer, bytes, tableEnd }) => [
-    // Null for the deployment, or if unknown.
     'ALTER TABLE users ADD COLUMN made_by_organization_id TEXT',
 
     // The organization passes on the code in a link. Only its hash is stored.

@@ -1,9 +1,6 @@
 import type { Migration } from '../migrations.ts'
 
-/**
- * The source address of a change. The previous version writes entries without it, and its chain verification stops at
- * the first entry with an address, because the hash covers the address.
- */
+/** The previous version writes entries without an address. Its chain verification stops at the first entry with one. */
 const auditAddress: Migration = {
   number: 13,
   name: 'audit-address',
@@ -11,7 +8,6 @@ const auditAddress: Migration = {
   statements: () => ["ALTER TABLE audit_log ADD COLUMN address TEXT NOT NULL DEFAULT ''"],
 }
 
-/** Recent sign-in attempts, the last confirmation of identity, and required second factors. */
 const accountGuard: Migration = {
   number: 14,
   name: 'account-guard',
@@ -52,16 +48,12 @@ const verificationTrust: Migration = {
   ],
 }
 
-/**
- * Creators of accounts and rights, the age of rights, and requests as submitted. Earlier accounts have no known
- * creator.
- */
+/** Creators of accounts and rights, the age of rights, and requests as submitted. */
 const secondPerson: Migration = {
   number: 17,
   name: 'second-person',
   statements: ({ integer, tableEnd }) => [
-    // An empty organization means the account itself or its right as a deployment admin. `recovered`: the maker
-    // received a link that sets a new password. The maker is an account or `command-line`.
+    // An empty organization means the account itself or its right as a deployment admin.
     `CREATE TABLE account_makers (
        user_id TEXT NOT NULL REFERENCES users (id),
        maker_id TEXT NOT NULL,
@@ -69,10 +61,8 @@ const secondPerson: Migration = {
        kind TEXT NOT NULL CHECK (kind IN ('made', 'recovered')),
        PRIMARY KEY (user_id, maker_id, organization_id, kind)
      )${tableEnd}`,
-    // Null: since the creation of the account or the membership.
     `ALTER TABLE users ADD COLUMN deployment_admin_since_seconds ${integer}`,
     `ALTER TABLE memberships ADD COLUMN role_since_seconds ${integer}`,
-    // JSON. Null if requested before this migration.
     'ALTER TABLE approvals ADD COLUMN request TEXT',
   ],
 }
@@ -92,7 +82,6 @@ const claimNodes: Migration = {
   ],
 }
 
-/** An organization's wording per language, privacy policy and support address on the verification page. */
 const portalWords: Migration = {
   number: 19,
   name: 'portal-words',

@@ -1,4 +1,3 @@
-// Checks of sessions: outcomes, the queue, and keyed traces that identify the same document, portrait or person.
 import type { Migration } from '../migrations.ts'
 
 export const sessionChecks: Migration = {
@@ -46,7 +45,6 @@ export const sessionChecks: Migration = {
        sealed_key ${bytes} NOT NULL
      )${tableEnd}`,
 
-    // Null if the organization has no minimum age.
     `ALTER TABLE organizations ADD COLUMN minimum_age ${integer} CHECK (minimum_age BETWEEN 1 AND 99)`,
   ],
 }

@@ -1,4 +1,3 @@
-// Lists of sanctioned people and companies, their immutable versions, and the results of comparing sessions with them.
 import type { Migration } from '../migrations.ts'
 
 export const screening: Migration = {
@@ -33,7 +32,6 @@ export const screening: Migration = {
      )${tableEnd}`,
     'CREATE INDEX screening_versions_by_list ON screening_versions (list_name, created_at_seconds)',
 
-    // The packed entries, in chunks that fit a transaction.
     `CREATE TABLE screening_chunks (
        version_id TEXT NOT NULL REFERENCES screening_versions (id),
        number ${integer} NOT NULL,

@@ -1,5 +1,4 @@
-// Stores comparisons with lists as checks, to which hits refer, and repeats earlier comparisons. Also adds an
-// organization's settings for screening.
+// Stores comparisons with lists as checks, to which hits refer, and repeats earlier comparisons.
 import type { Migration } from '../migrations.ts'
 
 export const checksAgain: Migration = {
@@ -38,7 +37,6 @@ export const checksAgain: Migration = {
     // Sessions are processed per organization, for which there is an index.
     'DROP INDEX sessions_to_screen',
 
-    // Null means the default.
     `CREATE TABLE screening_settings (
        organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
        threshold ${integer} CHECK (threshold BETWEEN 0 AND 100),

@@ -9,15 +9,13 @@ const sessionPolicies: Migration = {
   statements: ({ integer, tableEnd }) => [
     `ALTER TABLE policies ADD COLUMN decides TEXT NOT NULL DEFAULT 'requests' CHECK (decides IN ('requests', 'sessions'))`,
 
-    // Without a row, people decide.
     `CREATE TABLE session_policies (
        organization_id TEXT PRIMARY KEY NOT NULL,
        policy_id TEXT NOT NULL,
        FOREIGN KEY (organization_id, policy_id) REFERENCES policies (organization_id, id)
      )${tableEnd}`,
 
-    // Keyed by the session's sequence number: one decision per submission. Without a revision, only the shadow was
-    // evaluated.
+    // One decision per sequence number of the session. Without a revision, only the shadow was evaluated.
     `CREATE TABLE session_policy_decisions (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -42,7 +40,6 @@ const sessionPolicies: Migration = {
   ],
 }
 
-/** Verification services whose webhooks decide, minimum ages per level, and countries of submissions. */
 const verificationServices: Migration = {
   number: 24,
   name: 'verification-services',
@@ -74,7 +71,6 @@ const verificationServices: Migration = {
   ],
 }
 
-/** Response times of verdicts per quarter-hour, and labels of bound contracts. */
 const latencyAndLabels: Migration = {
   number: 25,
   name: 'latency-and-labels',
@@ -88,15 +84,11 @@ const latencyAndLabels: Migration = {
        PRIMARY KEY (organization_id, at_seconds)
      )${tableEnd}`,
     'CREATE INDEX answer_latencies_by_age ON answer_latencies (at_seconds)',
-    // Null if the contract has no label.
     'ALTER TABLE bindings ADD COLUMN label TEXT',
   ],
 }
 
-/**
- * Claims whose answers are in the decision log (src/store/claim-log). Single machines use them instead of
- * `idempotency`.
- */
+/** Claims whose answers are in the decision log. Single machines use them instead of `idempotency`. */
 const claimGroups: Migration = {
   number: 26,
   name: 'claim-groups',
@@ -151,7 +143,6 @@ const hitBasis: Migration = {
     // The outcome without hits. Null if the previous version wrote the check.
     'ALTER TABLE session_checks ADD COLUMN own_outcome TEXT',
 
-    // 1 if all checks are stored but follow-up work remains.
     `ALTER TABLE session_check_queue ADD COLUMN is_made ${integer} NOT NULL DEFAULT 0`,
   ],
 }
@@ -160,14 +151,11 @@ const hitBasis: Migration = {
 const sharedWallets: Migration = {
   number: 28,
   name: 'shared-wallets',
-  // During an update of nodes, the previous version may share wallets without recording the version. This version then
-  // shares them again.
+  // While nodes are updated, the previous version may share wallets without a version. This version repeats that.
   worksWith: 27,
   statements: ({ integer }) => [
-    // The list of sanctioned people whose wallets screening writes; null for other lists.
     'ALTER TABLE lists ADD COLUMN screening_list TEXT',
     `ALTER TABLE lists ADD COLUMN screening_confirmed_at_seconds ${integer}`,
-    // Null if no version's wallets are shared.
     'ALTER TABLE screening_lists ADD COLUMN shared_version_id TEXT',
     // The shared version is unknown, so all wallets are shared again. Until then, the age counts from the last change.
     `UPDATE lists SET screening_confirmed_at_seconds = updated_at_seconds,

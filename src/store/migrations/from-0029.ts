@@ -40,10 +40,7 @@ const withComments = (list: string, files: readonly string[], comments: string):
     WHERE name = '${list}' AND urls = '${urlsOf(files)}'`
 }
 
-/**
- * The US Treasury's lists have a file of comments: the rest of remarks longer than 1,000 characters. The lists are due
- * immediately. An older program rejects four files and keeps the current content.
- */
+/** The US Treasury's lists have a file of long remarks. An older program rejects four files and keeps its content. */
 const ofacComments: Migration = {
   number: 32,
   name: 'ofac-comments',
@@ -53,13 +50,10 @@ const ofacComments: Migration = {
   ],
 }
 
-/**
- * The data that a hit resembles. An older program would delete an open hit when the person submits a different name.
- */
+/** The data that a hit resembles. An older program would delete an open hit when the person changes the name. */
 const hitSubject: Migration = {
   number: 33,
   name: 'hit-subject',
-  // Empty if the hit predates this migration, or if the evidence was erased.
   statements: () => ["ALTER TABLE screening_hits ADD COLUMN subject_basis TEXT NOT NULL DEFAULT ''"],
 }
 
@@ -91,10 +85,7 @@ const removedWallets: Migration = {
   ],
 }
 
-/**
- * Decided hits whose entry is no longer found, and the activation of a compared list. An older program would apply an
- * old decision to a new listing, and end the open hits of a list that was enabled again.
- */
+/** Decided hits whose entry is gone. An older program would apply an old decision to a new listing. */
 const endedHits: Migration = {
   number: 36,
   name: 'ended-hits',
@@ -120,7 +111,6 @@ const endedHits: Migration = {
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
      )${tableEnd}`,
     'CREATE INDEX screening_ended_hits_by_session ON screening_ended_hits (organization_id, session_id)',
-    // Empty if the list was enabled before this migration.
     "ALTER TABLE screening_lists ADD COLUMN enabling_id TEXT NOT NULL DEFAULT ''",
   ],
 }
@@ -176,10 +166,7 @@ const sessionRejections: Migration = {
   ],
 }
 
-/**
- * Counts rejections by screening as rejections by an operator, and adds persons of shared sessions to earlier
- * rejections of their wallets. An older program would complete sessions of these persons automatically.
- */
+/** Treats rejections by screening like an operator's. An older program would complete sessions of these persons. */
 const linkedRejections: Migration = {
   number: 39,
   name: 'linked-rejections',
@@ -202,18 +189,13 @@ const linkedRejections: Migration = {
   ],
 }
 
-/**
- * Recipients of links to an account, and the administrators whose earlier links don't count. An older program would let
- * two accounts of one person approve each other's changes, and accept an offer of a removed administrator.
- */
+/** Recipients of links to an account. An older program would let two accounts of one person approve each other. */
 const linkHolders: Migration = {
   number: 40,
   name: 'link-holders',
   statements: ({ integer, tableEnd }) => [
-    // Null if the maker received no link.
     `ALTER TABLE account_makers ADD COLUMN held_at_seconds ${integer}`,
     "UPDATE account_makers SET held_at_seconds = 0 WHERE kind = 'made'",
-    // An empty organization means the deployment.
     `CREATE TABLE rule_administrators (
        organization_id TEXT NOT NULL,
        user_id TEXT NOT NULL REFERENCES users (id),
@@ -286,7 +268,6 @@ const removedWalletChains: Migration = {
 const hitListing: Migration = {
   number: 44,
   name: 'hit-listing',
-  // Null if the hit was found before this migration.
   statements: () => ['ALTER TABLE screening_hits ADD COLUMN listing TEXT'],
 }
 

@@ -17,7 +17,6 @@ import { requireRoom } from './organization-limits.ts'
 
 export interface NewApiKey
   extends Pick<ApiKeyRecord, 'organizationId' | 'kind' | 'environment' | 'name' | 'expiresAtSeconds' | 'rateLimit'> {
-  /** Defaults to the kind's scopes. */
   readonly scopes?: readonly ApiKeyScope[]
 }
 
@@ -27,7 +26,6 @@ interface IssuedApiKey {
 }
 
 type RegenerateResult =
-  /** `previous`: the old key with its new expiration. */
   | (IssuedApiKey & { readonly status: 'regenerated'; readonly previous: ApiKeyRecord })
   | { readonly status: 'unknown' | 'revoked' }
   /** Regenerate the successor instead. */
@@ -81,7 +79,6 @@ export const createApiKeyTable = (scope: TableScope) => ({
   lock: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     KEYS.lock(scope, { organizationId, keyId }, 'name'),
 
-  /** Oldest first, including revoked and expired keys. */
   page: (
     filter: Partial<Pick<ApiKeyRecord, 'kind'>> & {
       readonly organizationId: string

@@ -32,7 +32,6 @@ export const createAttesterTable = (scope: TableScope) => ({
 
   find: (id: string): Promise<Attester | null> => ATTESTERS.find(scope, { id }),
 
-  /** Oldest first, including retired attesters. */
   list: (): Promise<readonly Attester[]> => ATTESTERS.list(scope, {}, ['createdAtSeconds', 'id']),
 
   /** Null if there is no such attester, or if it is retired, which is final. */

@@ -1,5 +1,4 @@
-// Maps contracts and programs to an organization's projects, by chain and canonical address. Source: decisions §4,
-// "Project".
+// Maps contracts and programs to an organization's projects. Source: decisions §4, "Project".
 import { newIdentifier } from '../../domain/identifier.ts'
 import { integer, nullable, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -15,7 +14,6 @@ const BINDINGS = defineTable('bindings', {
   organizationId: text,
   projectId: text,
   chainName: text,
-  /** Canonical (domain/address.ts). */
   address: text,
   label: nullable(text),
   createdAtSeconds: integer,
@@ -24,9 +22,7 @@ const BINDINGS = defineTable('bindings', {
 export interface Binding extends ItemOf<typeof BINDINGS> {}
 
 export const createBindingTable = (scope: TableScope) => ({
-  /**
-   * @throws ConstraintViolatedError if the address is already bound, or for another's project; OrganizationLimitError
-   */
+  /** @throws ConstraintViolatedError if already bound, or for another organization's project; OrganizationLimitError */
   create: (input: Omit<Binding, 'id' | 'label' | 'createdAtSeconds'> & Partial<Pick<Binding, 'label'>>) =>
     scope.write(async (own) => {
       await requireRoom(own, input.organizationId, 'bindings')
@@ -38,7 +34,6 @@ export const createBindingTable = (scope: TableScope) => ({
   findByAddress: (organizationId: string, chainName: string, address: string) =>
     BINDINGS.find(scope, { organizationId, chainName, address }),
 
-  /** Oldest first. */
   page: (
     filter: { readonly organizationId: string; readonly projectId?: string; readonly chainName?: string },
     page: PageRequest,

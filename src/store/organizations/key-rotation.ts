@@ -1,5 +1,5 @@
-// Replaces organizations' keys and the secrets wrapped with them. Statements compare the old bytes, so that concurrent
-// changes are kept.
+// Replaces organizations' keys and the secrets wrapped with them. Statements compare the old bytes to keep other
+// changes.
 
 import { bytes, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -54,9 +54,7 @@ const exchangeSecret = async (
 }
 
 export const createKeyRotation = (scope: TableScope) => ({
-  /**
-   * Organizations with two keys, or with a key wrapped by another deployment key. For the deployment's administration.
-   */
+  /** Organizations with two keys, or with a key wrapped by another deployment key. */
   organizationsToRotate: async (wrappedBy: string): Promise<readonly string[]> =>
     (
       await scope.statements.query<{ organization_id: string }>(

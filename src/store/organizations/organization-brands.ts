@@ -17,7 +17,6 @@ export interface Brand {
   readonly logoVersion: string | null
   readonly privacyUrl: string | null
   readonly supportEmail: string | null
-  /** The organization's text in each language of the page. */
   readonly wordsEn: string | null
   readonly wordsDe: string | null
 }
@@ -46,7 +45,6 @@ const NO_BRAND: Brand = {
 const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 
 export const createOrganizationBrandTable = (scope: TableScope) => ({
-  /** All fields are null for an organization without branding. */
   find: async (organizationId: string): Promise<Brand> => (await BRANDS.find(scope, { organizationId })) ?? NO_BRAND,
 
   findLogo: async (organizationId: string): Promise<Logo | null> => {

@@ -13,17 +13,13 @@ export const ORGANIZATION_KEYS = defineTable('organization_keys', {
   organizationId: hidden(text),
   /** During a rotation, both the old and the new key. */
   wrappedKey: bytes,
-  /** Fingerprint of the wrapping key. */
   wrappedBy: text,
   createdAtSeconds: hidden(integer),
 })
 
 export interface WrappedOrganizationKey extends ItemOf<typeof ORGANIZATION_KEYS> {}
 
-/**
- * Call in the transaction that stores data sealed with this key: after a replacement, the data could never be opened.
- * @throws OrganizationKeyExchangedError
- */
+/** Call in the transaction that stores data sealed with this key, which may have been replaced since. */
 export const requireKeyInUse = async (
   transaction: Transaction,
   organizationId: string,

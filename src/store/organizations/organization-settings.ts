@@ -51,9 +51,7 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
     return { deployment: ids.includes(''), organizationIds: ids.filter((id) => id !== '') }
   },
 
-  /**
-   * Returns the previous value. @param organizationId null for the deployment, whose setting applies to all accounts
-   */
+  /** Returns the previous value. @param organizationId null for the deployment */
   requireSecondFactor: (organizationId: string | null, required: boolean): Promise<boolean> =>
     scope.write(async (own) => {
       if (organizationId === null) {

@@ -9,7 +9,6 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 const ORGANIZATIONS = defineTable('organizations', {
   id: text,
-  /** Unique in the deployment. */
   slug: text,
   name: text,
   /** Minimum level at which a wallet's session counts as verified. */
@@ -24,7 +23,6 @@ const ORGANIZATIONS = defineTable('organizations', {
 
 export interface Organization extends ItemOf<typeof ORGANIZATIONS> {}
 
-/** Oldest first. */
 const ORDER = ['createdAtSeconds', 'id'] as const
 const NEXT = sql`version + 1`
 

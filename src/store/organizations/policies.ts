@@ -21,7 +21,6 @@ const POLICIES = defineTable('policies', {
   /** Its verdicts are recorded in addition to the active revision's verdicts. */
   shadowRevisionId: nullable(text),
   revisionCount: integer,
-  /** Increments when the name, the active or the shadow revision changes. */
   version: integer,
   createdAtSeconds: integer,
 }).announcing('policy', ({ id }) => id)
@@ -49,7 +48,6 @@ const has = (revisionId: string) =>
   sql`EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ${revisionId} AND policy_id = policies.id)`
 
 export const createPolicyTable = (scope: TableScope) => ({
-  /** @throws OrganizationLimitError */
   create: (input: {
     readonly organizationId: string
     readonly name: string
@@ -105,7 +103,6 @@ export const createPolicyTable = (scope: TableScope) => ({
     return POLICIES.update(scope, { organizationId, id }, values, has(revisionId))
   },
 
-  /** Null if there is no such policy or revision. */
   shadowRevision: (organizationId: string, id: string, revisionId: string): Promise<Policy | null> =>
     POLICIES.update(scope, { organizationId, id }, { shadowRevisionId: revisionId, version: NEXT }, has(revisionId)),
 

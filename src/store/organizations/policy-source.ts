@@ -1,4 +1,3 @@
-// Loads targets and revisions for the policy catalog, per organization.
 import type { PolicyRevision } from '../../domain/target.ts'
 import type { PolicySource, TargetRecord } from '../../policy/types/source.ts'
 import type { Statements } from '../database.ts'

@@ -28,7 +28,6 @@ const PROJECTS = defineTable('projects', {
 
 export interface Project extends ItemOf<typeof PROJECTS> {}
 
-/** Oldest first. */
 const ORDER = ['createdAtSeconds', 'id'] as const
 
 export const createProjectTable = (scope: TableScope) => ({

@@ -98,7 +98,6 @@ export const openPostgresConnection = async (
 
   const drop = (): void => {
     usable = false
-    // Rejects the statements in progress. The result of closing does not matter.
     client.close({ timeout: 0 }).catch(() => undefined)
   }
 

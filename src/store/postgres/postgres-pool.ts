@@ -15,14 +15,10 @@ export interface PoolOptions {
 }
 
 export interface PostgresPool {
-  /**
-   * Retries connecting until the deadline (monotonic clock). @throws StoreUnavailableError if none is available in
-   * time, the queue is full or the pool is closed; the last error of `connect` if none could be opened
-   */
+  /** Retries until the deadline (monotonic). @throws StoreUnavailableError; the last error of `connect` */
   acquire(deadlineMs: number): Promise<PostgresConnection>
-  /** Accepts unusable connections too. */
   release(connection: PostgresConnection): void
-  /** Closes idle connections immediately, and lent connections when they are returned. */
+  /** Lent connections are closed when they are returned. */
   close(): void
 }
 
@@ -30,7 +26,6 @@ const FIRST_RETRY_MS = 20
 const LONGEST_RETRY_MS = 250
 
 interface Waiter {
-  /** Gives the waiting caller a slot of the pool. */
   take(): void
 }
 

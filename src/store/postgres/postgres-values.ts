@@ -1,5 +1,4 @@
-// Converts placeholders and values: `?` becomes $1, $2 …; integers are bound and read as 64 bits, never rounded; bytes
-// are plain Uint8Arrays.
+// Converts `?` to $1, $2 …, binds and reads integers as 64 bits, and returns bytes as plain Uint8Arrays.
 
 import { LRUCache } from 'lru-cache'
 import { isInt64 } from '../../lib/int64.ts'
@@ -39,7 +38,6 @@ export const toBinding = (parameter: SqlParameter, index: number): SqlParameter 
   return parameter
 }
 
-/** Safe integers become numbers, and Buffers become plain Uint8Arrays. */
 export const toRows = <Row>(rows: Iterable<unknown>): Row[] => {
   const plain = Array.from(rows) as Record<string, unknown>[]
   for (const row of plain) {

@@ -1,5 +1,4 @@
-// PostgreSQL's table definitions: https://www.postgresql.org/docs/current/sql-createtrigger.html, .../collation.html,
-// .../explicit-locking.html
+// Source: https://www.postgresql.org/docs/current/sql-createtrigger.html, .../collation.html, .../explicit-locking.html
 import type { SchemaWords } from '../database.ts'
 
 /** NOTIFY channel that wakes the change feeds of all processes. */

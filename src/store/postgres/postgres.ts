@@ -1,5 +1,4 @@
-// The database over PostgreSQL: pools of read-only connections, and a pool for transactions (READ COMMITTED). Every
-// call has a time limit, and the first call after an outage reconnects.
+// The database over PostgreSQL. Every call has a time limit, and the first call after an outage reconnects.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { currentCaller } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/time.ts'

@@ -13,7 +13,6 @@ export interface WriteTurnsOptions {
 }
 
 export interface WriteTurns {
-  /** @throws see Database.transaction */
   run<Result>(write: () => Promise<Result>, options: TransactionOptions): Promise<Result>
   readonly backlogMs: Database['backlogMs']
 }

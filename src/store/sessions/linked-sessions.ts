@@ -1,5 +1,4 @@
-// Finds all sessions linked to a session, directly or through others, by a common address or person. Includes
-// disconnected and locked wallets, and other organizations' completed sessions with consent.
+// Finds all sessions linked by a common address or person, directly or through others, including disconnected wallets.
 import type { WalletAddress } from '../../domain/address.ts'
 import { isSessionOpen, type Session, type SessionStatus } from '../../domain/session.ts'
 import { LinkedSessionsError } from '../../domain/session-errors.ts'

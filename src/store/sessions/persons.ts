@@ -35,10 +35,7 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
   return key
 }
 
-/**
- * True if two rows of `session_wallets`, `mine` and `theirs`, belong to the same person. A key has the same address on
- * every chain, even if a contract proved it once (EIP-7702). A contract's address can have another owner on each chain.
- */
+/** True for one person: a key has the same address on every chain, but a contract may have other owners elsewhere. */
 export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR 2 > (SELECT COUNT(*)
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
@@ -83,10 +80,7 @@ const findPersons = (
     [...ofWallets, ...ofCondition],
   )
 
-/**
- * Selects the sessions from which the session can take its person. Its organization learns from the user id that both
- * sessions belong to one person, so other organizations' shared sessions require consent on both sides.
- */
+/** The user id reveals that both sessions belong to one person, so other organizations' sessions require consent. */
 const withCommonUser = ({ organizationId, consentedAtSeconds }: Session): Selection => [
   `(sessions.organization_id = ? OR (? = 1 AND sessions.status = 'completed' AND ${IS_SHARED}))`,
   [organizationId, consentedAtSeconds === null ? 0 : 1],

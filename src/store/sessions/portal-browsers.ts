@@ -23,7 +23,6 @@ export const releaseBrowsers = async (transaction: Transaction, browsers: Expres
   return forgotten + (await BROWSERS.everywhere.updateAll(transaction, {}, { boundAtSeconds: 0 }, browsers, isCurrent))
 }
 
-/** Locks the browser's row until the transaction ends. */
 export const isBrowser = async (
   transaction: Transaction,
   { sessionId, cookieHash }: Pick<LinkSession, 'sessionId'> & { readonly cookieHash: Uint8Array },

@@ -21,7 +21,6 @@ import { TOKENS } from './session-tokens.ts'
 
 /** Maximum unused handovers per session, and challenges per link: anyone who names the wallet gets a link. */
 const WAITING_MAX = 20
-/** Minimum time between two writes of a browser's last use. */
 const TOUCH_SECONDS = 86_400
 /** After a power loss, the waiting person can repeat the request. */
 const DURABILITY = { survives: 'process-crash' } as const
@@ -147,7 +146,6 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_MAX, row.linkHash)
     }, DURABILITY),
 
-  /** Null if the challenge is spent, expired, or belongs to another link. */
   findChallenge: (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> =>
     CHALLENGES.everywhere.find(scope, { nonce, linkHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
@@ -172,7 +170,6 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return true
     }, DURABILITY),
 
-  /** @returns the number of deleted or released rows; call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

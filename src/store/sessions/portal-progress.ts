@@ -64,10 +64,7 @@ export const acceptParts = async (
 }
 
 export const createPortalProgressTable = (scope: TableScope) => ({
-  /**
-   * Replaces an earlier agreement. Declining to share withdraws consent immediately; agreeing to share takes effect
-   * with the next submission. @throws BrowserUnknownError
-   */
+  /** Declining to share withdraws consent immediately; agreeing takes effect with the next submission. */
   recordAgreement: (input: SessionKey & ByBrowser & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
     survivingCrashes(scope).write(async (own) => {
       const { organizationId, sessionId, version, shares } = input
@@ -83,7 +80,6 @@ export const createPortalProgressTable = (scope: TableScope) => ({
   findAgreement: (organizationId: string, sessionId: string): Promise<Agreement | null> =>
     AGREEMENTS.find(scope, { organizationId, sessionId }),
 
-  /** Null if no corrections were requested. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
     CORRECTIONS.find(scope, { organizationId, sessionId }),
 })

@@ -11,7 +11,6 @@ import { findRejectedPersons, personsOf, WALLETS_OF_SESSION } from './persons.ts
 import { IS_COMPLETED_WITH_CONSENT, IS_REVOKED } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
-  /** An address or a person's id. */
   subject: text,
   organizationId: text,
   environment: typed<ApiKeyEnvironment>(),
@@ -90,7 +89,6 @@ const ADD_PERSON = `INSERT INTO session_rejections
     AND sessions.person_id IS NOT NULL
   ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`
 
-/** Adds a session's wallets to other organizations' rejections of its person. */
 export const ADD_WALLETS = `INSERT INTO session_rejections
     (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
   SELECT DISTINCT held.address, rejected.organization_id, rejected.environment, rejected.session_id,

@@ -7,7 +7,6 @@ import { defineTable, type ItemOf } from '../table.ts'
 const ASSIGNMENTS = defineTable('session_assignments', {
   organizationId: hidden(text),
   sessionId: text,
-  /** Null if the session is unassigned. */
   userId: nullable(text),
   version: integer,
   assignedAtSeconds: nullable(integer),
@@ -26,7 +25,6 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
   find: async (organizationId: string, sessionId: string): Promise<SessionAssignment> =>
     (await ASSIGNMENTS.find(scope, { organizationId, sessionId })) ?? nobody(sessionId),
 
-  /** By session id; omits sessions that were never assigned. */
   findMany: async (organizationId: string, sessionIds: readonly string[]) => {
     const rows = await ASSIGNMENTS.list(scope, { organizationId, sessionId: among(sessionIds) }, ['sessionId'])
     return new Map(rows.map((row) => [row.sessionId, row]))

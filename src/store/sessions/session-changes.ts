@@ -1,5 +1,4 @@
-// Records each change to a session in its transaction: an event, and a row in the change feed that lists the affected
-// cache entries.
+// Records each change to a session in its transaction: an event, and a row in the change feed.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { SESSION_CHANGES_MAX, type Session, type SessionEvent, type SessionState } from '../../domain/session.ts'
@@ -47,7 +46,6 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
 
 const REJECTED_ADDRESSES = `SELECT subject AS address FROM session_rejections WHERE organization_id = ? AND session_id = ?
   AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = session_rejections.subject)`
-/** All addresses in other organizations' rejections of a person. */
 export const ADDRESSES_WITH_PERSON = `SELECT DISTINCT theirs.subject AS address FROM session_rejections mine
   JOIN session_rejections theirs
     ON theirs.organization_id = mine.organization_id AND theirs.session_id = mine.session_id

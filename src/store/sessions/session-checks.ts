@@ -19,7 +19,6 @@ interface NewCheck {
   readonly detail: Readonly<Record<string, unknown>>
   readonly version: string
   readonly hits?: readonly BoundHit[]
-  /** Keyed hashes of the compared data. */
   readonly subjectBases?: readonly string[]
   readonly settings?: string
   readonly lowestScore?: number
@@ -49,7 +48,6 @@ type QueuedSession = Pick<QueuedChecks, 'organizationId' | 'sessionId' | 'sequen
 const CHECKS = defineTable('session_checks', {
   organizationId: hidden(text),
   sessionId: hidden(text),
-  /** Outcome without the hits. */
   ownOutcome: hidden(text),
   ...columnsOf<Omit<StoredCheck, 'detail'>>()('name outcome version checkedAtSeconds'),
   detail: json<StoredCheck['detail']>(),
@@ -111,8 +109,7 @@ const writeChecks = async (
   )
   const haveHits = new Set(known.map((row) => row.session_id))
   const written: NewRow<(typeof CHECKS)['shape']>[] = []
-  // Hits first: writing them locks the session in the same order as a decision does. If a setting now omits a check,
-  // its open hits stay.
+  // Hits first: this locks the session in the same order as a decision. Hits of an omitted check stay open.
   for (const { sessionId, checks } of made) {
     const isFailed = checks.some(({ name, outcome }) => name === part && outcome === 'not-done')
     if (haveHits.has(sessionId) && !isFailed) {
@@ -243,9 +240,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     return QUEUE.everywhere.updateAll(survivingCrashes(scope), claimed, { dueAtSeconds: nowSeconds })
   },
 
-  /**
-   * Replaces a part's checks, except of sessions changed since. Returns new hits by session, and the changed sessions.
-   */
+  /** Skips sessions changed since the check. Returns new hits by session, and the number of skipped sessions. */
   replaceUnchanged: (
     organizationId: string,
     part: string,
@@ -265,10 +260,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       return { opened, skipped: made.length - same.length }
     }, DURABILITY),
 
-  /**
-   * Sessions without a check of this part and version, by id. If the version is empty: sessions with a check of the
-   * part.
-   */
+  /** Sessions without a check of this part and version. With an empty version: sessions with a check of the part. */
   outdated: async (
     organizationId: string,
     status: SessionStatus,
@@ -295,7 +287,6 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       await queueCheckMessages(transaction, { organizationId, sessionId }, 'session.checked', scope.nowSeconds())
     }, DURABILITY),
 
-  /** Removes a session from the queue, unless it was submitted again. */
   finish: async ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> => {
     await QUEUE.removeAll(survivingCrashes(scope), { organizationId, sessionId, sequence })
   },

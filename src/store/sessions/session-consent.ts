@@ -10,7 +10,6 @@ import { SESSIONS } from './session-rows.ts'
 export const AGREEMENTS = defineTable('portal_agreements', {
   organizationId: hidden(text),
   sessionId: hidden(text),
-  /** Identifies the displayed text and its language. */
   version: text,
   shares: flag,
   agreedAtSeconds: integer,

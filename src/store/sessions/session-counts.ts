@@ -59,7 +59,6 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return { count: Math.min(count, WAITING_MAX), exact: count <= WAITING_MAX, oldestAtSeconds: row?.oldest ?? null }
   },
 
-  /** Completed sessions with an undecided hit. */
   withOpenHits: async (organizationId: string): Promise<OpenHits> => {
     const rows = await queryLong(
       `SELECT DISTINCT h.session_id FROM screening_hits h
@@ -117,7 +116,6 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return [...work.values()].sort((left, right) => right.decided - left.decided || right.waiting - left.waiting)
   },
 
-  /** Counts each person and business with a completed live session once. */
   verified: async (organizationId: string): Promise<VerifiedUsers> => {
     const rows = await queryLong<{ check_type: string; users: number; sessions: number }>(
       `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,

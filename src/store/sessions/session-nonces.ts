@@ -1,5 +1,4 @@
-// Single-use nonces of ownership proofs. The message to sign is stored, so that a proof is never verified against the
-// client's input.
+// Nonces of ownership proofs. The message is stored, so that a proof is never verified against the client's input.
 import type { WalletAddress } from '../../domain/address.ts'
 import { type ByBrowser, type ProofRequest, storedChainId, walletOn } from '../../domain/wallet.ts'
 import { columnsOf, integer, sql, typed } from '../columns.ts'
@@ -27,7 +26,6 @@ export const createSessionNonceTable = (given: TableScope) => {
   // If a nonce is lost, the page requests another.
   const scope = survivingCrashes(given)
   return {
-    /** @throws ConstraintViolatedError if the organization has no such session; BrowserUnknownError */
     add: (request: ProofRequest & ByBrowser): Promise<void> =>
       scope.write(async (own) => {
         const { wallet, cookieHash: _browser, ...row } = request

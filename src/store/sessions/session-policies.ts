@@ -1,5 +1,4 @@
-// Policies that decide sessions, and their decisions. The sequence number of the evaluated session ensures that the
-// same state is decided only once.
+// Policies that decide sessions, and their decisions, one per sequence number of the session.
 import { integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { defineTable } from '../table.ts'
@@ -130,7 +129,6 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     }
   },
 
-  /** The newest decisions whose shadow outcome differs from the effective one. */
   listShadowed: (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> =>
     DECISIONS.list(
       scope,

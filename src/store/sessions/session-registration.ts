@@ -14,10 +14,7 @@ import { requireFewSessions } from './session-wallets.ts'
 /** The latest sessions may be lost in a power loss. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-/**
- * Selects an open session locked to the wallet, or a completed session to which the wallet is connected. UNION ALL,
- * because for UNION, SQLite would read all sessions of the organization.
- */
+/** UNION ALL, because for UNION, SQLite would read all sessions of the organization. */
 export const REUSABLE = `SELECT * FROM (
     SELECT ${SESSIONS.columns}, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
@@ -179,7 +176,6 @@ const renew = async (
   return session
 }
 
-/** Locks and returns the session that an earlier attempt of this request created. */
 const lockOwn = async (transaction: Transaction, input: Registration): Promise<Session | null> => {
   const session = await lockSessionAsItIs(transaction, input.organizationId, input.sessionId)
   return session?.environment === input.environment && session.checkType === input.checkType ? session : null

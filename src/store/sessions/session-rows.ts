@@ -28,7 +28,6 @@ export const SESSIONS = defineTable('sessions', {
   evidenceErasedAtSeconds: hidden(nullable(integer)),
 })
 
-/** For `IN (…)`. */
 export const placeholdersFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
 
 const WALLET_COLUMNS = `session_wallets.id AS wallet_id, session_wallets.chain AS wallet_chain,
@@ -69,7 +68,6 @@ export const readState = async (
   return first === undefined ? null : { session: toSession(first), wallets: rows.flatMap(toWallet) }
 }
 
-/** By session id; omits sessions without wallets. */
 export const readWallets = async (
   statements: Statements,
   organizationId: string,

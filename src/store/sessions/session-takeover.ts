@@ -62,11 +62,9 @@ const DECIDED_EVIDENCE = `SELECT 1 FROM session_evidence WHERE ${KEPT_OF_SESSION
     AND session_events.status IN ('completed', 'rejected')) LIMIT 1`
 
 /**
- * Ends the access of all other browsers, unless this would erase evidence of an earlier decision; only the organization
- * can erase that. The session must be locked.
+ * Ends the access of all other browsers, unless this would erase evidence of an earlier decision.
  * @param locked the locked session, if any
- * @param erasure reason, for the session's history, to erase the agreement and the evidence of an open session; null to
- * keep them. Pass a reason only if no wallet is connected
+ * @param erasure reason to erase the agreement and the evidence of an open session; null to keep them
  * @returns false if nothing was changed
  */
 export const endOthers = async (

@@ -25,10 +25,7 @@ interface TokenSession {
 
 export interface NewToken {
   readonly hash: Uint8Array
-  /**
-   * True for a link that anyone who names a wallet gets: opening a session in use then requires a proof of one of its
-   * wallets. False for a link sent to the session's person.
-   */
+  /** True if anyone who names a wallet gets the link: opening a session in use then requires a proof of a wallet. */
   readonly requiresProof: boolean
 }
 

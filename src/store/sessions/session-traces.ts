@@ -1,5 +1,4 @@
-// Keyed hashes of submitted data. They reveal only that another identity of the organization submitted the same
-// document, portrait or person. Erased with the evidence.
+// Keyed hashes of submitted data, to find other identities with the same document, portrait or person.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session } from '../../domain/session.ts'
 import { bytes, sql, text } from '../columns.ts'
@@ -35,11 +34,7 @@ const KEYS = defineTable('trace_keys', { organizationId: text, sealedKey: bytes 
 export const eraseTraces = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
   TRACES.removeAll(transaction, { organizationId, sessionId })
 
-/**
- * Selects sessions of other persons, and sessions of the same person that an operator or screening rejected. The sort
- * expression keeps SQLite from scanning all traces of the organization in the order of the primary key.
- * @param wanted number of kinds or values in the query
- */
+/** The sort expression keeps SQLite from scanning all traces. @param wanted number of kinds or values in the query */
 export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
   `SELECT t.session_id, t.kind, t.value FROM session_traces t
    JOIN sessions s ON s.organization_id = t.organization_id AND s.id = t.session_id
@@ -76,7 +71,6 @@ export const createSessionTraceTable = (scope: TableScope) => {
   }
 
   return {
-    /** Sealed; null before the first trace. */
     findKey: (organizationId: string) => readKey(organizationId),
 
     /** Returns the stored key; another process may have stored its own first. @throws OrganizationKeyExchangedError */

@@ -1,5 +1,4 @@
-// Connects a wallet in one transaction: concurrent requests cannot replay a proof or exceed the limit of wallets
-// (threats rows 5 and 6).
+// Connects a wallet in one transaction: concurrent requests can neither replay a proof nor exceed the limit of wallets.
 import type { WalletAddress } from '../../domain/address.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
@@ -124,10 +123,7 @@ export interface WalletProof {
 }
 
 export const createSessionWalletTable = (scope: TableScope) => ({
-  /**
-   * Connected, disconnected and locked wallets by session id, once per chain. An EVM wallet of unknown chain is listed
-   * as `ethereum`.
-   */
+  /** Includes disconnected and locked wallets. An EVM wallet of unknown chain is listed as `ethereum`. */
   ofSessionsOverTime: async (
     organizationId: string,
     sessionIds: readonly string[],
@@ -157,7 +153,6 @@ export const createSessionWalletTable = (scope: TableScope) => ({
     return found
   },
 
-  /** By wallet id. */
   listProofs: async (organizationId: string, sessionId: string): Promise<ReadonlyMap<string, WalletProof>> => {
     const rows = await scope.statements.query<RowOf<WalletProof>>(
       `SELECT wallet_proofs.wallet_id, wallet_proofs.kind, wallet_proofs.message, wallet_proofs.signature,

@@ -23,7 +23,6 @@ interface SessionFilter {
   readonly status?: SessionStatus
   readonly checkType?: CheckType
   readonly environment?: ApiKeyEnvironment
-  /** Null for unassigned sessions. */
   readonly assignedTo?: string | null
   readonly createdBeforeSeconds?: number
   readonly id?: string
@@ -90,10 +89,7 @@ export const createSessionTable = (scope: TableScope) => ({
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
 
-  /**
-   * Call with the session locked. The links don't change until the transaction ends.
-   * @throws LinkedSessionsError if there are too many
-   */
+  /** Call with the session locked: the links don't change until the transaction ends. @throws LinkedSessionsError */
   findLinked: (session: Session): Promise<LinkedSessions> =>
     scope.write(async (transaction) => {
       await lockDeployment(transaction)
@@ -108,7 +104,6 @@ export const createSessionTable = (scope: TableScope) => ({
       return readState(transaction, organizationId, sessionId)
     }),
 
-  /** Newest first unless `oldestFirst`. */
   page: (filter: SessionFilter, page: PageRequest): Promise<Page<Session>> => pageOf(scope, filter, page),
 
   /** Sessions with an open hit come first. Both parts are sorted like `page`; a position starts with its part. */
@@ -129,9 +124,7 @@ export const createSessionTable = (scope: TableScope) => ({
     }
   },
 
-  /**
-   * Records the person's consent to share the result with other organizations (threats row 3). Keeps earlier consent.
-   */
+  /** Records consent to share the result with other organizations (threats row 3). Keeps earlier consent. */
   recordConsent: (input: {
     readonly organizationId: string
     readonly sessionId: string

@@ -1,5 +1,4 @@
-// Answers whether a wallet is verified. Another organization's session is visible only if it is completed at the
-// required level and shared, and if the requesting organization relies on that organization.
+// Answers whether a wallet is verified. Other organizations' sessions must be completed, shared and trusted.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { Level } from '../../domain/level.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
@@ -36,7 +35,6 @@ const COLUMNS = `sessions.check_type, sessions.status, sessions.level, sessions.
   sessions.completed_at_seconds, ${DECIDED}, CASE WHEN ${IS_UNSETTLED} THEN 1 ELSE 0 END AS unsettled`
 const WITHOUT_WALLET = `sessions.id, 1 AS own, ${COLUMNS}, 0 AS connected, NULL AS proven_chain`
 
-/** One parameter: the requesting organization's id. */
 const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id = ? AND (asking.trusts = 'all'
           OR EXISTS (SELECT 1 FROM trusted_organizations trusted WHERE trusted.organization_id = asking.id
             AND trusted.trusted_id = sessions.organization_id)))`
@@ -81,9 +79,7 @@ const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_
     JOIN (SELECT rejected.organization_id, rejected.session_id FROM ${REJECTIONS_OF_WALLET}) AS known
       ON sessions.organization_id = known.organization_id AND sessions.id = known.session_id`
 
-/**
- * Without ORDER BY, because sorting a few rows in this process is faster. Beyond the limit, STANDING_SESSIONS applies.
- */
+/** Sorting a few rows in this process is faster than ORDER BY. Beyond the limit, STANDING_SESSIONS applies. */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
  * Keeps the organization's own sessions first, then by priority: the last rejection, revocation and unsettled session;

@@ -36,7 +36,6 @@ const primaryCode = (error: SQLiteError): number => error.errno & 0xff
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (primaryCode(error) === BUSY || primaryCode(error) === LOCKED)
 
-/** Returns errors of other origin unchanged. */
 export const toStoreError = (error: unknown): unknown => {
   if (!(error instanceof SQLiteError)) return error
   const code = primaryCode(error)
@@ -99,8 +98,7 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
     // On macOS, a plain fsync does not reach the disk. Elsewhere, this has no effect.
     database.run('PRAGMA fullfsync = ON')
-    // No memory mapping: reading after a commit can block the thread for up to a second while mapped pages are
-    // released.
+    // No memory mapping: releasing mapped pages after a commit can block a read for up to a second.
     if (readOnly) database.run('PRAGMA query_only = ON')
     else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)
   } catch (error) {

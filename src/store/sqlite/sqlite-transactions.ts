@@ -76,8 +76,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     let failure: unknown
     const run = <Value>(statement: () => Value): Value => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // After a failed statement, SQLite may have rolled back and would commit further statements immediately. Nothing
-      // is kept, even if the work caught the error.
+      // After a failed statement, SQLite may have rolled back and would commit further statements immediately.
       if (failure !== undefined) throw failure
       try {
         return statement()

@@ -28,9 +28,7 @@ export interface SqliteOptions {
 
 const FIRST_RETRY_MS = 2
 const LONGEST_RETRY_MS = 50
-/**
- * Pages in the log after which a commit runs a checkpoint; the second applies if the checkpoint thread falls behind.
- */
+/** Pages after which a commit runs a checkpoint; the second applies if the checkpoint thread falls behind. */
 const CHECKPOINT_PAGES = 1_000
 const CHECKPOINT_PAGES_BESIDE_THREAD = 131_072
 
@@ -166,7 +164,6 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       enqueue(work, settings) as Promise<Result>,
     execute: (sql, parameters = [], settings) => enqueue({ sql, parameters }, settings) as Promise<number>,
     backlogMs: backlog.waitMs,
-    // Changes when another connection commits.
     commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
     close: async () => {
       if (closed) return

@@ -1,5 +1,4 @@
-// Limits of SQLite's write-ahead log. https://sqlite.org/wal.html,
-// https://sqlite.org/pragma.html#pragma_journal_size_limit
+// Source: https://sqlite.org/wal.html, https://sqlite.org/pragma.html#pragma_journal_size_limit
 
 const PAGE_BYTES = 4_096
 

@@ -1,5 +1,4 @@
-// An organization's endpoints for messages and decision requests. A removed endpoint loses its secrets, but its row
-// stays for messages.
+// A removed endpoint loses its secrets, but its row stays, because messages refer to it.
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
@@ -55,7 +54,6 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   /** Searches all organizations, because the owner of an incoming result is unknown. */
   findDecider: (id: string) => ENDPOINTS.everywhere.find(unidentifiedReads(scope), { id, ...DECIDES }),
 
-  /** For the cache of registrations. */
   organizationsWithDecider: async (): Promise<readonly string[]> =>
     (await ENDPOINTS.everywhere.list(scope, DECIDES, ['organizationId'])).map(({ organizationId }) => organizationId),
 
@@ -72,10 +70,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
     return (await ENDPOINTS.updateAll(scope, { organizationId, id, ...THERE }, values)) > 0
   },
 
-  /**
-   * Sets the verification service whose webhooks decide, and its secret. For the same service, the previous secret
-   * stays valid until `previousUntilSeconds`. Returns false if there is no such endpoint.
-   */
+  /** Sets the verification service that decides, and its secret. The same service's previous secret stays valid. */
   setService: async (input: NewSecret & { readonly service: string }): Promise<boolean> => {
     const { organizationId, id, service, sealedSecret, previousUntilSeconds } = input
     const values = {
@@ -88,7 +83,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   },
 
   /**
-   * Marks a batch of its waiting messages as dead, and the sweep marks the rest. Returns false if it does not exist.
+   * Marks a batch of waiting messages as dead; the sweep marks the rest. Returns false if there is no such endpoint.
    */
   remove: (organizationId: string, id: string): Promise<boolean> =>
     scope.write(async (own) => {

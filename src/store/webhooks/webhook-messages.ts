@@ -24,7 +24,6 @@ const COLUMNS = {
   nextAttemptAtSeconds: integer,
   /** HTTP status of the last response, if any. */
   lastStatus: nullable(integer),
-  /** Predefined text. */
   lastFailure: nullable(text),
   createdAtSeconds: integer,
   settledAtSeconds: nullable(integer),
@@ -32,7 +31,6 @@ const COLUMNS = {
 }
 
 const MESSAGES = defineTable('webhook_messages', COLUMNS)
-/** Same table, including the content to send. */
 export const SENT_MESSAGES = defineTable('webhook_messages', { ...COLUMNS, snapshot: json<WebhookSnapshot>() })
 
 export interface WebhookMessage extends ItemOf<typeof MESSAGES> {}
@@ -62,9 +60,7 @@ const DUE = `SELECT id FROM webhook_messages WHERE endpoint_id = ? AND state = '
 
 const REMOVED = 'SELECT id FROM webhook_endpoints WHERE removed_at_seconds IS NOT NULL'
 
-/**
- * Marks a batch of waiting messages as dead. Returns their number. @param endpoints statement that selects their ids
- */
+/** Marks a batch of waiting messages as dead. Returns their number. @param endpoints selects the endpoints' ids */
 export const endMessages = (
   scope: Pick<TableScope, 'execute' | 'nowSeconds'>,
   endpoints: string,
@@ -99,7 +95,6 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         ({ id, organization_id: owner }) => underWay(id) < PER_ENDPOINT_MAX && underWay(owner) < PER_ORGANIZATION_MAX,
       ),
     ).sort((one, other) => underWay(one.organization_id) - underWay(other.organization_id))
-    // Usually no messages are due, and nothing is written.
     if (ready.length === 0) return []
     return scope.write(async (transaction) => {
       if (!(await allowed(transaction))) return []
@@ -127,10 +122,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     }, DURABILITY)
   },
 
-  /**
-   * Records the result of an attempt. Returns false if the message was settled in the meantime, or if another attempt
-   * has begun, unless this attempt delivered it.
-   */
+  /** Returns false if the message was settled in the meantime, or by another attempt. A delivery always counts. */
   settle: async (
     { organizationId, id, attempts }: Pick<WebhookMessage, 'organizationId' | 'id' | 'attempts'>,
     outcome: WebhookOutcome,
@@ -175,10 +167,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   find: (organizationId: string, id: string): Promise<ClaimedMessage | null> =>
     SENT_MESSAGES.find(scope, { organizationId, id }),
 
-  /**
-   * Resends one ended message, or the oldest MESSAGES_AT_ONCE dead messages, from the first attempt. Returns their
-   * number.
-   */
+  /** Resends an ended message, or the oldest dead messages, from the first attempt. Returns their number. */
   resend: (organizationId: string, messageId: string | null): Promise<number> => {
     const inUse = sql`endpoint_id IN (
       SELECT id FROM webhook_endpoints WHERE organization_id = ${organizationId} AND removed_at_seconds IS NULL)`

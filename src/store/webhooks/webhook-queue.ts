@@ -27,7 +27,6 @@ interface TargetRow {
   readonly environment: ApiKeyEnvironment
 }
 
-/** Endpoints that receive events, unless another purpose is given. */
 const targetsOf = (
   transaction: Transaction,
   organizationId: string,
@@ -85,7 +84,6 @@ export const queueMessages = async (
   const { sequence, publicComment, createdAtSeconds, actor } = event
   const snapshot: WebhookSnapshot = {
     state,
-    // Private comments are not sent.
     event: { sequence, publicComment, createdAtSeconds, actor },
     checks: event.kind === 'status' ? await readChecks(transaction, organizationId, id) : [],
   }
