@@ -43,7 +43,6 @@ export const accountOf = (id: string): string | null => (id.startsWith('user:') 
 /** Key in an id from `actorId`, also with the prefix `operator:`; null for other actors. */
 export const keyIdOf = (id: string): string | null => /^(?:operator:)?key:(.+)$/.exec(id)?.[1] ?? null
 
-/** Display name: email address, `API key`, or the operating system's user. */
 export const actorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.user
   return actor.kind === 'key' ? 'API key' : actor.user.email

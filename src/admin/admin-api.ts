@@ -1,4 +1,3 @@
-// The admin API as an Elysia plugin, with one route per declaration.
 import { randomUUID } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { assignOwner, runFor } from '../lib/caller.ts'
@@ -41,14 +40,12 @@ interface AdminApiDependencies {
 
 interface RoutedRequest {
   readonly request: Request
-  /** Decoded; undefined if there are none. */
   readonly params?: Readonly<Record<string, string>>
   readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }
 
 const PARAMETER_LENGTH_MAX = 200
 
-/** @throws RouteNotFoundError if a parameter is too long, or its percent-encoding isn't UTF-8 */
 const requireDecoded = (params: Readonly<Record<string, string>>): void => {
   const isMalformed = (text: string): boolean => text.length > PARAMETER_LENGTH_MAX || text.includes('\ufffd')
   if (Object.values(params).some(isMalformed)) throw new RouteNotFoundError()

@@ -48,7 +48,6 @@ interface ShownDetail {
   readonly differences: readonly Readonly<Record<string, unknown>>[] | null
   readonly effects: readonly string[]
   readonly comment: string
-  /** Absent in requests stored by an earlier version. */
   readonly requester?: Person
 }
 

@@ -7,7 +7,6 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   : never
 export type ParamsOf<Path extends string> = Readonly<Record<ParamNames<Path>, string>>
 
-/** As seen by a client: read-only, and optional members may be undefined. */
 type ClientValue<Value> = Value extends undefined
   ? undefined
   : Value extends readonly (infer Item)[]
@@ -19,7 +18,6 @@ type ClientValue<Value> = Value extends undefined
 /** `TSchema` itself represents an undeclared part. */
 type Part<Schema extends TSchema> = TSchema extends Schema ? undefined : ClientValue<Static<Schema>>
 
-/** A body may be omitted if all its members are optional. */
 type BodyPart<Schema extends TSchema> =
   | Part<Schema>
   | (Schema extends { readonly minProperties: number }

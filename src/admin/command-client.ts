@@ -23,7 +23,6 @@ export interface CommandInput {
 export interface CommandClient {
   /** @param operation for example `POST /attesters` @throws the error that the API would return as a problem */
   call(operation: string, input?: CommandInput): Promise<unknown>
-  /** Runs several operations in one transaction. */
   together<Result>(work: (admin: CommandClient) => Promise<Result>): Promise<Result>
   /** Returns a client with another author (see CommandActor). */
   as(author: string): CommandClient
@@ -48,7 +47,6 @@ const RUNNING_SERVICES = [
 ] as const
 type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 
-/** For operations on processes or dashboard sessions. */
 export class ServiceNeededError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
   'this requires the running service: use --url with an admin key, or the dashboard',
@@ -91,7 +89,6 @@ const fileRequest = ({ method }: Route, { file }: CommandInput): Request =>
     ? NO_REQUEST
     : new Request(NO_REQUEST.url, { method, body: file.bytes, headers: { 'content-type': file.mediaType } })
 
-/** @throws FieldInvalidError, FieldMissingError */
 const checkInput = (route: Route, { params = {}, query = {}, body }: CommandInput): Input => {
   const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
   return {
@@ -124,7 +121,6 @@ export const createCommandClient = ({ routes, services, actor }: CommandClientDe
       }
       const organization = await authorize(services.store, access, actor, input.params?.['organization'])
       const answer = await performOperation(
-        // A command has no caches, so there is nothing to report.
         { services, report: () => undefined },
         route,
         { actor, pending: null, organization, rateLimit: null },

@@ -12,7 +12,6 @@ export const encodeCursor = (position: PagePosition): string =>
 const isPart = (value: unknown, kind: 'number' | 'string' | undefined): boolean =>
   kind === 'number' ? Number.isSafeInteger(value) : typeof value === 'string' && value.length <= 200
 
-/** @throws FieldInvalidError if the text isn't a cursor of this list */
 export const decodeCursor = (text: string, shape: PositionShape): PagePosition => {
   let value: unknown
   try {

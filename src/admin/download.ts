@@ -1,5 +1,5 @@
-// Downloads of unlimited length. Produces each part, after checking the caller's rights, when the client has received
-// the previous one. An error cuts the connection, so that the file is visibly incomplete.
+// Downloads of unlimited length, produced as the client reads. Each part requires the caller's rights. An error cuts
+// the connection, so that the file is visibly incomplete.
 import { SignInRequiredError } from './errors.ts'
 import type { Call } from './route.ts'
 

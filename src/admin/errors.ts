@@ -22,7 +22,6 @@ export class SecondFactorMissingError extends CountersignError {
   }
 }
 
-/** This change requires the person's password or passkey again. */
 export class ConfirmationRequiredError extends fixedError(
   'CONFIRMATION_REQUIRED',
   'this requires a recent confirmation: send your password or passkey to /me/confirm, then repeat the request within five minutes',

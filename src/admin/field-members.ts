@@ -6,7 +6,6 @@ import { showIssues } from './policies/issue.ts'
 interface FieldMembers {
   /** Path of the field: `name`, `rate_limit.burst`, `add[0].address`. */
   readonly field?: string
-  /** Predicate: `must not be empty`. */
   readonly rule?: string
   /** Mistakes in a policy document, in the form of the `/policies/check` response. */
   readonly issues?: readonly PolicyIssue[]
@@ -15,7 +14,6 @@ interface FieldMembers {
 /** Matches the path of a field, but not `the request` or `the query`. */
 const PLACE = /^[A-Za-z_][\w.[\]]*$/
 
-/** Empty if the error doesn't concern a single field. */
 export const fieldMembers = (error: unknown): FieldMembers => {
   if (error instanceof PolicyInvalidError)
     return { field: 'source', rule: error.detail, issues: showIssues(error.issues) }

@@ -25,7 +25,6 @@ export interface GateDependencies {
 }
 
 export interface Admission {
-  /** Null on routes without authentication. */
   readonly actor: Actor | null
   readonly pending: FoundSession | null
   readonly organization: Organization | null
@@ -38,10 +37,7 @@ export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst
 const limitedAs = (actor: Actor) =>
   actor.kind === 'key' ? actor.principal : { keyId: actorId(actor), rateLimit: PERSON_RATE_LIMIT }
 
-/**
- * Returns the organization in the path, if any. @throws SubjectUnknownError 404; RoleInsufficientError,
- * SecondFactorMissingError 403
- */
+/** @throws SubjectUnknownError 404; RoleInsufficientError, SecondFactorMissingError 403 */
 export const authorize = async (
   tables: Pick<Tables, 'organizations' | 'passkeys' | 'organizationSettings'>,
   access: Access,
@@ -66,11 +62,7 @@ export const authorize = async (
   return null
 }
 
-/**
- * Admits a request again in the transaction of its change, after locking the organization, the account and the key.
- * @throws KeyUnusableError, SignInRequiredError 401; RoleInsufficientError, SecondFactorMissingError 403;
- * SubjectUnknownError 404
- */
+/** Admits a request again in the transaction of its change, after locking the organization, account and key. */
 export const readmit = async (
   tables: Tables,
   clock: Clock,
@@ -102,7 +94,6 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     }
   }
 
-  /** @throws RateExceededError 429 */
   const take = async (actor: Actor): Promise<RateLimitState | null> => {
     const limited = limitedAs(actor)
     await limiter.ready(limited)

@@ -1,5 +1,4 @@
-// Idempotency keys of the admin API. A change completes its claim in the same transaction (perform.ts), so an open
-// claim has changed nothing.
+// A change completes its claim in the same transaction (perform.ts), so an open claim has changed nothing.
 import type { Clock } from '../lib/time.ts'
 import { createIdempotencyGuard, type IdempotencyGuard } from '../server/idempotency.ts'
 import type { IdempotencyClaim, IdempotencyTable } from '../store/idempotency.ts'

@@ -1,5 +1,4 @@
-// Explains to authenticated callers that an operation's module isn't running. Others get the response for an unknown
-// path.
+// Explains that an operation's module isn't running, but only to authenticated callers.
 import { MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
 import { ADMIN_PREFIX } from './admin-api.ts'
 import { ModuleLeftOutError } from './errors.ts'
@@ -8,7 +7,6 @@ import { CALLER } from './route.ts'
 
 export type ExplainMissing = (error: unknown, request: Request, path: string) => Promise<unknown>
 
-/** @param findLeftOut returns the disabled module that declares the operation, or null */
 export const createExplainMissing =
   (gate: AdminGate, findLeftOut: (method: string, path: string) => Promise<string | null>): ExplainMissing =>
   async (error, { method, headers }, path) => {

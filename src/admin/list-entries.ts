@@ -71,10 +71,7 @@ const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readon
         .filter(({ to }) => compareKeys(to, key) > 0)
         .map((range) => (compareKeys(range.from, key) < 0 ? { ...range, from: key } : range))
 
-/**
- * @param page `after`: last key, hex @throws SubjectUnknownError; DependencyUnavailableError if the list changes too
- * fast
- */
+/** @param page `after`: last key, hex @throws SubjectUnknownError, DependencyUnavailableError */
 export const pageEntries = async (
   store: ListStore,
   list: AddressList,

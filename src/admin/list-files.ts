@@ -1,4 +1,3 @@
-// Replaces address lists with files, and exports lists as files.
 import { addressOfKey } from '../domain/address-key.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
 import { readList } from '../facts/lists/read-list.ts'
@@ -38,7 +37,6 @@ export interface StagedUpload {
   readonly read: number
   readonly sha256: string
   readonly bytes: number
-  /** Null if no approval is required. */
   readonly difference: ListDifference | null
 }
 
@@ -66,7 +64,6 @@ const activateUpload = async ({ write, owner, name }: EditContext, staged: Stage
   }
 }
 
-/** Makes a staged file the list's content. @throws ConflictError, SubjectUnknownError */
 export const finishUpload = async (context: EditContext, staged: StagedUpload): Promise<void> => {
   const list = await requireList(context.store, context.owner, context.name)
   requireKeptByPeople(list)
@@ -94,7 +91,6 @@ export const uploadList = async (
   options: {
     readonly merge: boolean
     readonly skipBad: boolean
-    /** True if the change requires approval while the rule is on. */
     readonly needsSecondPerson: boolean
   },
 ): Promise<UploadResult> => {

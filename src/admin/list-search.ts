@@ -11,7 +11,6 @@ export interface KeyRange {
 export interface AddressSearch {
   /** Ascending and disjoint. Can contain addresses that don't match. */
   readonly ranges: readonly KeyRange[]
-  /** @param address canonical address */
   matches(address: string): boolean
 }
 

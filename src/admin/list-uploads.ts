@@ -24,19 +24,16 @@ class ListEntriesBusyError extends fixedError(
 ) {}
 
 export interface ListUploads {
-  /**
-   * Runs `work` with the bytes of a file. @throws ListUploadsBusyError, ListFileRefusedError, and the errors of `work`
-   */
+  /** Runs `work` with the bytes of a file. @throws ListUploadsBusyError, ListFileRefusedError */
   run<Result>(
     owner: string | null,
     body: ReadableStream<Uint8Array> | null,
     work: (bytes: AsyncIterable<Uint8Array>) => Promise<Result>,
   ): Promise<Result>
-  /** Changes single entries in turn, with a pause after each. @throws ListEntriesBusyError, and the errors of `work` */
+  /** Changes single entries in turn, with a pause after each. @throws ListEntriesBusyError */
   edit<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
-  /** Like `edit`, without turns. */
   read<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
-  /** Concurrent calls for one list share a rewrite. @throws ListUploadsBusyError, and the errors of `work` */
+  /** Concurrent calls for one list share a rewrite. @throws ListUploadsBusyError */
   rewrite(owner: string | null, listId: string, work: () => Promise<void>): Promise<void>
 }
 

@@ -25,7 +25,6 @@ export const requireList = async (
   name: string,
 ): Promise<AddressList> => requireFound(await tables.lists.find(owner, name), 'list')
 
-/** Creates an organization's allow and deny lists on the first write. */
 export const ensureList = async (
   tables: Pick<Tables, 'lists'>,
   owner: ListOwner,
@@ -104,7 +103,6 @@ export const rewriteForEdits = (
   listId: string,
 ): Promise<void> => explained(() => uploads.rewrite(owner, listId, () => rewriteList(contentsOf(store), listId)))
 
-/** Adds and removes single entries atomically. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
 export const editList = async (context: EditContext, edits: readonly EntryEdit[]) => {
   const { store, write, owner, name, author, nowSeconds, uploads } = context
   const decoded = edits.map(({ address, memo, present }, index) => {

@@ -25,7 +25,6 @@ interface PerformDependencies {
 }
 
 interface DecodedBody {
-  /** As received; empty without a body. */
   readonly text: string
   readonly value: unknown
 }
@@ -40,10 +39,8 @@ const isAbsent = ({ headers, body }: Request): boolean => {
   return length === '0' || (length === null && body === null)
 }
 
-/** @throws the errors of readJsonBody, parseStrictJsonObject and checkValue */
 const decodeBody = async (route: Route, request: Request): Promise<DecodedBody> => {
   if (route.body === null) return NONE
-  // A body with only optional members may be omitted.
   if (isAbsent(request)) return { text: '', value: checkValue(route.body, {}) }
   const text = await readJsonBody(request, route.bodyMaxBytes === null ? {} : { maxBytes: route.bodyMaxBytes })
   return { text, value: checkValue(route.body, parseStrictJsonObject(text, ESCAPES_MAX)) }
@@ -89,9 +86,7 @@ const keptOf = (route: Route, result: unknown): { readonly status: number; reado
   return { status, body: kept }
 }
 
-/**
- * One transaction for the change, its audit entries and the claim. Admits the caller again, because rights may be lost.
- */
+/** Admits the caller again in the transaction of the change, because rights may be lost meanwhile. */
 const createWrite =
   (
     { services, report }: PerformDependencies,
@@ -131,7 +126,6 @@ const createWrite =
     return result
   }
 
-/** `kept`: body for a repeated request. */
 export const settle = (route: Route, answer: unknown) => {
   const reply =
     answer instanceof Reply || answer instanceof SecretReply ? answer : new Reply(route.answers[0].status, answer)
@@ -144,7 +138,6 @@ export const settle = (route: Route, answer: unknown) => {
   }
 }
 
-/** @throws FieldInvalidError, FieldMissingError and the errors of decodeBody */
 export const decodeInput = async (
   route: Route,
   params: Readonly<Record<string, string>>,
@@ -155,7 +148,6 @@ export const decodeInput = async (
   body: await decodeBody(route, request),
 })
 
-/** @throws the errors of the route's handler; ConflictError for a violated database constraint */
 export const performOperation = async (
   dependencies: PerformDependencies,
   route: Route,

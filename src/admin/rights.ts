@@ -1,5 +1,5 @@
-// Changing an object requires at least the rights that it grants (invariant 10): renewing a stronger key, for example,
-// would gain them. Applies to every declared route, because the path identifies the object.
+// Changing an object requires at least the rights that it grants (invariant 10): renewing a stronger key would gain
+// them.
 import { type ApiKeyScope, apiKeyStatus } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { requireActiveKey } from '../server/authenticate.ts'
@@ -67,7 +67,6 @@ const HOLDERS: Readonly<Record<string, Find>> = {
     (await tables.attesters.find(id)) === null ? null : DEPLOYMENT_RIGHTS,
 }
 
-/** Parts of a path that identify objects, such as `keys/{key}`. */
 export const namedThings = (path: string): readonly string[] => path.match(/[a-z-]+\/\{[a-z]+\}/g) ?? []
 
 export const namedHolders = (path: string): readonly string[] =>
@@ -93,7 +92,6 @@ const rightsOfActor = async (tables: Tables, clock: Clock, actor: string): Promi
     const isActive = key !== null && apiKeyStatus(key, clock.unixSeconds()) === 'active'
     return isActive ? rightsOfKey(key.organizationId, key.scopes) : NO_RIGHTS
   }
-  // A command has all rights.
   if (userId === null) return DEPLOYMENT_RIGHTS
   const user = await tables.users.find(userId)
   return user === null || user.disabledAtSeconds !== null ? NO_RIGHTS : rightsOfAccount(tables, user)
@@ -117,10 +115,7 @@ export const hasRightsNow = async (
   )
 }
 
-/**
- * For changes that give rights to an object, or change an object that isn't in the path.
- * @param tables transaction of the change @throws RoleInsufficientError 403; KeyUnusableError, SignInRequiredError 401
- */
+/** For changes that give rights to an object, or change an object that isn't in the path. */
 export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, rights: Rights): Promise<void> => {
   const now = await asOfNow(tables, actor, clock)
   if (rights.deployment && !mayDeployment(now)) throw new RoleInsufficientError('deployment-admin')

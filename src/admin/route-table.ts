@@ -1,4 +1,3 @@
-// All admin API routes of the core.
 import type { Route } from './route.ts'
 import { ACCOUNT_ROUTES } from './routes/account.ts'
 import { approvalRoutes } from './routes/approvals.ts'
@@ -87,7 +86,6 @@ export const adminRoutes = (ofModules: readonly Route[]): readonly Route[] => {
   return [...routes, ...approvalRoutes(routes)]
 }
 
-/** Includes routes for the command line only. */
 export const commandRoutes = (ofModules: {
   readonly routes: readonly Route[]
   readonly commands: readonly Route[]

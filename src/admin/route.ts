@@ -15,7 +15,6 @@ import type { Services } from './services.ts'
 
 export type Access =
   | { readonly kind: 'public' }
-  /** A browser with a pending second factor. */
   | { readonly kind: 'second-factor' }
   | { readonly kind: 'person' }
   | { readonly kind: 'caller' }
@@ -51,7 +50,6 @@ export interface AuditNote {
   readonly action: string
   readonly subject: string
   readonly detail?: Readonly<Record<string, unknown>>
-  /** Defaults to the path's organization; null for the deployment. */
   readonly organizationId?: string | null
 }
 
@@ -70,7 +68,6 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly deadline: Deadline
   readonly services: Services
   readonly actor: ActorOf<Allowed>
-  /** Session with a pending second factor; null on other routes. */
   readonly pending: Allowed extends { kind: 'second-factor' } ? FoundSession : null
   readonly organization: Allowed extends { kind: 'organization' } ? Organization : null
   readonly params: Params
@@ -94,7 +91,6 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
 
 export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>
 
-/** Response with another status or additional headers. */
 export class Reply {
   readonly status: number
   readonly body: unknown
@@ -124,7 +120,6 @@ interface Success {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
   readonly schema: TSchema | null
-  /** Defaults to `application/json`. */
   readonly contentType?: string
 }
 
@@ -138,14 +133,12 @@ export interface Route {
   readonly summary: string
   readonly description: string
   readonly query: TObject | null
-  /** Null if the request has no JSON body. */
   readonly body: TSchema | null
   readonly bodyMaxBytes: number | null
   /** For the documentation; derived from the schema if undefined. */
   readonly example: unknown
   /** Media types of a body that the route reads itself; empty for none. */
   readonly rawBody: readonly string[]
-  /** Usual response first. */
   readonly answers: readonly [Success, ...Success[]]
   /** Status codes of errors in addition to those of all routes. */
   readonly errors: readonly number[]
@@ -154,7 +147,6 @@ export interface Route {
   /** True if a person must have authenticated within the last five minutes (threats row 34). Doesn't apply to keys. */
   needsFresh(body: unknown): boolean
   readonly freshness: 'never' | 'sometimes' | 'always'
-  /** Null if the operation never waits for a second person. */
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
   /** Reason that a change never waits. Every operation with changes has this or `secondPerson`. */
   readonly alone: AloneReason | null
@@ -199,7 +191,6 @@ interface Declaration<
   readonly example?: Static<Body>
   readonly rawBody?: readonly RawBody[]
   readonly status?: 200 | 201 | 202
-  /** Undefined for 204. */
   readonly answer?: Result
   /** Possible media types of a response that isn't JSON, instead of `answer`. */
   readonly media?: readonly Media[]
@@ -274,7 +265,6 @@ export const declareRoutes =
     secondPerson: (declaration.secondPerson ?? null) as Route['secondPerson'],
     alone: declaration.alone ?? null,
     command: declaration.command ?? {},
-    // The input is checked against this declaration.
     handle: (call) => declaration.handle(call as never),
   })
 

@@ -58,7 +58,6 @@ interface SessionMaker {
       readonly actor: string
     },
   ) => Promise<{ readonly created: boolean; readonly sessionId: string; readonly link: string }>
-  /** Creates another link. @throws SessionUnknownError */
   readonly link: (tables: Tables, organizationId: string, sessionId: string) => Promise<string>
 }
 
@@ -84,14 +83,12 @@ export interface Services {
   readonly box: SecretBox
   readonly processes: ProcessControl
   readonly createAttesterKey: (kind: 'secp256k1' | 'ed25519') => Promise<NewAttesterKey>
-  /** Deletes a keystore that no attester uses. */
   readonly discardKeystore: (keystoreFile: string) => void
   /** Fact sources for simulations, and the screeners and chains that documents may name. */
   readonly policyFacts: Pick<FactCollector, 'collect'> & {
     readonly screeners: ReadonlySet<string>
     readonly chains: ReadonlySet<string>
   }
-  /** Reads, compiles and tests documents. */
   readonly policyWork: FairWork
   readonly listUploads: ListUploads
   readonly identity: {
@@ -103,7 +100,6 @@ export interface Services {
     readonly readings: Pick<DocumentReadings, 'read'>
     /** Facts that policies used to decide sessions. */
     readonly decisionFacts: Pick<DecisionFacts, 'read'>
-    /** For trials of policies on sessions. */
     readonly knowledge: SessionKnowledge
   }
   /** Canonical form of an operator's URL. @throws FieldInvalidError for `url` if the service must not request it */
@@ -111,7 +107,6 @@ export interface Services {
   readonly webhooks: {
     /** Networks in which receivers may be. */
     readonly reach: Reach
-    /** Encrypt the secrets of endpoints. */
     readonly keys: () => Promise<Pick<OrganizationKeys, 'seal' | 'open'>>
     /** Running tests of endpoints, by organization. */
     readonly testSlots: CountedSlots

@@ -1,4 +1,3 @@
-// Creates sessions for the dashboard as the identity API does.
 import { newSessionId } from '../domain/identifier.ts'
 import type { Register } from '../identity/sessions/register.ts'
 import type { Tables } from '../store/store.ts'

@@ -1,5 +1,4 @@
-// Matches a session's evidence with a reviewer's search text: names by word prefixes, numbers by at least four
-// characters.
+// Matches evidence with a reviewer's search text: names by word prefixes, numbers by at least four characters.
 import type { SearchedEvidence } from '../identity/evidence-types.ts'
 
 /** Shorter parts of a number would match almost everything. */
@@ -15,7 +14,6 @@ const textsOf = (value: unknown): readonly string[] => {
   return Object.values(value).flatMap(textsOf)
 }
 
-/** Null if the text contains no letters or digits. */
 export const fieldMatcher = (text: string): ((fields: SearchedEvidence) => boolean) | null => {
   const wanted = wordsOf(text)
   const number = wanted.join('')

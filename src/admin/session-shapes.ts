@@ -1,4 +1,3 @@
-// API form of a session: in lists, and alone with its wallets, proofs and history.
 import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
 import type { SessionPart } from '../domain/requirements.ts'
 import type { HitState } from '../domain/screening-hit.ts'

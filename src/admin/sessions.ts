@@ -1,4 +1,3 @@
-// Finds sessions or throws 404, and checks reasons and corrections of decisions.
 import { FieldInvalidError } from '../domain/errors.ts'
 import { requiredParts } from '../domain/requirements.ts'
 import { operatorActor, type Session, type SessionState, type SessionStatus } from '../domain/session.ts'
@@ -16,10 +15,7 @@ export const requireSession = async (
   sessionId: string,
 ): Promise<SessionState> => requireFound(await tables.sessions.find(organizationId, sessionId.toLowerCase()), 'session')
 
-/**
- * A rejection needs a comment; private if the person must not be alerted. @throws FieldInvalidError for
- * `public_comment`
- */
+/** A rejection needs a comment; private if the person must not be alerted. @throws FieldInvalidError */
 export const requireReason = (
   status: SessionStatus,
   comments: { readonly public_comment?: string | null; readonly private_comment?: string | null },

@@ -28,7 +28,6 @@ export interface TaskRunner {
   cancelled(taskId: string): void
   /** May be newer than the stored progress; null for other tasks. */
   progressOf(taskId: string): { readonly done: number; readonly total: number } | null
-  /** Resolves when no task is running. */
   idle(): Promise<void>
   /** Kills the running task's process and starts no other. */
   close(): Promise<void>

@@ -46,7 +46,6 @@ const ruleOf = ({ type, schema }: ValueError): string => {
   }
 }
 
-/** For a nullable value, returns the error of the non-null type. */
 const innermost = (error: ValueError): ValueError => {
   if (error.type !== ValueErrorType.Union) return error
   const options = (error.schema['anyOf'] ?? []) as readonly TSchema[]
@@ -61,7 +60,6 @@ const choicesOf = (schema: TSchema): string => {
   return values.length > 0 && values.length === options.length ? `must be one of ${values.join(', ')}` : 'is invalid'
 }
 
-/** Lists the known members without repeating the request. */
 const unknownMember = (place: string, known: Readonly<Record<string, unknown>>): FieldInvalidError => {
   const names = Object.keys(known).join(', ')
   return new FieldInvalidError(
@@ -95,7 +93,6 @@ const checkBeyondSchema = (schema: TSchema, value: unknown, place: string): void
   }
 }
 
-/** @throws FieldMissingError, FieldInvalidError */
 export const checkValue = <Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> => {
   if (!Value.Check(schema, value)) {
     const first = Value.Errors(schema, value).First()

@@ -1,10 +1,8 @@
-// Passkey challenges. They are signed instead of stored, because unauthenticated requests must not write (threats row
-// 35).
+// Passkey challenges, signed instead of stored, because unauthenticated requests must not write (threats row 35).
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
-/** `userId` is null if the account is unknown before the response. */
 export interface ChallengeUse {
   readonly purpose: 'sign-in' | 'confirmation' | 'registration'
   readonly userId: string | null
@@ -32,10 +30,7 @@ export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
       return new Uint8Array([...head, ...macOf(keys()[0], partsOf(use, head)).subarray(0, MAC_BYTES)])
     },
 
-    /**
-     * Null unless issued for this use and unexpired. Used challenges are kept longer: another node's clock may be
-     * behind.
-     */
+    /** Null unless issued for this use and unexpired. Used ones are kept longer: another node's clock may be behind. */
     check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return null

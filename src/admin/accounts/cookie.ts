@@ -1,5 +1,4 @@
-// Session and device cookies of the dashboard. Over https, their `__Host-` prefix limits them to this host (RFC
-// 6265bis).
+// Cookies of the dashboard. Over https, their `__Host-` prefix limits them to this host (RFC 6265bis).
 
 export interface Cookie {
   /** Null if the request has no such cookie, several, or a malformed value. */

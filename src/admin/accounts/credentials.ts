@@ -25,7 +25,6 @@ export const requireOrigin = (origin: string | null): string => {
   return origin
 }
 
-/** Words that attackers would try first for this account. */
 export const wordsAbout = async ({ store }: Services, user: User): Promise<string[]> => {
   const ids = [...(await store.memberships.rolesOf(user.id)).keys()]
   const organizations = await Promise.all(ids.map((id) => store.organizations.find(id)))

@@ -1,5 +1,4 @@
-// Adds people to an organization: an invitation sets the password of a new account, and an offer is for an existing
-// one.
+// An invitation sets the password of a new account; an offer is for an existing account.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -20,7 +19,6 @@ export const mayInvite = async (tables: Tables, organizationId: string, user: Us
   return [...roles.keys()].every((id) => id === organizationId)
 }
 
-/** @param call the request whose response contains the link */
 export const invite = async (
   tables: Tables,
   { services, actor, isApproved }: { readonly services: Services; readonly actor: Actor; readonly isApproved: boolean },

@@ -1,10 +1,8 @@
-// Identifies a browser and its last account by a signed cookie. Wrong passwords from it are counted separately, so that
-// others can't lock out the account's owner.
+// A signed cookie identifies a browser, so that guesses from elsewhere can't lock out the account's owner.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
-/** Half a year from the last sign-in. */
 export const DEVICE_SECONDS = 15_552_000
 
 export interface KnownDevices {

@@ -1,5 +1,4 @@
-// Single-use links for the first account, an invitation, or a new password. Browsers don't send the secret, which is in
-// the URL's fragment; the store contains only its hash.
+// Single-use links. Browsers don't send the secret, which is in the URL's fragment; the store contains only its hash.
 import type { Clock } from '../../lib/time.ts'
 import type { UserLinkPurpose } from '../../store/accounts/user-links.ts'
 import type { Tables } from '../../store/store.ts'
@@ -31,16 +30,12 @@ export const newOfferCode = (clock: Clock): OfferCode => ({
   expiresAtSeconds: clock.unixSeconds() + OFFER_LIFE_SECONDS,
 })
 
-/** Accepts an offer, in a session of the account. @param dashboardUrl without a trailing slash */
 export const offerLink = (dashboardUrl: string, offerId: string, code: OfferCode): NewLink => ({
   url: `${dashboardUrl}/account#${offerId}.${code.text}`,
   expiresAtSeconds: code.expiresAtSeconds,
 })
 
-/**
- * @param dashboardUrl without a trailing slash
- * @param account null for the first account; its holder (see `holderOf`) is null if nobody receives the link
- */
+/** @param account null for the first account; its holder (see `holderOf`) is null if nobody receives the link */
 export const makeLink = async (
   tables: Pick<Tables, 'userLinks' | 'accountMakers'>,
   clock: Clock,
@@ -55,10 +50,7 @@ export const makeLink = async (
   return { url: `${dashboardUrl}/welcome#${text}`, expiresAtSeconds }
 }
 
-/**
- * Creates a link that sets a new password and ends the account's sessions; `removeSecondFactors` removes all factors
- * and ends the sessions immediately. @param by recipient of the link: an account, or COMMAND_LINE
- */
+/** Creates a link for a new password. @param by recipient of the link: an account, or COMMAND_LINE */
 export const recoverAccount = async (
   tables: Tables,
   clock: Clock,
@@ -76,10 +68,7 @@ export const recoverAccount = async (
   return makeLink(tables, clock, dashboardUrl, 'recovery', { userId, holder: by })
 }
 
-/**
- * Ends the account's other sessions and newer recovery links. Older links stay: someone who only knows the password
- * must not end them. @returns the number of ended sessions
- */
+/** Ends other sessions and newer recovery links. Someone who only knows the password must not end older links. */
 export const endOtherAccess = async (
   tables: Pick<Tables, 'userLinks' | 'userSessions'>,
   { user, session }: PersonActor,

@@ -1,5 +1,4 @@
-// Checks that a request comes from the dashboard (threats row 23; Fetch Metadata; RFC 6454). The Host header isn't
-// trusted.
+// Checks that a request comes from the dashboard (threats row 23; Fetch Metadata; RFC 6454), ignoring the Host header.
 import { OriginRefusedError } from '../errors.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
@@ -10,7 +9,6 @@ export interface DashboardOrigins {
   readonly secure: boolean
   /** For requests with a cookie. @throws OriginRefusedError */
   requireOwn(headers: Headers): void
-  /** Origin of the page that sent the request; null if it isn't the dashboard's. */
   of(headers: Headers): string | null
 }
 

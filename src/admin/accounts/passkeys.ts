@@ -12,7 +12,6 @@ import type { User } from '../../store/accounts/users.ts'
 import { CredentialWrongError } from '../errors.ts'
 import type { Challenges, ChallengeUse } from './challenges.ts'
 
-/** Loaded on first use, for a faster start. */
 const library = () => import('@simplewebauthn/server')
 
 /** COSE identifiers of EdDSA, ES256 and RS256. */
@@ -120,7 +119,6 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { id, userId: user.id, publicKey, signatureCount: counter, transports }
   },
 
-  /** For signing in with any passkey of this site, or confirming with a passkey of an account. */
   proposeAssertion: async (
     origin: string,
     userId: string | null,

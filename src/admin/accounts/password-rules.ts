@@ -50,7 +50,6 @@ const plain = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9@$!€|]/g, '')
 
-/** At least three letters each: `ada.byron@example.org` contains ada, byron, example, org. */
 const wordsOf = (texts: readonly string[]): string[] =>
   texts
     .flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)])

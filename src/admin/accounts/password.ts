@@ -1,5 +1,4 @@
-// Hashes passwords with argon2id in PHC form (RFC 9106; OWASP Password Storage). Limits keep guesses from slowing down
-// signing. Strangers have a separate queue.
+// Hashes passwords with argon2id (RFC 9106; OWASP Password Storage). Limits keep guesses from slowing down signing.
 import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
 import { refuseCommonPassword } from './password-rules.ts'
 
@@ -36,7 +35,6 @@ const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (running >= concurrentMax) {
       if (waiting.length >= waitingMax) throw new QueueFullError(5)
-      // The finished call passes on its slot, so `running` doesn't change.
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else {
       running += 1

@@ -5,7 +5,6 @@ import type { Tables } from '../../store/store.ts'
 import { ConflictError, SecondFactorMissingError } from '../errors.ts'
 
 interface ClosedUntilFactor {
-  /** Everything except the person's own account. */
   readonly deployment: boolean
   readonly organizationIds: readonly string[]
 }
@@ -27,11 +26,7 @@ const closedWithout = async (
   return { deployment, organizationIds: organizationIds.filter((id) => user.deploymentAdmin || roles.has(id)) }
 }
 
-/**
- * @param organizationId null for the deployment's rule, which applies to all accounts
- * @param user requester; null for a key or a command
- * @throws ConflictError if a person without a second factor enables the rule
- */
+/** @param organizationId null for the deployment's rule @throws ConflictError if the requester has no second factor */
 export const setSecondFactorRule = async (
   tables: Pick<Tables, 'passkeys' | 'users' | 'organizationSettings'>,
   {
@@ -55,14 +50,12 @@ export const setSecondFactorRule = async (
 
 const NOTHING: ClosedUntilFactor = { deployment: false, organizationIds: [] }
 
-/** Areas that the person can't access without a second factor; none if they have one. */
 export const closedUntilFactor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,
 ): Promise<ClosedUntilFactor> =>
   (await hasSecondFactor(tables, person.user)) ? NOTHING : closedWithout(tables, person)
 
-/** @param organizationId null for the deployment @throws SecondFactorMissingError 403 */
 export const requireFactorFor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,
@@ -75,10 +68,7 @@ export const requireFactorFor = async (
   }
 }
 
-/**
- * Call after removing a factor, in its transaction, with the account locked. @throws ConflictError if a rule requires
- * it
- */
+/** Call after removing a factor, in its transaction, with the account locked. @throws ConflictError */
 export const requireFactorLeft = async (
   tables: Pick<Tables, 'users' | 'passkeys' | 'organizationSettings'>,
   { user, roles }: Person,

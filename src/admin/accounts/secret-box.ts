@@ -1,5 +1,4 @@
-// Encrypts secrets in the database with AES-256-GCM (NIST SP 800-38D). The key is in a file, so a copy of the database
-// alone reveals nothing.
+// Encrypts secrets in the database with AES-256-GCM (NIST SP 800-38D). The key is in a file.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { NamedError } from '../../lib/named-error.ts'
 
@@ -15,7 +14,6 @@ export class SealBrokenError extends NamedError {
 export interface SecretBox {
   /** @param context owner, for example `totp user_1`; required for opening */
   seal(secret: Uint8Array, context: string): Uint8Array
-  /** @throws SealBrokenError */
   open(sealed: Uint8Array, context: string): Uint8Array
 }
 

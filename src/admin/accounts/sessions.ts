@@ -8,9 +8,7 @@ import { SignInRequiredError } from '../errors.ts'
 import type { Cookies } from './cookie.ts'
 import { hashToken, newToken } from './token.ts'
 
-/** Inactivity after which a session ends. */
 const IDLE_SECONDS = 7_200
-/** Maximum age of a session. */
 const SESSION_SECONDS = 43_200
 const SECOND_FACTOR_SECONDS = 300
 /** Minimum interval between updates of the last use. */
@@ -21,7 +19,6 @@ const USER_AGENT_LENGTH_MAX = 200
 
 export interface Caller {
   readonly userAgent: string
-  /** Empty if the trusted proxy sends none. */
   readonly address: string
   readonly sessionToken: string | null
   readonly deviceToken: string | null
@@ -97,10 +94,7 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
       return { session, cookie: cookies.session.set(text, cookieSeconds) }
     },
 
-    /**
-     * Records an authentication. @returns the value of `Set-Cookie` @throws SignInRequiredError if the session has
-     * ended
-     */
+    /** Returns the value of `Set-Cookie`. @throws SignInRequiredError if the session has ended */
     confirm: async (
       session: UserSession,
       userSessions: Pick<Store['userSessions'], 'confirm'> = store.userSessions,

@@ -1,5 +1,4 @@
-// Signs people in with a password and, if required, a second factor; a passkey counts as both. All failures have the
-// same text.
+// Signs people in with a password and, if required, a second factor. All failures have the same text.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -20,7 +19,6 @@ type SecondFactor = 'totp' | 'recovery-code' | 'passkey'
 
 export interface SignedIn {
   readonly session: UserSession
-  /** Values of `Set-Cookie`. */
   readonly cookies: readonly string[]
   readonly user: User
   /** Accepted second factors; empty if signed in. */
@@ -95,7 +93,6 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     return owed
   }
 
-  /** @throws CredentialWrongError */
   const spendCode = async (userId: string, code: string): Promise<void> => {
     if (isRecoveryCode(code)) {
       if (await store.users.spendRecoveryCode(userId, hashToken(code))) return

@@ -1,5 +1,5 @@
-// Limits guesses per account and address (threats rows 27, 35). Attempts count before the check and are refunded if
-// right. Known devices are counted separately. Full counters are cached, so that a flood causes few writes.
+// Limits guesses (threats rows 27, 35). Attempts count before the check and are refunded if right. Full counters are
+// cached, so that a flood causes few writes.
 import { LRUCache } from 'lru-cache'
 import { QueueFullError } from '../../domain/errors.ts'
 import { networkOf } from '../../lib/ip-address.ts'
@@ -108,7 +108,6 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
     }
   }
 
-  /** Counts the attempt, then runs `judge`. @throws TooManyAttemptsError and the errors of `judge` */
   const counted = async <Result>(
     counting: readonly AttemptCounter[],
     judge: () => Promise<Result>,
@@ -134,13 +133,11 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
   }
 
   return {
-    /** @throws TooManyAttemptsError and the errors of `judge` */
     attempt: async <Result>(attempt: Attempt, judge: () => Promise<Result>): Promise<Result> => {
       if (attempt.device === null) admitStranger()
       return counted(countersOf(attempt), judge)
     },
 
-    /** @throws the errors of `attempt` */
     confirmation: <Result>(userId: string, judge: () => Promise<Result>): Promise<Result> =>
       counted([{ limit: CONFIRMATION, key: ['confirmation', userId], forgives: true }], judge),
   }

@@ -25,6 +25,5 @@ export const newRecoveryCodes = (): readonly Token[] =>
     return { text, hash: hashToken(text) }
   })
 
-/** Older codes with two groups are still valid. */
 export const isRecoveryCode = (text: string): boolean =>
   /^[0-9A-Za-z]{5}-[0-9A-Za-z]{5}(-[0-9A-Za-z]{5}-[0-9A-Za-z]{5})?$/.test(text)

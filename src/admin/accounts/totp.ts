@@ -42,7 +42,6 @@ export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, 
 /** RFC 6238, section 4.2. */
 export const totpStep = (unixSeconds: number): number => Math.floor(unixSeconds / TOTP_STEP_SECONDS)
 
-/** Returns the time step of the code; null if it is wrong, too old or used. */
 export const matchTotp = (
   secret: Uint8Array,
   code: string,

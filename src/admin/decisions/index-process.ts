@@ -29,7 +29,6 @@ export interface AskedProcessDependencies {
   readonly spawn: (listener: IndexProcessListener) => IndexProcess
   readonly after: Timers['after']
   readonly onEvent: (event: IndexEvent) => void
-  /** Called with each unsolicited status of the process. */
   readonly onStatus?: (status: IndexResults['status']) => void
 }
 
@@ -143,7 +142,6 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
             running.send({ id, request })
           }
         }
-        // A withdrawn request has already been rejected.
         slot.then(begin, () => undefined)
       }),
     close: () => {

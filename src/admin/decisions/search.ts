@@ -16,7 +16,6 @@ interface DecisionSearchDependencies extends Pick<AskedProcessDependencies, 'aft
 }
 
 export interface DecisionSearch {
-  /** @throws DependencyUnavailableError, QueueFullError */
   ask<Operation extends IndexOperation>(
     request: Extract<IndexRequest, { operation: Operation }>,
   ): Promise<IndexResults[Operation]>
@@ -35,7 +34,6 @@ const ROLES: Readonly<Record<IndexOperation, IndexRole>> = {
 
 export const createDecisionSearch = (dependencies: DecisionSearchDependencies): DecisionSearch => {
   const { spawn, after, onEvent = () => undefined } = dependencies
-  /** Null before the builder's first status. */
   let status: IndexResults['status'] | null = null
   const builder = createAskedProcess({
     spawn: (listener) => spawn('build', listener),

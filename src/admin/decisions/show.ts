@@ -1,4 +1,3 @@
-// API form of a decision: summary, facts, and position in the log's hash chain.
 import type { DecisionRecord } from '../../decision-log/types.ts'
 import { isoTime } from '../../lib/time.ts'
 import { bindingSubject } from '../../store/organizations/bindings.ts'
@@ -52,7 +51,6 @@ export const DECISION = named(
   }),
 )
 
-/** Current names; null for deleted objects. */
 export const DECISION_NAMES = closed({
   project: nullable(Type.String()),
   revision: nullable(Type.Integer({ description: 'Revision number' })),

@@ -20,7 +20,6 @@ export interface SeenStarts {
   since(sinceMs: number): readonly LiveEvent[]
 }
 
-/** Identifies processes by pid, which changes on restart. */
 export const createSeenStarts = (): SeenStarts => {
   const known = new Set<number>()
   let events: readonly LiveEvent[] = []

@@ -19,7 +19,6 @@ export interface LiveMonitor {
 
 export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
-/** Ring buffer, read oldest first. */
 const createRing = <Item>(capacity: number) => {
   const items: Item[] = []
   let next = 0
@@ -54,7 +53,6 @@ export const createLiveMonitor = (): LiveMonitor => {
   let newest: LiveSecond | null = null
 
   const closeMinute = (reading: LiveReading): void => {
-    // Percentiles of the minute, not averages of percentiles per second.
     if (minuteStart !== null)
       minutes.add({ ...livePoint(reading, minuteStart), event_loop_ms: minuteEventLoop(ofMinute) })
     minuteStart = reading

@@ -1,4 +1,3 @@
-// API form of one process: its state, and its rates between the last two readings.
 import { closed, nullable, oneOf, type Static, Type } from '../schema.ts'
 import { type LivePoint, type LiveReading, livePoint } from './point.ts'
 import type { ProcessesLook, ProcessLook } from './processes.ts'

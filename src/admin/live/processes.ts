@@ -15,7 +15,6 @@ export interface ProcessLook {
   readonly index: number
   readonly pid: number | null
   readonly state: ProcessState
-  /** Unix milliseconds; null while the process is down. */
   readonly startedAtMs: number | null
   /** Null if the process did not respond in time or has no reading yet. */
   readonly reading: LiveReading | null
@@ -30,6 +29,5 @@ export interface ProcessesLook {
 export interface ProcessControl {
   /** @throws DependencyUnavailableError if the supervisor doesn't respond */
   look(): Promise<ProcessesLook>
-  /** Sets the number of processes and workers. @throws DependencyUnavailableError if the supervisor doesn't respond */
   resize(target: ProcessTarget): Promise<ProcessesLook>
 }

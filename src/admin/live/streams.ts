@@ -1,5 +1,4 @@
-// Event streams of the live page. A watcher that loses its rights is disconnected within 15 seconds; a watcher that
-// stops reading, sooner.
+// A watcher of the live page that loses its rights is disconnected within 15 seconds.
 import { QueueFullError } from '../../domain/errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../../server/event-stream.ts'
 import type { LiveMonitor, LiveSecond } from './monitor.ts'

@@ -53,7 +53,6 @@ const grow = (grown: Grown, after: LiveReading, before: LiveReading): void => {
 const sumOf = <Item>(items: readonly Item[], read: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + read(item), 0)
 
-/** Mean service time since the last reading; without jobs, the mean of the processes' means. */
 const meanServiceMs = (newest: readonly { readonly pool: PoolStats; readonly answered: number }[]): number => {
   const jobs = sumOf(newest, ({ answered }) => answered)
   if (jobs > 0) return sumOf(newest, ({ pool, answered }) => pool.meanServiceMs * answered) / jobs

@@ -1,4 +1,3 @@
-// Reads the state of all processes for the live page, every second and on request.
 import { createSeenStarts, type SeenStarts } from './events.ts'
 import { createLiveMonitor, type LiveMonitor } from './monitor.ts'
 import { type ProcessRates, type ProcessRow, processRow, ratesBetween } from './process-row.ts'

@@ -4,7 +4,6 @@ import { ATTESTATION_INTERFACE } from './attestation.ts'
 import { openApiDocument } from './document.ts'
 import { IDENTITY_INTERFACE } from './identity.ts'
 
-/** @param server URL of the API @param roles roles of the process */
 export const apiDocument = (version: string, server: string, roles: ReadonlySet<ProcessRole>): string => {
   const interfaces = [
     ...(roles.has('attestation') ? [ATTESTATION_INTERFACE] : []),

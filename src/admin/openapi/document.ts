@@ -26,7 +26,6 @@ const TEXTS: Readonly<Record<number, string>> = {
 /** Keywords that JSON Schema doesn't define. */
 const OWN_WORDS = new Set(['$id', 'columns', 'printable', 'rule'])
 
-/** Rewrites `anyOf` of constants to `enum`. */
 const asEnumeration = (schema: JsonObject): JsonObject => {
   const { anyOf, ...rest } = schema
   if (!Array.isArray(anyOf) || anyOf.length === 0) return schema
@@ -36,7 +35,6 @@ const asEnumeration = (schema: JsonObject): JsonObject => {
   return values.length === anyOf.length ? { type: 'string', enum: values, ...rest } : schema
 }
 
-/** Collects each named schema once, and replaces uses with references. */
 const createSchemas = () => {
   const components: JsonObject = {}
   /** Keys of `properties` are member names even if they look like keywords. */

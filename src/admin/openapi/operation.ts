@@ -1,4 +1,3 @@
-// Description of an operation for an OpenAPI document.
 import type { TObject, TSchema } from '../schema.ts'
 
 export interface DescribedAnswer {
@@ -46,7 +45,6 @@ export interface DescribedInterface {
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly securitySchemes: Readonly<Record<string, unknown>>
   readonly operations: readonly DescribedOperation[]
-  /** Body of all errors. Defaults to PROBLEM. */
   readonly problem?: TSchema
 }
 

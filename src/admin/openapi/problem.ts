@@ -23,7 +23,6 @@ export const PROBLEM = named(
   }),
 )
 
-/** With the members of src/admin/field-members.ts. */
 export const ADMIN_PROBLEM = named(
   'Problem',
   Type.Object({

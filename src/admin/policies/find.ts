@@ -1,4 +1,3 @@
-// Finds policies, revisions, and the sources that an organization's documents can use, or throws 404.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { PolicySubject } from '../../policy/types/document.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -19,7 +18,6 @@ export const requireSameSubject = (decides: PolicySubject, { document }: Compile
   throw new FieldInvalidError('source', `decides ${document.decides}, but the policy decides ${decides}`)
 }
 
-/** @throws FieldInvalidError, SubjectUnknownError */
 export const requirePolicyOf = async (
   decides: PolicySubject,
   tables: Pick<Tables, 'policies'>,

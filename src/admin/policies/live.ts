@@ -34,7 +34,6 @@ export const activate = async (
   return after
 }
 
-/** @throws ConflictError */
 export const requireVersion = (policy: Policy, version: number | undefined): void => {
   if (version !== undefined && version !== policy.version) {
     throw new ConflictError('the policy has changed since you read it: read it again')

@@ -1,5 +1,3 @@
-// Describes an activation for requester and approver: changed rules, affected projects and known effects.
-
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import type { ShadowOutcome } from '../../domain/verdict.ts'
 import { counted } from '../../lib/counted.ts'

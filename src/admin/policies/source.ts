@@ -9,7 +9,6 @@ import type { Services } from '../services.ts'
 export const SOURCE_BYTES_MAX = 1_048_576
 export const SOURCE = Type.String({ minLength: 1, maxLength: 262_144, description: 'Policy document, YAML or JSON' })
 
-/** @throws PolicyInvalidError with all mistakes, QueueFullError */
 export const compiledOf = async (
   { store, policyWork }: Services,
   organizationId: string,

@@ -1,5 +1,4 @@
-// Before a document decides sessions, requires a recent replay of exactly this document on past sessions. A replay
-// without sessions counts only if people have decided none.
+// Before a document decides sessions, requires a recent replay of exactly this document on past sessions.
 
 import { PROGRAM } from '../../program/labels.ts'
 import type { StoredRevision } from '../../store/organizations/policies.ts'

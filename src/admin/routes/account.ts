@@ -74,7 +74,6 @@ export const ACCOUNT_ROUTES = [
     summary: 'Show the caller’s account',
     answer: ACCOUNT,
     handle: async ({ services, actor, request }) => {
-      // A command has no account.
       if (actor.kind === 'command-line') throw new RoleInsufficientError('person')
       const person = actor.kind === 'person' ? actor : null
       const closedNow = person === null ? null : await closedUntilFactor(services.store, person)

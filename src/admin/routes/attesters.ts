@@ -208,7 +208,6 @@ export const ATTESTER_ROUTES = [
     },
     handle: async ({ services, body, kept, write }) => {
       const { kind, token_key: tokenKey } = body
-      // Before approval, so that the approver sees the address.
       const key =
         (kept as NewAttesterKey | null) ??
         (await (tokenKey === undefined ? services.createAttesterKey(kind) : findTokenKey(services, kind, tokenKey)))

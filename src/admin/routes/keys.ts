@@ -66,7 +66,6 @@ const showKey = (key: ApiKeyRecord, nowSeconds: number) =>
     replaced_by: key.replacedByKeyId,
   })
 
-/** @throws FieldInvalidError unless the time is in the future */
 const expiryOf = (text: string | null | undefined, nowSeconds: number): number | null => {
   if (text === undefined || text === null) return null
   const seconds = Math.floor(Date.parse(text) / 1000)

@@ -1,4 +1,3 @@
-// Common parts of list routes: the owner in the path, and the API form of a list.
 import { AUTHOR_LENGTH_MAX, LIST_KEEPERS } from '../../domain/list.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
 import type { Organization } from '../../store/organizations/organizations.ts'
@@ -13,7 +12,6 @@ import { shown } from '../shown.ts'
 export interface ListOwner<Prefix extends string> {
   readonly tag: string
   readonly prefix: Prefix
-  /** Part of the operation names. */
   readonly suffix: string
   readonly access: {
     readonly read: typeof VIEWER | typeof DEPLOYMENT

@@ -7,7 +7,6 @@ import { listEntryRoutes } from './list-entries.ts'
 import { listFileRoutes } from './list-files.ts'
 import { LIST, type ListOwner, OWN_LISTS, ownerOf, SHARED_LISTS, showList } from './list-shapes.ts'
 
-/** The store validates names. */
 const NAME = Type.String({ minLength: 1, maxLength: 64, description: LIST_NAME_RULE })
 
 const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
@@ -37,8 +36,8 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
       errors: [409],
       secondPerson: {
         action: 'list.create',
-        // A policy fails without its list, but not with an empty list. The allow and deny lists count as empty until
-        // they exist.
+        // A policy fails without its list, but not with an empty list. The allow and deny lists always exist for
+        // policies.
         needs: (_tables, { organization, body }) =>
           organization !== null && DUTY_LIST_NAMES.includes(body.name) ? 'nothing' : 'second-person',
         see: (_tables, { organization, body }) => seeCreation(ownerOf({ organization }), body.name),

@@ -1,5 +1,4 @@
-// Membership offers, for organizations and people. Accepting requires a session of the account and the link's code,
-// which excludes an account that another person created for this email address.
+// Accepting an offer requires the link's code: others may have created an account for this email address.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'

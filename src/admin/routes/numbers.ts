@@ -53,7 +53,6 @@ interface Span {
 }
 type Counted = Static<typeof DAY>
 
-/** @throws FieldInvalidError */
 const daysOf = (text: string): readonly Span[] => {
   const spans = text.split(',').map((interval) => {
     const [from = '', until = ''] = interval.split('/')
@@ -64,7 +63,6 @@ const daysOf = (text: string): readonly Span[] => {
   return spans
 }
 
-/** Sums quarter-hour counters. */
 const readSpan = async (
   { store, decisions }: Services,
   organizationId: string,

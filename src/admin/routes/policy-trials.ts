@@ -1,5 +1,3 @@
-// Checks a policy document and runs its tests, without side effects.
-
 import { PolicyInvalidError } from '../../policy/issues.ts'
 import { draftSteps } from '../../policy/revision.ts'
 import { testSteps } from '../../policy/tools/policy-tests.ts'

@@ -1,4 +1,3 @@
-// Appearance and text of an organization's verification page, and retention of evidence.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 import { LOGO_BYTES_MAX, logoTypeOf } from '../../lib/logo-type.ts'

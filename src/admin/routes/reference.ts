@@ -21,7 +21,6 @@ const documentResponse = (text: string, requestId: string): Response =>
     },
   })
 
-/** @throws SubjectUnknownError if the operator has disabled the reference */
 const served = ({ documents }: Services): ApiDocuments => {
   if (documents === null) throw new SubjectUnknownError('document')
   return documents

@@ -78,7 +78,6 @@ type Question = TallyQuestion & { readonly by: Exclude<TallyBy, 'time'> }
 
 export const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
 
-/** Groups with names, most frequent first. @throws FieldInvalidError */
 export const readTallies = async ({ store, decisions }: Services, question: Question, since = 'since') => {
   if (question.untilMs - question.sinceMs > SPAN_MAX_DAYS * DAY_MS) {
     throw new FieldInvalidError(since, `must be at most ${SPAN_MAX_DAYS} days ago`)

@@ -36,7 +36,6 @@ const showUser = (user: User) => shown(USER, user)
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no')
 const yesNoOr = (value: boolean | undefined): string | undefined => (value === undefined ? undefined : yesNo(value))
 
-/** @throws ConflictError if no deployment admin would remain */
 const requireOtherAdmin = async (tables: Tables): Promise<void> => {
   if ((await tables.users.countDeploymentAdmins()) === 0) throw new ConflictError('this is the last deployment admin')
 }

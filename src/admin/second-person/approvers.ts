@@ -81,9 +81,7 @@ const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean
 const belongTogether = (left: AccountRelations, right: AccountRelations): boolean =>
   overlap(left.makers, right.controllers) || overlap(left.controllers, right.makers)
 
-/**
- * @param organizationId null for the deployment @throws ConflictError with the reason that this account can't approve
- */
+/** @throws ConflictError with the reason that this account can't approve */
 export const requireApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -113,7 +111,6 @@ export const requireApprover = async (
   }
 }
 
-/** @throws ConflictError if nobody could approve the request */
 export const requireSomeApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,

@@ -92,8 +92,7 @@ const requestOf = (approval: Approval): KeptRequest => {
 }
 
 /**
- * Approval makes the change in the same transaction. @throws SubjectUnknownError; ConflictError if the request is
- * decided, its basis has changed, or this account can't approve it; the errors of the change
+ * Approval makes the change in the same transaction. @throws SubjectUnknownError, ConflictError; errors of the change
  */
 export const decideApproval = async (
   deciding: DecidingCall,
@@ -128,7 +127,6 @@ export const decideApproval = async (
   return decided
 }
 
-/** Deletes objects of a rejected request. Call after the rejection is stored. */
 export const discardKept = async (services: Services, routes: readonly Route[], approval: Approval): Promise<void> => {
   if (approval.state !== 'rejected' || approval.request === null) return
   const { operation, kept } = requestOf(approval)

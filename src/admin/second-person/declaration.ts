@@ -1,4 +1,3 @@
-// Declaration of a route whose change affects signing.
 import type { Tables } from '../../store/store.ts'
 import { ConflictError } from '../errors.ts'
 import type { Services } from '../services.ts'
@@ -115,7 +114,6 @@ export const changedFields = (before: Readonly<Record<string, unknown>>, after: 
     )
 }
 
-/** Empty if the request omits the field or doesn't change it. */
 export const change = <Value extends string | number | boolean>(
   what: string,
   before: Value,

@@ -1,5 +1,4 @@
-// Applies the second-person rule. Runs a change in a transaction that is rolled back, to refuse an impossible change at
-// once; then stores the request.
+// Tries a change in a transaction that is rolled back, to refuse an impossible change at once; then stores the request.
 import { NamedError } from '../../lib/named-error.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'
@@ -36,7 +35,6 @@ export class AwaitsApproval extends NamedError {
   }
 }
 
-/** Rolls the trial transaction back. */
 class TrialRolledBack extends NamedError {
   readonly seen: Seen
   constructor(seen: Seen) {
@@ -71,7 +69,6 @@ const overriding = ({ override }: CommandActor, note: Note): Note => {
   return (entry) => note({ ...entry, detail: { ...entry.detail, override: true, reason: override.reason } })
 }
 
-/** @param write transaction without the rule */
 export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write => {
   const { secondPerson: rule } = route
   if (rule === null) return write

@@ -6,11 +6,9 @@ import { nextTurn } from '../../lib/time.ts'
 import type { SeenChange } from './declaration.ts'
 
 export interface ListDifference {
-  /** Version of the compared list. */
   readonly version: number
   readonly added: number
   readonly removed: number
-  /** Addresses with a changed memo. */
   readonly remarked: number
   readonly shown: readonly SeenChange[]
   /** SHA-256 of the resulting list's export as text. */
