@@ -1,5 +1,5 @@
-// Authenticates API keys (decisions §1, "Keys"; threats row 21). Secrets are compared by SHA-256 in constant time, and
-// all unusable keys get the same error. An unavailable store is 503, never 401.
+// Authenticates API keys (decisions §1, "Keys"; threats row 21). All unusable keys get the same error. An unavailable
+// store is 503, never 401.
 import { LRUCache } from 'lru-cache'
 import {
   type ApiKeyCredential,
@@ -55,10 +55,7 @@ export interface AuthenticatorDependencies {
 }
 
 export interface Authenticator {
-  /**
-   * Synchronous if the key is cached. After the lease has ended, only attestations use cached keys, because the pool
-   * holds them. @throws KeyUnusableError 401, KeyScopeError 403, DependencyUnavailableError or QueueFullError 503
-   */
+  /** Synchronous if cached. After the lease, only attestations use cached keys, because the pool holds them. */
   authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
   /** A principal is current until this number increases or its key expires. */
   changes(): number
@@ -81,7 +78,6 @@ interface Entry {
 interface Lookup {
   readonly found: Promise<Entry | null>
   readonly startedMs: number
-  /** Number of changes when the lookup started. After an increase, the result may be outdated. */
   readonly changes: number
 }
 
@@ -106,7 +102,6 @@ const createEntry = (credential: ApiKeyCredential): Entry => ({
   notedSeconds: 0,
 })
 
-/** Repeats a lookup during which a key changed. */
 const createKeyLookup = (
   { findKey, clock, unknownForMs = 1_000 }: AuthenticatorDependencies,
   known: LRUCache<string, Entry>,

@@ -3,7 +3,6 @@
 import { BlockList } from 'node:net'
 import { parseIpAddress } from '../lib/ip-address.ts'
 
-/** A network such as `10.0.0.0/8`, or a single address. */
 export interface Network {
   readonly address: string
   readonly prefix: number
@@ -12,7 +11,6 @@ export interface Network {
 /** Canonical form; empty if a trusted proxy names no client. */
 export type ClientAddress = (peer: string, headers: Headers) => string
 
-/** More proxies than any deployment has. */
 const HOPS_MAX = 32
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4')

@@ -4,7 +4,6 @@ import { createDeadlineList, type Expiring } from '../lib/deadline-list.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 
 export interface Deadline {
-  /** Monotonic milliseconds. */
   readonly deadlineMs: number
   /** True after the 408 response. The remaining work must not sign or send anything. */
   readonly passed: boolean
@@ -30,10 +29,7 @@ export interface Deadlines {
   begin(request: TimedRequest, nowMs: number): void
   /** False after a 408: do not send the result or error. */
   end(request: TimedRequest, error?: unknown): boolean
-  /**
-   * Runs `start` under a new deadline, at which `expired` is aborted and the promise rejects with
-   * DeadlineExceededError.
-   */
+  /** Runs `start` under a new deadline, at which it aborts `expired` and rejects with DeadlineExceededError. */
   watch<Result>(start: (deadline: Deadline, expired: AbortSignal) => Result | Promise<Result>): Result | Promise<Result>
   active(): number
   late(): number

@@ -3,12 +3,8 @@ import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.
 
 type Handler<Input extends unknown[]> = (...input: Input) => Response | Promise<Response>
 
-/**
- * Delays a handler's responses until the end of the turn in which the request arrived. Otherwise, pipelined requests
- * could block the process: Bun parses the next one as soon as the previous one is answered.
- */
+/** Otherwise, pipelined requests could block the process: Bun parses the next one once the previous one is answered. */
 export const createTurnEnd = (endOfTurn: Timers['endOfTurn'] = systemTimers.endOfTurn) => {
-  /** Null until a request arrives in the current turn. */
   let turn: Promise<void> | null = null
 
   const startTurn = (): Promise<void> =>
@@ -61,10 +57,7 @@ const PAUSE_MAX_MS = 50
 /** Fraction of the waiting refusals sent together. */
 const LINE_PART = 1 / 16
 
-/**
- * Limits the event loop time of refusals. While a thousand connections are readable, Bun keeps reading and runs no
- * timers or worker messages. Refusals beyond the limit of a turn wait, and long floods are paced.
- */
+/** While a thousand connections are readable, Bun runs no timers or worker messages, so further refusals must wait. */
 export const createRefusalPacer = ({
   perTurn = PER_TURN,
   share = SHARE,
@@ -74,7 +67,6 @@ export const createRefusalPacer = ({
   monotonicMs = systemClock.monotonicMs,
 }: RefusalPacerOptions = {}): RefusalPacer => {
   let held: (() => void)[] = []
-  /** Requests that were not refused, since the turn’s first refusal. */
   let accepted = 0
   /** Refusals of this turn, immediate and waiting. The turn is measured from the first one. */
   let refusals = 0

@@ -15,9 +15,7 @@ export interface EventStream {
   begin(first: StreamEvent): void
   /** Sends an event that is newer and different. Before `begin`, stores it. */
   send(event: StreamEvent): void
-  /**
-   * Writes a comment. Returns false if the reader has read nothing during several calls although data was available.
-   */
+  /** Returns false if the reader has read nothing during several calls although data was available. */
   keepAlive(): boolean
   end(): void
   /** Resets the connection: a stalled reader would never receive a normal end. */
@@ -34,7 +32,6 @@ const encoder = new TextEncoder()
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n')
 const frames = new WeakMap<StreamEvent, Uint8Array>()
 
-/** Encoded once for all clients. */
 const frameOf = (event: StreamEvent): Uint8Array => {
   let frame = frames.get(event)
   if (frame === undefined) {

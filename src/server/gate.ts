@@ -32,16 +32,12 @@ export interface GateDependencies {
 
 export interface GateSettings {
   readonly method: string
-  /** Label in metrics. */
   readonly route: string
   readonly scope: ApiKeyScope
-  /** Null if the header contains no key. */
   readonly readKey: (headers: Headers) => string | null
   /** The `WWW-Authenticate` header of a 401. */
   readonly challenge: string
-  /**
-   * Returns a shared error that the request would get later anyway, before rate limiting and before reading the body.
-   */
+  /** Returns a shared error that the request would get later anyway. Called before reading the body. */
   readonly refusal?: (principal: Principal, headers: Headers, deadlineMs: number) => CountersignError | null
   /** True if responses are verdicts, whose durations are recorded by organization. */
   readonly decides?: boolean
@@ -176,7 +172,6 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     this.refuse(new DeadlineExceededError())
   }
 
-  /** @param error may be shared by many requests */
   refuseEarly(error: CountersignError): void {
     const { deadlines, pacer, metrics, report } = this.route.dependencies
     if (!deadlines.end(this, error)) return

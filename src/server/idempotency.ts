@@ -1,12 +1,10 @@
-// HTTP side of idempotency (decisions §1; invariant 3). A request with an Idempotency-Key claims a uuid before
-// dispatch. A retry gets the stored response, a refusal, or the same uuid, so it cannot produce a second attestation.
+// HTTP side of idempotency (decisions §1; invariant 3): a retry cannot produce a second attestation.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { type Clock, createHeldClock } from '../lib/time.ts'
 import type { AdmittedRequest } from './gate.ts'
 import { isVisibleAscii } from './request-id.ts'
 
 export interface HeldClaim {
-  /** The only uuid to sign with. */
   readonly uuid: string
 }
 
@@ -18,7 +16,7 @@ export interface StoredAnswer {
 export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
   /**
-   * Reuse the uuid of an earlier request on this node, which may have signed it since `uuidSinceSeconds` (0: unknown).
+   * Reuse the uuid of an earlier request on this node, signed at `uuidSinceSeconds` (0: unknown) or later, if at all.
    */
   | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly uuidSinceSeconds: number }
   /** Until then, another request holds the claim, or an attestation that another node may have signed is valid. */
@@ -44,10 +42,7 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
   ): Promise<ClaimOutcome<Claim>>
   /** Call before the uuid may be signed. Keeps the claim at least until then. Returns false if it is no longer held. */
   markDispatched(claim: Claim, keepUntilSeconds: number): Promise<boolean>
-  /**
-   * Stores the response and returns the effective one, which may be an earlier one; null if the claim is no longer
-   * held. Absent if the decision log can answer every request with a key.
-   */
+  /** Returns the effective response; null if the claim is lost. Absent if the log can answer every request. */
   complete?(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
   /** Call before anything is signed. Null if the claim is no longer held. */
   replaceUuid(claim: Claim, uuid: string): Promise<Claim | null>
@@ -103,7 +98,6 @@ export interface IdempotentAnswer extends StoredAnswer {
 
 interface UnansweredClaim {
   readonly bodyHash: Uint8Array
-  /** Monotonic milliseconds. */
   readonly endsMs: number
   /** False after an interruption; the uuid may still be signed until the claim ends. */
   isWorking: boolean
@@ -120,7 +114,6 @@ export type Recalled =
 export interface SoughtDecision {
   readonly organizationId: string
   readonly uuid: string
-  /** Unix seconds of the request's arrival. */
   readonly sinceSeconds: number
   /** Aborted when the request that needs the result has ended. */
   readonly ended?: AbortSignal | undefined
@@ -133,10 +126,7 @@ export interface NodeMemory {
   readonly usableSeconds: number
   /** Time for which an expired claim is kept. Extend the claim before signing a longer-lived result. */
   readonly keepSeconds: number
-  /**
-   * Searches the records of the minute starting at `sinceSeconds`. Rejects if the log cannot be read. @throws
-   * IdempotencyTwinInFlightError if too many of the organization's searches are waiting; the reason of `ended`
-   */
+  /** Searches the minute starting at `sinceSeconds`. @throws IdempotencyTwinInFlightError; the reason of `ended` */
   find(sought: SoughtDecision): Promise<Recalled>
   /** Like `find`, then searches all records since `sinceSeconds`. */
   recall(sought: SoughtDecision): Promise<Recalled>
@@ -189,10 +179,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   mayHaveActed = mayHaveSigned,
   report,
 }: IdempotencyDependencies<Claim>) => {
-  /**
-   * This process's claims in progress or interrupted, by key. Independent of the store's wall clock: a clock step must
-   * not end a claim whose holder may still sign. Log searches for them would be expensive under overload.
-   */
+  /** Independent of the store's wall clock: a clock step must not end a claim whose holder may still sign. */
   const unanswered = new Map<string, UnansweredClaim>()
   /** For claims of other processes, whose holders may still sign after a step of the wall clock. */
   const heldClock = createHeldClock(clock, claimSeconds * 1_000)
@@ -209,7 +196,6 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     }
     unanswered.set(claimKey, claim)
   }
-  /** @throws IdempotencyTwinInFlightError, IdempotencyKeyReusedError */
   const refuseUnanswered = (claimKey: string, bodyHash: Uint8Array): void => {
     const claim = unanswered.get(claimKey)
     if (claim === undefined) return
@@ -253,9 +239,8 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   }
 
   /**
-   * Runs `work` at most once per Idempotency-Key, with the uuid to sign and its claim (null without a key). `work` must
-   * await `onDispatch` before anything can be signed. @throws IdempotencyKeyInvalidError 400,
-   * IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422; errors of the store's claim and of `work`
+   * Runs `work` at most once per Idempotency-Key. `work` must await `onDispatch` before anything can be signed. @throws
+   * IdempotencyKeyInvalidError 400, IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422; errors of `work`
    */
   return async (
     request: IdempotentRequest,
@@ -276,7 +261,6 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory, nowSeconds)
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
-    // Another request may have claimed the key since the first check.
     refuseUnanswered(claimKey, bodyHash)
     if (found.outcome === 'in-flight') {
       const { earlier } = found

@@ -89,9 +89,8 @@ const throwIncomplete = (error: unknown): never => {
 }
 
 /**
- * Throws synchronously if the headers are invalid. Run it under a deadline, because a body may arrive slowly. @throws
- * MediaTypeUnsupportedError 415, ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400 for
- * invalid UTF-8, BodyIncompleteError if the client disconnected
+ * Run it under a deadline, because a body may arrive slowly. @throws MediaTypeUnsupportedError 415,
+ * ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400, BodyIncompleteError
  */
 export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES }: JsonBodyOptions = {}) => {
   const headers = request.headers
@@ -115,7 +114,6 @@ export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES 
 }
 
 interface OptionalJsonBody {
-  /** Empty if there is no body. */
   readonly text: string
   readonly object: JsonObject
 }
@@ -128,7 +126,6 @@ const isAbsent = ({ headers, body }: Request): boolean => {
   return length === '0' || (length === null && body === null)
 }
 
-/** @throws the errors of readJsonBody and parseStrictJsonObject */
 export const readOptionalJsonBody = async (request: Request): Promise<OptionalJsonBody> => {
   if (isAbsent(request)) return NONE
   const text = await readJsonBody(request)

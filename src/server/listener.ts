@@ -12,20 +12,15 @@ export interface ListenerOptions {
   readonly app: AnyElysia
   readonly listen: ListenAddress
   readonly publicUrl: string
-  /** Null for HTTP. */
   readonly tls: ListenerTls | null
-  /** True if other processes also listen on the address. */
   readonly shared?: boolean
   readonly idleTimeoutSeconds: number
   readonly requestIds: RequestIdSource
-  /** Must not throw. */
   readonly toResponse: (error: unknown, requestId: string) => Response
-  /** Returns the error that replaces a 404 or 405. */
   readonly explain?: (error: unknown, request: Request, path: string) => Promise<unknown>
   /** Answers GET and HEAD of paths without a route; null if there is no such page. */
   readonly pages?: (request: Request, path: string) => Response | null | Promise<Response | null>
   readonly pacer?: RefusalPacer
-  /** True if GET routes also answer HEAD. */
   readonly answersHead: boolean
 }
 
@@ -55,7 +50,6 @@ const patternsOf = ({ routes }: AnyElysia): readonly RoutePattern[] =>
       return { path: encodeURI(declared[0]?.path ?? shape), segments: shape.split('/'), methods }
     })
 
-/** @throws Bun's error if the address is in use */
 export const startListener = (options: ListenerOptions): Listener => {
   const { app, listen, tls, shared = false, requestIds, toResponse, pages, pacer, answersHead } = options
   const harden = createHarden(options.publicUrl)

@@ -22,7 +22,6 @@ export interface OperationsRoutesOptions {
     /** True if other machines may also read the metrics. */
     readonly isOpen: boolean
   } | null
-  /** Null if the operator has disabled `/openapi.json`. */
   readonly document: (() => string) | null
 }
 

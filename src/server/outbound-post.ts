@@ -11,7 +11,6 @@ import { isFragmented } from '../lib/upload-pace.ts'
 export class OutboundFailedError extends DetailedError {}
 
 export interface OutboundGuard {
-  /** @throws an error with a `detail` if the URL is not allowed */
   parseUrl(text: string): URL
   /** Rejects names with an address that is not allowed. */
   readonly lookup: LookupFunction
@@ -51,7 +50,6 @@ const retryAfter = ({ headers }: IncomingMessage): number | null => {
   return /^[0-9]{1,6}$/.test(text) ? Number(text) : null
 }
 
-/** @throws OutboundFailedError from the returned function */
 export const createOutboundPost =
   ({ guard, timeoutMs = 10_000, answerBytesMax = 65_536, certificateAuthority }: OutboundPostOptions): OutboundPost =>
   async (text, { headers, body }) => {

@@ -1,5 +1,4 @@
-// Maps every error to an RFC 9457 problem with constant texts (decisions §1). Messages of unknown errors go only to
-// `report`.
+// Maps every error to an RFC 9457 problem with constant texts (decisions §1).
 import { ChainUnsupportedError, CountersignError, ERRORS, type ErrorCode } from '../domain/errors.ts'
 
 /** `message` and `error` repeat `detail`, because existing clients read one of them. */

@@ -17,7 +17,6 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
 /** Neither decoded nor validated. */
 export type PathParameters<Path extends string> = Readonly<Record<ParameterOf<Path>, string>>
 
-/** Returns a function that reads the parameters from a URL that matched this route. */
 export const parameterReader = <Path extends string>({ path }: { readonly path: Path }) => {
   const places = path
     .split('/')

@@ -37,7 +37,6 @@ export interface RateBucket {
 
 export interface Surroundings {
   readonly nowMs: number
-  /** Live processes, including this one. */
   readonly processes: number
   readonly mode: BucketMode
 }
@@ -81,7 +80,6 @@ const lookAtBalance = (bucket: RateBucket, { nowMs, processes }: Surroundings) =
   return { fresh, believed, part: Math.max(0, believed) / sharers }
 }
 
-/** At least one whole token if available. */
 const shareOf = (bucket: RateBucket, around: Surroundings): number => {
   const { believed, part } = lookAtBalance(bucket, around)
   return believed <= 0 ? 0 : Math.max(part, Math.min(1, believed))
@@ -107,8 +105,7 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
     bucket.lease = Math.min(burst / processes, Math.max(0, part))
     bucket.balance = 0
   } else if (bucket.mode === 'cut') {
-    // The stored balance was refilled as if nothing had been spent, and tokens beyond the burst are lost. Report at
-    // most the tokens missing from this process’s share.
+    // The stored balance was refilled as if nothing had been spent. Report at most the tokens missing from this share.
     bucket.lease = -Math.min(bucket.owed, burst / processes - bucket.lease)
     bucket.owed = 0
     bucket.balance = burst

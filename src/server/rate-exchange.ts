@@ -15,9 +15,7 @@ export interface SettledRate {
 export interface RateExchangeDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Live processes, including this one. */
   readonly processes: () => number
-  /** Rejects if the store is unavailable. */
   readonly exchange: (settlements: readonly RateSettlement[]) => Promise<readonly SettledRate[]>
   readonly onError: (error: unknown) => void
 }
@@ -68,7 +66,6 @@ export class RateExchange {
     bucket.touchedMs = nowMs
     bucket.asked += cost
     this.open.add(bucket)
-    // The use by other processes is unknown.
     if (nowMs - bucket.settledMs >= FRESH_MS) this.schedule(OPENING_MS)
     else if (this.due === null) this.schedule(this.intervalMs())
   }

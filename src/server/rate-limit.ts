@@ -1,6 +1,5 @@
 // Token bucket per API key in one process (decisions §1, "Rate limit"; spec, Errors row 6). Invariant: in t seconds, a
-// key gets at most burst + requestsPerSecond × t, unless its bucket was evicted. Several processes:
-// shared-rate-limit.ts.
+// key gets at most burst + requestsPerSecond × t, unless its bucket was evicted.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { CountersignError } from '../domain/errors.ts'
@@ -36,7 +35,6 @@ export interface RateLimiter {
   ready(principal: RateLimited, cost?: number): Promise<void> | undefined
   /** Takes `cost` tokens, or none. Null if the key has no limit. @throws RateExceededError 429 */
   take(principal: RateLimited, cost?: number): RateLimitState | null
-  /** Takes up to `wanted` tokens, as many as are available. */
   takeSome(principal: RateLimited, wanted: number): Grant
 }
 
@@ -69,7 +67,6 @@ const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit):
   resetSeconds: Math.ceil((burst - bucket.tokens) / requestsPerSecond),
 })
 
-/** @param missing tokens that must be refilled first */
 export const refusalOf = (
   state: RateLimitState,
   missing: number,

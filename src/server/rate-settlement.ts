@@ -1,5 +1,4 @@
-// Decides which tokens a process reports and requests for a key, based on recent use. Pure, except that it updates the
-// bucket's demand.
+// Decides which tokens a process reports and requests for a key, based on recent use.
 import type { RateBucket, Surroundings } from './rate-bucket.ts'
 
 /** As received by src/store/rate-leases.ts. */
@@ -30,7 +29,6 @@ export const noteShort = (bucket: RateBucket, cost: number, nowMs: number): void
   bucket.shortUntilMs = nowMs + IDLE_MS
 }
 
-/** Tokens to hold until the next exchange. */
 const targetOf = (bucket: RateBucket, nowMs: number, intervalMs: number): number => {
   const short = nowMs < bucket.shortUntilMs ? bucket.short : 0
   const ahead = (bucket.demand * intervalMs * AHEAD) / 1_000

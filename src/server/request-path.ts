@@ -1,5 +1,4 @@
-// Reads path and query of a request. Bun copies the Host header into `request.url` unchecked, and `new URL` throws for
-// `Host: [` or an empty or missing Host.
+// Bun copies the Host header into `request.url` unchecked, and `new URL` throws for some Hosts, such as `[`.
 
 /** As sent: neither decoded nor normalized. */
 export const requestPath = (url: string): string => {

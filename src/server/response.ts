@@ -51,7 +51,6 @@ export const jsonResponse = (body: string, requestId: string, options: JsonRespo
 export interface ProblemResponseOptions {
   /** Called for every error; with a trace id for errors of the service (500 and 503). Must not throw. */
   report?(error: unknown, requestId: string, traceId?: string): void
-  /** Headers of the request, for its trace id (W3C Trace Context). */
   readonly requestHeaders?: Headers
   /** The `WWW-Authenticate` header of a 401. Defaults to API_KEY_CHALLENGE. */
   readonly challenge?: string
@@ -103,9 +102,7 @@ const templateOf = (error: CountersignError): ProblemTemplate => {
   return template
 }
 
-/**
- * Like problemResponse, at a third of the cost, for an error shared by many requests. Doesn't report internal errors.
- */
+/** Like problemResponse, at a third of the cost, for an error shared by many requests. Reports nothing. */
 export const repeatedProblemResponse = (error: CountersignError, requestId: string): Response => {
   const { init, before, after } = templates.get(error) ?? templateOf(error)
   const response = new Response(before + JSON.stringify(requestId) + after, init)

@@ -32,7 +32,6 @@ export interface SignedGateSettings<Path extends string, Sender> {
     /** Defaults to Standard Webhooks. */
     readonly verify?: typeof verifyWebhook
   } | null>
-  /** Defaults to 64 KiB. */
   readonly bodyBytesMax?: number
 }
 

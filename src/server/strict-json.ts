@@ -59,7 +59,6 @@ const endOfEscapedString = (text: string, start: number): number => {
   return text.length
 }
 
-/** Stops at the first escape sequence beyond the limit. @throws JsonShapeError */
 const requireFewEscapes = (text: string, firstEscape: number, maximum: number): void => {
   let count = 0
   // The character after a backslash belongs to the same sequence.
@@ -68,10 +67,7 @@ const requireFewEscapes = (text: string, firstEscape: number, maximum: number): 
   }
 }
 
-/**
- * Counts members by their colons: outside strings, JSON has no others. Runs before the parser, whose stack deep nesting
- * could exhaust.
- */
+/** Counts members by their colons. Runs before the parser, whose stack deep nesting could exhaust. */
 const countMembersWritten = (text: string, firstEscape: number): number => {
   let members = 0
   let commas = 0
@@ -114,10 +110,7 @@ const countMembersParsed = (value: object): number => {
   return members
 }
 
-/**
- * Refuses lone surrogates, which only an escape can produce: without a UTF-8 form, components would treat them
- * differently.
- */
+/** Lone surrogates, which only an escape can produce, have no UTF-8 form: components would treat them differently. */
 const checkWellFormed = (value: unknown): void => {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw new JsonMalformedError()
@@ -152,7 +145,6 @@ export const parseStrictJson = (text: string, escapesMax = JSON_ESCAPES_MAX): Js
   return value
 }
 
-/** @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError */
 export const parseStrictJsonObject = (text: string, escapesMax = JSON_ESCAPES_MAX): JsonObject => {
   const value = parseStrictJson(text, escapesMax)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

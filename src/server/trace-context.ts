@@ -1,5 +1,4 @@
-// Parses the caller's `traceparent` (W3C Trace Context, level 1). An invalid header is ignored, as recommended
-// (§3.2.2.5).
+// Parses the caller's `traceparent` (W3C Trace Context, level 1). Ignores an invalid header (§3.2.2.5).
 
 export interface TraceParent {
   /** 32 lowercase hex digits. */

@@ -19,7 +19,6 @@ export class WebhookSignatureInvalidError extends fixedError(
 
 export const newWebhookSecret = (): Uint8Array => new Uint8Array(randomBytes(SECRET_BYTES))
 
-/** For display, which happens once. */
 export const formatWebhookSecret = (secret: Uint8Array): string =>
   SECRET_PREFIX + Buffer.from(secret).toString('base64')
 
@@ -53,10 +52,7 @@ const sameText = (one: string, other: string): boolean => {
 export const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^(0|[1-9][0-9]{0,11})$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS
 
-/**
- * Requires that one secret matches one signature. Without secrets, it fails after the same time. @param given
- * signatures with functions that compute the expected ones @throws WebhookSignatureInvalidError
- */
+/** Without secrets, it fails after the same time. @param given signatures with functions for the expected ones */
 export const requireSignature = (
   secrets: readonly Uint8Array[],
   given: readonly { readonly signature: string; readonly expected: (secret: Uint8Array) => string }[],
