@@ -1,5 +1,4 @@
-// Statistics of the pool’s jobs, and the forecast by which a job that cannot finish by its deadline is refused
-// (invariant 8).
+// Forecasts the wait of jobs. A job that cannot finish by its deadline is refused immediately (invariant 8).
 import { QueueFullError } from '../domain/errors.ts'
 import type { ShadowOutcome } from '../domain/verdict.ts'
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
@@ -15,7 +14,6 @@ export const JOB_BOUNDS_MS: readonly number[] = [
 ]
 
 export interface PoolStats extends PoolMetrics {
-  /** Unsettled jobs, in the queue or at a worker. */
   readonly pending: number
   /** Mean of one worker over about the last 100 batches. */
   readonly meanServiceMs: number
@@ -27,9 +25,7 @@ export interface PoolStats extends PoolMetrics {
 const SERVICE_WEIGHT = 0.02
 /** Minimum weight of a new job: the average follows a change of load within about 50 jobs. */
 const OVERRUN_WEIGHT = 0.02
-/**
- * Time constant of the moving average. Without it, a pessimistic forecast would refuse the jobs that could correct it.
- */
+/** Without this decay, a pessimistic forecast would refuse the jobs that could correct it. */
 const OVERRUN_MEMORY_MS = 100
 
 export interface PoolStatistics {
@@ -126,9 +122,7 @@ export const poolStatsOf = ({ parts, queueLimit, settlement, withheld, superviso
 
 export interface Forecast {
   readonly queued: number
-  /** The organization's share of the workers' time: greater than 0, at most 1. */
   readonly share: number
-  /** Mean time per job of one worker. 0 until the first batch. */
   readonly meanServiceMs: number
   readonly workers: number
 }
@@ -144,14 +138,12 @@ export const forecastMs = ({ queued, share, meanServiceMs, workers }: Forecast):
 /** Preallocated per Retry-After: capturing a stack trace would be the most expensive part of a refusal. */
 const REFUSALS = Array.from({ length: RETRY_AFTER_MAX_SECONDS }, (_, index) => new QueueFullError(index + 1))
 
-/** @param lateMs time by which the job would miss its deadline; 0 if the queue is full */
 const refusalOf = (lateMs: number): QueueFullError =>
   REFUSALS[Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, Math.ceil(lateMs / 1000))) - 1] as QueueFullError
 
 export interface AdmissionOptions {
   readonly queue: Pick<FairQueue, 'size' | 'sizeOf' | 'shareOf' | 'canDisplaceFor'>
   readonly queueLimit: number
-  /** `overrunMs`: recent delay beyond the forecast, for example because of a busy main thread. */
   readonly statistics: { readonly meanServiceMs: number; readonly overrunMs: number }
   readonly countWorkers: () => number
 }

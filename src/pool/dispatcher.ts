@@ -85,7 +85,6 @@ export class Dispatcher {
     this.suspects.push(pending)
   }
 
-  /** Call when a worker has answered the job or was lost with it. */
   release(pending: PendingJob): void {
     if (pending !== this.suspectOut) return
     this.suspectOut = null
@@ -178,8 +177,7 @@ const takeOutcome = (
   } else if (outcome.status === 'lease-ended') {
     queue.pushHead(pending)
   } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
-    // Ignore DEADLINE_EXCEEDED: the worker's clock may be ahead by the handshake's error. The deadline timer answers
-    // 408.
+    // Ignore DEADLINE_EXCEEDED: the worker's clock may be ahead. The deadline timer answers 408.
     const { requestId, uuid } = pending.job
     const { code, detail, errorClass, rule, nothingSigned } = outcome
     if (rule !== undefined) onEvent({ type: 'rule-failed', requestId, uuid, ...rule })

@@ -5,7 +5,6 @@ import type { PendingJob } from './settlement.ts'
 export interface JobQueue {
   readonly size: number
   pushTail(pending: PendingJob): void
-  /** Adds a job that has already waited. */
   pushHead(pending: PendingJob): void
   shift(): PendingJob | null
   takeTail(): PendingJob | null
@@ -106,7 +105,7 @@ export class FairQueue {
   private lastId = ''
   private last: Lane | null = null
 
-  /** @param weightOf returns an integer of 1 or higher; called when an idle organization submits a job */
+  /** @param weightOf returns an integer of 1 or higher */
   constructor(private readonly weightOf: (organizationId: string) => number = () => 1) {}
 
   get size(): number {
@@ -163,9 +162,7 @@ export class FairQueue {
     return this.longestBeside(organizationId) !== null
   }
 
-  /**
-   * Removes the newest job of the longest queue relative to its weight. Null if that is the organization's own queue.
-   */
+  /** Removes the newest job of the relatively longest queue; null if that is the organization's own queue. */
   displaceFor(organizationId: string): PendingJob | null {
     const pending = this.longestBeside(organizationId)?.queue.takeTail() ?? null
     if (pending !== null) this.count -= 1
@@ -201,7 +198,6 @@ export class FairQueue {
     return lane
   }
 
-  /** Keeps the order of the other lanes. */
   private deactivate(index: number): void {
     const [lane] = this.active.splice(index, 1)
     if (lane === undefined) return

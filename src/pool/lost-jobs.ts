@@ -32,7 +32,6 @@ type Fate =
   | { readonly action: 'fail'; readonly error: CountersignError; readonly withhold: boolean }
 
 interface LossContext {
-  /** Null if the log could not be read. */
   readonly recovered: ReadonlyMap<string, PoolAnswer> | null
   readonly culprit: PendingJob | null
   /** False if an append may still be in progress. */

@@ -27,7 +27,6 @@ export interface PoolLimits {
   readonly maxInFlight: number
   /** Longest turn of the main thread for which workers hold more jobs. Later jobs wait behind them. */
   readonly bridgedTurnMs: number
-  /** Maximum jobs per message, recorded by one append. */
   readonly maxBatch: number
   /** Amount of work that an awake worker gets before another worker is woken. */
   readonly wakeWorthMs: number
@@ -75,10 +74,8 @@ export type PoolEvent =
       readonly generation: number
       readonly cause: LossCause
       readonly inFlight: number
-      /** Null if the worker was between jobs. */
       readonly culpritUuid: string | null
     }
-  /** `reason` is a fixed text of the worker without secrets. */
   | { readonly type: 'worker-unusable'; readonly slot: number; readonly reason: string }
   | {
       readonly type: 'jobs-recovered'

@@ -29,17 +29,13 @@ export interface Pool {
   /** @throws WorkersUnusableError if a worker cannot start (passphrase, keys, log folder) */
   start(): Promise<void>
   /**
-   * Evaluates and signs.
-   * @param changes from `changes()`, read before the job's key and target were looked up. If it is outdated or omitted,
-   * `isCurrent` is called at dispatch
-   * @throws DeadlineExceededError at the job's deadline; QueueFullError; DependencyUnavailableError if the policy
-   * cannot be evaluated, keys are missing, the log cannot be written or the workers fail; CountersignError
-   * SHUTTING_DOWN while draining, INTERNAL if the job repeatedly crashes its workers; JobOutdatedError if `isCurrent`
-   * returns false
+   * @param changes from `changes()`, read before the job's key and target were looked up; if outdated, `isCurrent`
+   * decides
+   * @throws DeadlineExceededError; QueueFullError; DependencyUnavailableError (policy, keys, log or workers fail);
+   * CountersignError SHUTTING_DOWN, or INTERNAL if the job repeatedly crashes workers; JobOutdatedError
    */
   submit(job: Job, target: Target, changes?: number, isCurrent?: PendingJob['isCurrent']): Promise<PoolAnswer>
   changes(): number
-  /** Call when a key or a policy has changed: jobs looked up earlier may be outdated. */
   noteChange(): void
   /** Jobs wait after `untilMs` (monotonic) until the lease is renewed. Without any call, the lease never ends. */
   renewLease(untilMs: number): void

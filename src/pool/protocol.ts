@@ -10,7 +10,6 @@ import type { RuleFailureReason } from '../policy/evaluation-errors.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { TokenSettings } from '../signing/types.ts'
 
-/** A request, ready to be evaluated and signed. */
 export interface Job {
   readonly kind: 'attestation' | 'task'
   /** Fixed before dispatch (invariant 3). */
@@ -50,7 +49,6 @@ export type Outcome =
       readonly compliant: boolean
       readonly ruleId: string | null
       readonly body: string
-      /** Undefined without a shadow revision. */
       readonly shadow?: ShadowOutcome | undefined
       readonly stages?: WorkerStages | undefined
     }
@@ -82,10 +80,7 @@ export const SHARED_HEARTBEAT = 2
 export const SHARED_LEASE = 3
 const SHARED_WORDS = 4
 
-/**
- * Values of the latch. A worker moves IDLE → COMMITTING → IDLE around each append. The pool moves IDLE → FENCED before
- * it reassigns jobs, so that an abandoned worker can neither record nor answer.
- */
+/** A worker moves IDLE → COMMITTING → IDLE around each append. The pool moves IDLE → FENCED before reassigning jobs. */
 export const LATCH_IDLE = 0
 export const LATCH_COMMITTING = 1
 export const LATCH_FENCED = 2
@@ -107,7 +102,6 @@ export const setLease = (words: Int32Array, untilMs: number): void => {
   Atomics.store(words, SHARED_LEASE, Math.max(1, Math.ceil(untilMs / LEASE_UNIT_MS)))
 }
 
-/** Called by the worker before each decision. */
 export const hasLease = (words: Int32Array, clock: { monotonicMs(): number }): boolean => {
   const until = Atomics.load(words, SHARED_LEASE)
   return until === 0 || clock.monotonicMs() < until * LEASE_UNIT_MS
@@ -121,15 +115,12 @@ export const beginCommit = (words: Int32Array): boolean =>
 export const endCommit = (words: Int32Array): boolean =>
   Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_IDLE) === LATCH_COMMITTING
 
-/**
- * Called by the pool. True if the log is final. False during an append, whose outcome is unknown while the thread
- * lives.
- */
+/** Called by the pool. True if the log is final; false during an append, whose outcome is unknown. */
 export const fence = (words: Int32Array): boolean => {
   for (;;) {
     const seen = Atomics.compareExchange(words, SHARED_LATCH, LATCH_IDLE, LATCH_FENCED)
     if (seen !== LATCH_COMMITTING) return true
-    // The worker may finish the append between the two exchanges. In that case, start over.
+    // The worker may finish the append between the two exchanges: start over.
     if (Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_FENCED) === LATCH_COMMITTING) return false
   }
 }
@@ -194,5 +185,4 @@ export type WorkerReport =
   | { readonly type: 'attesters-loaded'; readonly version: number; readonly ok: boolean; readonly reason: string }
   | { readonly type: 'withheld-recorded'; readonly uuids: readonly string[] }
   | { readonly type: 'closed' }
-  /** The worker cannot start. `reason` is a fixed text without secrets. */
   | { readonly type: 'unusable'; readonly reason: string }

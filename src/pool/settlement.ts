@@ -29,7 +29,6 @@ export interface PoolAnswer {
 export interface PendingJob extends Expiring<PendingJob> {
   readonly job: Job
   readonly target: Target
-  /** Identifies the job in messages and in SHARED_CURRENT. */
   readonly sequence: number
   readonly promise: Promise<PoolAnswer>
   readonly resolve: (answer: PoolAnswer) => void
@@ -54,7 +53,6 @@ export interface PendingJob extends Expiring<PendingJob> {
 
 const ALWAYS = (): boolean => true
 
-/** @param forecastMs expected duration; 0 if no other job is waiting */
 export const createPendingJob = (
   job: Job,
   target: Target,

@@ -1,4 +1,3 @@
-// The pool's connection to one signing worker, and the format of batches.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
@@ -49,7 +48,6 @@ type UntracedRow = readonly [
 
 type JobRow = UntracedRow | readonly [...UntracedRow, traced: 1]
 
-/** @param clockOffsetMs main clock minus worker clock */
 const untracedRow = ({ sequence, job }: OutgoingJob, clockOffsetMs: number): UntracedRow => {
   const { request } = job
   const { chain } = request
@@ -124,9 +122,7 @@ const BARE_STATUS = {
 } as const
 const BARE_NUMBER = { 'target-not-cached': TARGET_NOT_CACHED, unsigned: UNSIGNED, 'lease-ended': LEASE_ENDED } as const
 
-/**
- * Bit 0 is set for a compliant verdict. The other bits are 0 without a shadow, otherwise 1 plus its outcome's index.
- */
+/** Bit 0: compliant. Other bits: 0 without a shadow, otherwise 1 plus its outcome's index. */
 const encodeVerdict = (compliant: boolean, shadow: ShadowOutcome | undefined): number =>
   (compliant ? 1 : 0) + (shadow === undefined ? 0 : 2 * (SHADOW_OUTCOMES.indexOf(shadow) + 1))
 
@@ -201,7 +197,6 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
 
 /** A separate thread, or the main thread (workers/signing/inline-worker.ts). Replies arrive in a later turn. */
 export interface WorkerPort {
-  /** Sends a batch. @param clockOffsetMs main clock minus worker clock */
   work(jobs: readonly OutgoingJob[], clockOffsetMs: number): void
   control(message: ControlMessage): void
   /** Ends the worker regardless of its jobs. `closed` follows, unless native code keeps the thread running. */
@@ -212,7 +207,6 @@ export interface PortListener {
   outcomes(batch: OutcomeBatch): void
   report(report: WorkerReport): void
   protocolError(): void
-  /** Called when the worker has ended. No message follows. */
   closed(): void
 }
 
@@ -226,7 +220,6 @@ export interface SigningThread {
   addEventListener(type: 'close' | 'error' | 'messageerror', listener: () => void): void
 }
 
-/** @param thread thread that runs workers/signing/attest.worker.ts */
 export const createThreadPort = (thread: SigningThread, listener: PortListener): WorkerPort => {
   const takeOutcomes = (text: string): void => {
     let batch: OutcomeBatch
