@@ -25,7 +25,6 @@ import {
   requireText,
 } from './schema.ts'
 
-/** `idempotency_key` is valid only in a batch element. */
 const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
   'from',
   'chain',

@@ -74,7 +74,6 @@ export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSecon
   const to = decodeAddress('to', toText, 'evm')
   const data = decodeData(dataText)
   const value = decodeValue(valueText, 'evm')
-  // An empty `value` counts as missing.
   const other = body['value'] ?? ''
   if (other !== '' && !isAmount(other, value)) throw new FieldInvalidError('value', 'must be equal to msg_value')
   const onBehalf = decodeOnBehalf(body['on_behalf'], 'evm')

@@ -24,7 +24,6 @@ export interface EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision'>
   /** `withhold`: marks a decision in the log whose request was already answered with 408 (invariant 4). */
   readonly pool: Pick<Pool, 'refusal' | 'withhold'>
-  /** Null if no organization has a limit. */
   readonly concurrency: Pick<Concurrency, 'refusal'> | null
   /** Estimated wait of a new claim of the organization, in milliseconds; null if too many are waiting. */
   readonly storeBacklogMs: (organizationId: string) => number | null
@@ -36,7 +35,6 @@ export type DecodeRequest = (body: JsonObject, chains: ChainTable, nowSeconds: n
 
 export interface EndpointDefinition {
   readonly kind: DecisionKind
-  /** Used in metrics and in the binding of idempotency keys. */
   readonly route: string
   readonly decode: DecodeRequest
   readonly attest: AttestHandler
@@ -150,8 +148,8 @@ export const createEndpoint = (dependencies: EndpointDependencies, definition: E
       decides: true,
       readKey: (headers) => headers.get('x-api-key'),
       challenge: API_KEY_CHALLENGE,
-      // Refuse early: under overload, reading and claiming would take most of the time. This includes retries with a
-      // stored answer, because the lookup would take too long.
+      // Refuse early, even a retry with a stored answer: under overload, reading and claiming would take most of the
+      // time.
       refusal: ({ organizationId }, headers, deadlineMs) =>
         earlyRefusalOf(dependencies, organizationId, headers, deadlineMs),
     },
@@ -162,11 +160,9 @@ export interface AttestationEndpoints {
   readonly attestation: Endpoint
   readonly task: Endpoint
   readonly batch: Endpoint
-  /** Null if decisions have no proofs. */
   readonly proof: Endpoint | null
 }
 
-/** The endpoints read and decode bodies themselves, once and strictly. */
 export const attestationRoutes = ({ attestation, task, batch, proof }: AttestationEndpoints) => {
   const routes = new Elysia({ name: 'attestation' })
     .post(ATTESTATION_PATHS.attestation.path, ({ request }) => attestation(request), { parse: 'none' })

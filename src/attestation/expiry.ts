@@ -32,10 +32,8 @@ const blocksWithin = ({ blocks, blockTimeMs }: BlockPace, lifetimeSeconds: numbe
 /** Twice the nominal time, because blocks are often late and seldom early. */
 const secondsOf = (blocks: number, { blockTimeMs }: BlockPace): number => Math.ceil((2 * blocks * blockTimeMs) / 1000)
 
-/** Longest possible lifetime in seconds of a task that expires at a block, over all project lifetimes. */
 export const longestTaskSeconds = (pace: BlockPace): number => secondsOf(blocksWithin(pace, LIFETIME_SECONDS_MAX), pace)
 
-/** @param blockChains chains whose tasks expire at a block @param onSeconds called for each task of another chain */
 export const createTaskExpiry = (
   blockChains: ReadonlyMap<string, BlockExpiry>,
   onSeconds: (chainName: string) => void = () => undefined,

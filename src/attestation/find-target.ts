@@ -42,10 +42,7 @@ const required = (target: ResolvedTarget | null, { targetBy, targetText }: Decod
   return target
 }
 
-/**
- * Synchronous if the target is cached. @throws PolicyMissingError (spec, Errors row 1), also for a target of another
- * organization
- */
+/** Synchronous if cached. @throws PolicyMissingError (spec, Errors row 1), also for another organization's target */
 export const findTarget = (
   dependencies: TargetDependencies,
   decoded: DecodedRequest,

@@ -1,5 +1,3 @@
-// Collects and serializes the facts that a policy needs before its job is dispatched to a worker.
-
 import { createHmac } from 'node:crypto'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
 import type { Timers } from '../lib/time.ts'

@@ -1,5 +1,4 @@
-// Paths of the attestation API, and size limits of batches and keys. Imports nothing, because the client contains this
-// file.
+// Imports nothing, because the published client contains this file.
 
 export const ATTESTATION_PATHS = {
   attestation: { method: 'POST', path: '/v2/attestation' },

@@ -25,9 +25,7 @@ const WAITING_PER_ORGANIZATION_MAX = 512
 /** Difference between the clock readings for a record and for its claim. */
 const SLACK_SECONDS = 5
 
-/**
- * A denial has no expiry, so the default lifetime applies. A task may expire at a block, so its key's expiry applies.
- */
+/** A denial has no expiry: the default lifetime applies. A task may expire at a block: its key's expiry applies. */
 const repeatedUntilSeconds = (record: DecisionRecord): number => {
   if (!record.compliant) return Math.floor(record.at / 1000) + DEFAULT_LIFETIME_SECONDS
   return record.kind === 'attestation' ? record.expiration : Number.POSITIVE_INFINITY
@@ -38,10 +36,7 @@ interface Found {
   readonly untilSeconds: number
 }
 
-/**
- * @param node empty if there is only one @param usableSeconds maximum validity of a signature after its claim has
- * expired
- */
+/** @param usableSeconds maximum validity of a signature after its claim has expired */
 export const createDecisionMemory = (
   decisionsDirectory: string,
   clock: Clock,
@@ -63,7 +58,6 @@ export const createDecisionMemory = (
     return { outcome: 'decided', answer: { body: one.body, keepSeconds } }
   }
   const searches = createFairSlots(SEARCHES_MAX, Number.POSITIVE_INFINITY, WAITING_PER_ORGANIZATION_MAX)
-  /** @throws IdempotencyTwinInFlightError if too many of the organization's searches are waiting */
   const searching = async (
     { organizationId, ended }: SoughtDecision,
     search: () => Promise<Found | null>,

@@ -40,10 +40,7 @@ export const requireText = (field: string, value: JsonValue | undefined): string
   throw new FieldInvalidError(field, 'must be a string')
 }
 
-/**
- * Null if missing. An empty string is invalid: as missing, it would mean zero (threats row 10). @throws
- * FieldInvalidError
- */
+/** Null if missing. An empty string is invalid: as missing, it would mean zero (threats row 10). */
 export const optionalText = (field: string, value: JsonValue | undefined): string | null => {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return value
@@ -74,9 +71,7 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
   return address
 }
 
-/**
- * Empty if missing. An empty string is invalid: it would hide the user from lists and policy. @throws FieldInvalidError
- */
+/** Empty if missing. An empty string is invalid: it would hide the user from lists and policy. */
 export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | '' => {
   const text = optionalText('on_behalf', value)
   if (text === null) return ''
@@ -183,9 +178,7 @@ class FieldsTooManyError extends fixedError(
 const misspelt = (sent: string, known: string): FieldMisspeltError =>
   new FieldMisspeltError(printableChainName(sent).slice(0, FIELD_ECHO_MAX), known)
 
-/**
- * Call if `field`, which has a short name, is missing. Refuses unknown fields one edit away. @throws FieldMisspeltError
- */
+/** Refuses unknown fields one edit away from a missing field with a short name. @throws FieldMisspeltError */
 export const refuseMisspelt = (field: string, body: JsonObject, known: ReadonlySet<string>): void => {
   for (const name in body) if (!known.has(name) && nearNames(name, [field]).length > 0) throw misspelt(name, field)
 }
