@@ -33,15 +33,12 @@ export const wholeLength = (descriptor: number, end: number): number => {
 
 export interface BackwardLine {
   readonly segment: SegmentName
-  /** Without the newline. Valid until the next line is read. */
   readonly bytes: Buffer
   /** Offset in the segment; 0 for the header. */
   readonly start: number
 }
 
-/**
- * Last line first. @param end a line boundary @throws DecisionLineMalformedError for a line longer than MAX_LINE_BYTES
- */
+/** Last line first. @param end a line boundary @throws DecisionLineMalformedError */
 function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes: Buffer; start: number }> {
   let held = Buffer.alloc(0)
   let heldStart = end

@@ -1,5 +1,4 @@
 // Yields new records across slots and rotations. Polls, because file watching misses events on network file systems.
-// Memory is bounded to one read per slot.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_LINE_BYTES } from './record.ts'
@@ -55,7 +54,6 @@ const readSlot = (directory: string, slot: string, position: FollowPosition | nu
   const offset = segment.name === position?.segment.name ? position.offset : 0
   const entries: TailEntry[] = []
   const { read, full } = readLines(join(directory, slot, segment.name), offset, (line) => {
-    // Headers and damaged lines aren't records; `decisions verify` reports damaged lines.
     const entry = readEntry(slot, segment.name, line)
     if (entry !== null) entries.push(entry)
   })
@@ -66,10 +64,7 @@ const readSlot = (directory: string, slot: string, position: FollowPosition | nu
   return { entries, position: { segment, offset: offset + read }, more: full }
 }
 
-/**
- * Records of one poll are ordered by time. May yield a record of a batch that failed partway and was never answered.
- * @throws DecisionDirectoryMissingError if the log's directory is removed
- */
+/** May yield a record of a batch that failed partway and was never answered. @throws DecisionDirectoryMissingError */
 export async function* followDecisions(options: FollowOptions): AsyncGenerator<TailEntry> {
   const { directory, wait, signal } = options
   const positions = new Map(options.position)

@@ -4,11 +4,7 @@ import { MAX_LINE_BYTES, requireLineLength } from './record.ts'
 const CHUNK_BYTES = 1_048_576
 const NEWLINE = 10
 
-/**
- * Passes each whole line among the first `end` bytes to `onLine`, without newline; its bytes are valid only during the
- * call. `onChunk` gets the size of each read. Returns the length of the whole lines. @throws DecisionLineMalformedError
- * for a line longer than MAX_LINE_BYTES; system errors
- */
+/** Passes each whole line among the first `end` bytes to `onLine`; its bytes are valid only during the call. */
 export const forEachLine = async (
   path: string,
   end: number,

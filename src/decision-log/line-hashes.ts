@@ -14,9 +14,7 @@ export const readAt = (descriptor: number, position: number, length: number): Bu
 
 export interface LineRun {
   readonly slot: string
-  /** File name. */
   readonly segment: string
-  /** Byte offsets of the beginning of the first line and the end of the last line. */
   readonly start: number
   readonly end: number
   /** 32 bytes per line, including the header, in the order of the lines. */
@@ -53,7 +51,6 @@ export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly le
   }
   let hashes = Buffer.from(digits.toString('latin1'), 'hex')
   if (hashes.length !== ends.length * HASH_BYTES) {
-    // A damaged line contains no valid hash. Verification reports it.
     for (let line = 0; line < ends.length; line++) {
       const [start, end] = [line * 2 * HASH_BYTES, (line + 1) * 2 * HASH_BYTES]
       if (HASH.test(digits.toString('latin1', start, end))) continue
@@ -152,7 +149,6 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
           const next = segments[index + 1]
           const run = readRun(slot, segment, next)
           if (run !== null) return run
-          // Only a torn tail is left.
           if (next !== undefined) doneBefore.set(slot, next.number)
         }
       }

@@ -8,7 +8,6 @@ import type { LogRecord } from './types.ts'
 
 export interface LinePlace {
   readonly slot: string
-  /** File name. */
   readonly segment: string
   readonly offset: number
   readonly length: number

@@ -5,7 +5,6 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { errorCodeOf } from '../lib/named-error.ts'
 
-/** Stored in the log's directory, so that it moves with the log. */
 const NODE_FILE = 'node-name'
 const NODE = /^[a-z0-9][a-z0-9-]{0,79}$/
 

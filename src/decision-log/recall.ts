@@ -67,10 +67,7 @@ const findIn = (piece: Buffer, uuid: string): DecisionRecord | null => {
   return null
 }
 
-/**
- * Searches all slots for the minute after `sinceMs` (Unix milliseconds), likely periods first. @throws
- * DecisionLineMalformedError or a system error if the log can't be read
- */
+/** Searches the minute after `sinceMs` (Unix milliseconds), likely periods first. @throws if the log can't be read */
 export const findDecision = async (
   directory: string,
   uuid: string,
@@ -94,11 +91,7 @@ export const findDecision = async (
   }
 }
 
-/**
- * Reads all lines since `sinceMs` (Unix milliseconds), newest first, because null permits signing the uuid. Doesn't see
- * lines written during the search. @throws DecisionLineMalformedError or a system error: it is then unknown whether the
- * uuid was signed
- */
+/** Reads all lines since `sinceMs` (Unix milliseconds), because null permits signing the uuid. @throws if unreadable */
 export const recallDecision = async (
   directory: string,
   uuid: string,

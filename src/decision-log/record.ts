@@ -4,7 +4,6 @@ import { isObject } from '../lib/is-object.ts'
 import { DecisionLineMalformedError } from './errors.ts'
 import type { DecisionRecord, LogRecord, SegmentHeader } from './types.ts'
 
-/** In bytes, without the newline. */
 export const MAX_LINE_BYTES = 1_048_576
 
 export const requireLineLength = (bytes: number): void => {
@@ -139,9 +138,7 @@ const parseObject = (line: string): Record<string, unknown> => {
   return value as Record<string, unknown>
 }
 
-/**
- * `prev` is the contained hash. @throws DecisionLineMalformedError unless encodeRecord would write exactly this line
- */
+/** `prev` is the contained hash. @throws DecisionLineMalformedError unless encodeRecord would write this line */
 export const parseRecordLine = (line: string): { readonly prev: string; readonly record: LogRecord } => {
   const value = parseObject(line)
   require(matches(HASH, value['prev']), 'prev')

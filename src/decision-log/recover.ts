@@ -20,11 +20,9 @@ export interface RecoveryOptions {
 }
 
 /**
- * Records of these uuids, by uuid. Call it when the worker can't write any longer. A missing uuid was never answered
- * and may be dispatched again.
+ * Call it when the worker can't write any longer. A missing uuid was never answered and may be dispatched again.
  * @param slotOrSegment directory of the slot, or path of any of its segments
- * @throws DecisionLineMalformedError or a system error: it is then unknown what was signed, so dispatch none of the
- * jobs
+ * @throws if the log can't be read: it is then unknown what was signed, so dispatch none of the jobs
  */
 export const recoverDecisions = (
   slotOrSegment: string,

@@ -11,7 +11,6 @@ const NEWLINE = 10
 
 /** Everything before `offset` in this segment, and all earlier segments, was taken. */
 export interface ScanPosition {
-  /** File name. */
   readonly segment: string
   readonly offset: number
 }
@@ -124,7 +123,6 @@ export const createSlotScanner = (
     }
   }
 
-  /** Moves to the next segment. Returns false if there is none. */
   const follow = (segment: OpenSegment): boolean => {
     const successor = successorOf(segment.name.number)
     if (successor === undefined) return false

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { errorCodeOf, isMissingFile } from '../lib/named-error.ts'
 import { DecisionDirectoryMissingError } from './errors.ts'
 
-/** `w00`. */
 export const slotName = (slot: number): string => `w${String(slot).padStart(2, '0')}`
 
 const SLOT = /^[a-z0-9][a-z0-9_-]{0,63}$/

@@ -35,7 +35,6 @@ interface OpenSegment {
   readonly segment: SegmentName
   readonly path: string
   readonly descriptor: number
-  /** UTC days since the epoch. */
   readonly day: number
   length: number
   hash: string
@@ -137,7 +136,6 @@ class SlotWriter implements SegmentWriter {
     return this.current
   }
 
-  /** Step 2. Returns the batch's length in bytes, and the hash of its last line. */
   private encode(records: readonly LogRecord[], open: OpenSegment): { readonly length: number; readonly hash: string } {
     let { hash } = open
     const lines: string[] = []
@@ -156,7 +154,6 @@ class SlotWriter implements SegmentWriter {
     return { length: this.encoder.encodeInto(text, this.buffer).written, hash }
   }
 
-  /** Step 2. */
   private write(open: OpenSegment, { length, hash }: { readonly length: number; readonly hash: string }): void {
     try {
       writeFully(this.files, open.descriptor, this.buffer, length)
@@ -241,10 +238,7 @@ class SlotWriter implements SegmentWriter {
   }
 }
 
-/**
- * File system errors don't throw: `failure` states the reason, and each append tries again. A worker started on a full
- * disk thus recovers when there is space. @throws RangeError if the slot name isn't a single path element
- */
+/** File system errors don't throw: `failure` states the reason, and each append tries again. */
 export const openSegment = (options: SegmentOptions): SegmentWriter => {
   if (!isSlotName(options.slot))
     throw new RangeError('a slot name must contain only lowercase letters, digits, hyphens and underscores')

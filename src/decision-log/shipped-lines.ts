@@ -28,10 +28,7 @@ type ShippedName =
       readonly offset: number
     }
 
-/**
- * Each closed segment has an object with its SHA-256. Pieces of the open segment sort by offset, so that `cat` joins
- * them.
- */
+/** Each closed segment has an object with its SHA-256. Pieces of the open segment sort by offset, for `cat`. */
 export const segmentObject = (node: string, slot: string, segment: string): string => `${node}/${slot}/${segment}`
 
 /** In the format of `sha256sum -c`. */
@@ -41,7 +38,6 @@ export const digestObject = (node: string, slot: string, segment: string): strin
 export const pieceObject = (node: string, slot: string, segment: string, offset: number): string =>
   `${segmentObject(node, slot, segment)}.${String(offset).padStart(12, '0')}.part`
 
-/** Null if the name has another form. */
 export const parseShippedName = (name: string): ShippedName | null => {
   const [node = '', slot = '', file = '', ...more] = name.split('/')
   if (!isNodeName(node) || !isSlotName(slot) || more.length > 0) return null
@@ -75,9 +71,7 @@ const readShipped = async (
   return parts.length === 0 ? null : Buffer.concat(parts)
 }
 
-/**
- * Copies lines of a node's log into `scratch`, to be read like that log. @param pieceBytes piece size of the shipper
- */
+/** Copies lines of a node's log into `scratch`, to be read like that log. @param pieceBytes the shipper's */
 export const bringLines = async (
   target: ShipTarget,
   node: string,

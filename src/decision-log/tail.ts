@@ -8,7 +8,6 @@ import type { LogRecord } from './types.ts'
 
 export interface TailEntry {
   readonly slot: string
-  /** File name. */
   readonly segment: string
   readonly record: LogRecord
   readonly line: string
@@ -30,7 +29,6 @@ export interface Tail {
   readonly unreadableAt: string | null
 }
 
-/** Null if the bytes are not the line of a record. */
 export const readEntry = (slot: string, segment: string, bytes: Buffer): TailEntry | null => {
   const line = bytes.toString('utf8')
   try {

@@ -73,7 +73,6 @@ export interface SegmentHeader {
   readonly slot: string
   /** Grows with each segment of a slot, regardless of the clock; equal to the number in the file name. */
   readonly number: number
-  /** Unix milliseconds. */
   readonly at: number
   /** File name of the previous segment, and hash of its last valid line. */
   readonly previous_segment: string | null
@@ -88,7 +87,6 @@ export interface SegmentHeader {
 export interface WithheldRecord {
   readonly kind: 'withheld'
   readonly uuid: string
-  /** Unix milliseconds. */
   readonly at: number
 }
 

@@ -8,7 +8,6 @@ import type { LogRecord, SegmentHeader } from './types.ts'
 export interface SegmentProblem {
   /** Starts at 1 for the header. */
   readonly line: number
-  /** Contains no content of the line. */
   readonly detail: string
 }
 
@@ -33,7 +32,6 @@ export interface SegmentInChain {
   readonly slot: string
   readonly segment: SegmentName
   readonly bytes: number
-  /** Null if the first line isn't a header. */
   readonly header: SegmentHeader | null
   readonly headerProblem: string | null
   /** Header of the next segment; null for the newest segment. */
@@ -57,7 +55,6 @@ const detailOf = (error: unknown): string =>
       ? 'the line is not UTF-8'
       : `the segment cannot be read: ${reasonOf(error)}`
 
-/** Problem of the header's link to the previous segment, or null. */
 const tieProblem = (chained: SegmentInChain, before: SegmentReport | null): string | null => {
   const { header, segment, slot } = chained
   if (header === null) return chained.headerProblem
@@ -91,7 +88,6 @@ const tailProblem = (chained: SegmentInChain, wholeBytes: number, warnings: stri
 }
 
 export interface SegmentVisitor {
-  /** Problem of the record in relation to all others, or null. */
   onRecord(record: LogRecord): string | null
   onChunk(bytes: number): void
 }

@@ -21,7 +21,6 @@ export interface VerifyProgress {
   /** Pass 1 checks everything; later passes check uuids that didn't fit into memory before. */
   readonly pass: number
   readonly bytesRead: number
-  /** Total of this pass. */
   readonly bytesTotal: number
 }
 
@@ -85,13 +84,11 @@ const readStart = (path: string, segment: SegmentName): SegmentStart => {
   }
 }
 
-/** Null if the first line isn't a header. */
 export const firstHeader = (path: string): SegmentHeader | null => {
   const segment = parseSegmentName(basename(path))
   return segment === null ? null : readStart(path, segment).header
 }
 
-/** Segments of a slot as a chain, and segments without a line. */
 const readSlot = (directory: string, slot: string): { chain: SegmentInChain[]; empty: SegmentStart[] } => {
   const starts = listSegments(join(directory, slot)).map((segment) =>
     readStart(join(directory, slot, segment.name), segment),
