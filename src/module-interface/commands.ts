@@ -9,7 +9,6 @@ interface CommandModule {
   readonly commands?: ModuleCommands
 }
 
-/** @param noun undefined for all nouns */
 export const loadCommands = async (modules: readonly CommandModule[], noun?: string): Promise<readonly Command[]> => {
   const loaded = modules.flatMap(({ name, commands = {} }) =>
     Object.entries(commands)

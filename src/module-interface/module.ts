@@ -32,7 +32,6 @@ import type { Tracer } from '../telemetry/tracer.ts'
 import type { ModuleCommands } from './commands.ts'
 import type { ModuleOperations } from './operations.ts'
 
-/** Parts of the core in every process of the service. */
 export interface ModuleCore {
   readonly config: Config
   readonly folder: DataFolder
@@ -49,11 +48,9 @@ export interface ModuleCore {
   readonly log: Logger
 }
 
-/** A module's additions to one process of the service. */
 export interface OpenedModule {
   /** Decides which requests are traced. At most one module provides a tracer. */
   readonly tracer?: Tracer
-  /** Adds metrics of the declaration, with or without samples. */
   readonly addMetrics?: (exposition: Exposition) => void
   /** In addition to `services` of the declaration. */
   readonly services?: readonly ProvidedService[]
@@ -63,7 +60,6 @@ export interface OpenedModule {
 
 /** Parts of the core in a process that serves attestations, before the signing workers start. */
 export interface AttestationCore extends ModuleCore {
-  /** For the keystores. */
   readonly passphrase: Passphrase
   /** Attesters whose keys are present. */
   readonly attesters: readonly AttesterReference[]
@@ -77,7 +73,6 @@ export interface AttestationParts extends Pick<OpenedModule, 'addMetrics' | 'sto
   readonly leaderTasks?: readonly LeaderTask[]
 }
 
-/** Sources for screening session wallets. */
 export interface WalletSources {
   readonly lists: () => readonly ListMembership[]
   /** By name. */
@@ -93,26 +88,23 @@ export interface IdentityCore {
   readonly decisionFacts: DecisionFacts
   readonly knowledge: SessionKnowledge
   readonly traces: Traces
-  /** Stores the results of repeated checks. */
   readonly storeChecks: StoreChecks
   /** Creates session changes over the given `changeStatus`, with the usual notifications. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   readonly wallets: WalletSources
-  /** Records a policy decision. @param seconds since the submission */
+  /** @param seconds since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
 }
 
 /** Parts of the core for a module's part of the identity API. */
 export interface SessionCore extends ModuleCore, IdentityCore {
   /**
-   * Call in the transaction of an automatic completion, after the change of status, which locks the links between
-   * sessions. @throws ChecksPendingError if the compared data has changed; LinkedSessionsError if linked data was not
-   * compared
+   * Call after completing a session automatically, in the same transaction. @throws ChecksPendingError,
+   * LinkedSessionsError
    */
   readonly requireCurrent: (tables: Tables, session: Session) => Promise<void>
 }
 
-/** A module's additions to the identity API. */
 export interface SessionParts {
   /** Checks that the leader runs for each submitted session. */
   readonly checks?: readonly CheckPart[]
@@ -120,7 +112,6 @@ export interface SessionParts {
   readonly onChecked?: (session: Session) => Promise<void>
   readonly requireCurrent?: SessionCore['requireCurrent']
   readonly leaderTasks?: readonly LeaderTask[]
-  /** Additional lists for the metrics of lists. */
   readonly lists?: () => FactMetrics['lists']
   stop?(): Promise<void>
 }
@@ -141,7 +132,6 @@ export interface Module extends ModuleSettings {
   readonly commands?: ModuleCommands
   /** Commands without a noun. */
   readonly verbs?: Readonly<Record<string, Verb>>
-  /** Checks for `countersign doctor`. */
   readonly inspect?: (inspection: Inspection) => Promise<readonly Finding[]>
   /** Imports and starts the module, unless it is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>

@@ -75,7 +75,6 @@ export const openAttestationModules = async (
   }
 }
 
-/** @throws errors of modules */
 export const openSessionModules = async (
   modules: readonly Module[],
   core: ModuleCore & IdentityCore,

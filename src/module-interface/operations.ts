@@ -12,14 +12,11 @@ import type { TaskCore, TaskKind } from './tasks.ts'
 interface OperationCore {
   readonly store: Store
   readonly clock: Clock
-  /** Opened on use. */
   readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
 }
 
-/** Result of a module's `operations` import. */
 export interface ModuleOperations {
   readonly routes: readonly Route[]
-  /** CLI-only operations. */
   readonly commands?: readonly Route[]
   readonly services?: (core: OperationCore) => readonly ProvidedService[]
   readonly tasks?: (core: TaskCore) => readonly TaskKind[]
