@@ -17,7 +17,6 @@ const GROUP = 4
 /** Base 2^24, least significant limb first. Shared by all calls, because the check is synchronous. */
 const limbs = new Float64Array(LIMB_COUNT)
 
-/** Computes limbs × factor + addend. Returns the number of used limbs. */
 const multiplyAdd = (used: number, factor: number, addend: number): number => {
   let carry = addend
   for (let i = 0; i < used; i++) {
@@ -30,7 +29,6 @@ const multiplyAdd = (used: number, factor: number, addend: number): number => {
   return used + 1
 }
 
-/** Each leading `1` is a zero byte. */
 export const isBase58Of32Bytes = (text: string): boolean => {
   if (text.length < BYTES || text.length > LENGTH_MAX) return false
   let zeros = 0

@@ -1,12 +1,10 @@
-// Sends requests with limits on time and response size, so that the peer can neither delay this process nor exhaust its
-// memory.
+// Sends requests with limits on time and response size: the peer can neither delay this process nor exhaust its memory.
 import { NamedError } from './named-error.ts'
 
 /** `message` is one line for the operator, without content of the response. */
 export class BoundedFetchFailedError extends NamedError {}
 
 export interface BoundedRequest {
-  /** Body of a POST request; if undefined, the method is GET. */
   readonly post?: string | Uint8Array<ArrayBuffer>
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>

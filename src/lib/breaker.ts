@@ -12,7 +12,6 @@ export interface BreakerOptions {
 export interface Breaker {
   /** After `openMs`, an open breaker permits one caller, which must call `succeeded`, `failed` or `unused`. */
   permits(): boolean
-  /** The permitted caller did not use the source: the next caller may. */
   unused(): void
   succeeded(): void
   failed(): void

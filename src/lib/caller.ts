@@ -1,5 +1,4 @@
-// The organization and end of the current request, so that shared work can take turns by organization without a
-// parameter in every function.
+// The current request's organization and end, so that shared work can take turns without a parameter in every function.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface Caller {
@@ -7,7 +6,6 @@ export interface Caller {
   readonly owner: string
   /** The client's network (`networkOf`), for lookups before the organization is known. */
   readonly network?: string
-  /** Aborted when the request has ended. */
   readonly signal: AbortSignal | null
 }
 

@@ -4,7 +4,6 @@ export interface Closers {
   closeAll(): Promise<void>
 }
 
-/** @param onError called for each resource that fails to close */
 export const createClosers = (onError: (error: unknown) => void): Closers => {
   const closers: (() => Promise<void> | void)[] = []
   return {

@@ -1,8 +1,6 @@
-// Items ordered by absolute deadlines, under one timer. Deadlines arrive almost in order, so an insertion passes few
-// items.
+// Items under one timer. Deadlines arrive almost in order, so an insertion passes few items.
 import type { Clock, Timers } from './time.ts'
 
-/** An item of at most one list. */
 export interface Expiring<Item> {
   /** Monotonic milliseconds; must not change while the item is in a list. */
   readonly deadlineMs: number
@@ -17,11 +15,9 @@ export interface DeadlineList<Item> {
   remove(item: Item): void
   /** Removes and returns all items, earliest deadline first. */
   takeAll(): Item[]
-  /** Items no longer expire. */
   stop(): void
 }
 
-/** @param expire called for each item at its deadline, after its removal */
 export const createDeadlineList = <Item extends Expiring<Item>>(
   clock: Pick<Clock, 'monotonicMs'>,
   after: Timers['after'],

@@ -3,8 +3,7 @@
 
 export interface FairSlots {
   /**
-   * Resolves with a function that ends the work, when it may start. Null if too many items are waiting, for this owner
-   * or in total. @param signal withdraws waiting work: the promise rejects with its reason
+   * Resolves with a function that ends the work. Null if too many items are waiting. @param signal withdraws the item
    */
   acquire(owner: string, signal?: AbortSignal): Promise<() => void> | null
 }
@@ -14,11 +13,7 @@ interface Lane {
   readonly waiting: (() => void)[]
 }
 
-/**
- * @param waitingMax for all owners together
- * @param ownWaitingMax per owner; defaults to `waitingMax`
- * @param ownSlots maximum slots per owner, for work so long that others must not wait for it
- */
+/** @param ownWaitingMax per owner @param ownSlots per owner, for work so long that others must not wait for it */
 export const createFairSlots = (
   slots: number,
   waitingMax: number,

@@ -36,7 +36,6 @@ export const fileProblem = (error: unknown): string | null => {
   return null
 }
 
-/** A sentence for a command or a failed start; null if the error is not about a file. */
 export const explainFileProblem = (error: unknown): string | null => {
   const problem = fileProblem(error)
   if (problem === null) return null

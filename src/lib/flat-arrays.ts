@@ -64,7 +64,6 @@ export const decodeFlat = (bytes: Uint8Array): FlatArrays => {
   )
 }
 
-/** Concatenated texts and the offset of each. */
 export const packTexts = (texts: readonly string[]): FlatArrays => {
   const offsets = new Uint32Array(texts.length + 1)
   const pieces = texts.map((text) => Buffer.from(text))

@@ -47,5 +47,4 @@ export const replaceHidden = (text: string, replacement: string): string => text
 /** UTF-16 offset of the first hidden character in a multi-line text, or -1. */
 export const indexOfHidden = (text: string): number => text.search(HIDDEN_IN_LINES)
 
-/** Escapes hidden characters as `\u{202e}`, except line breaks and tabs. */
 export const revealHidden = (text: string): string => text.replaceAll(HIDDEN_IN_LINES, escaped)

@@ -31,7 +31,6 @@ export const createHistogram = (boundsMs: readonly number[]): Histogram => {
   }
 }
 
-/** Number of values per fine bucket, by bucket number. */
 export type BucketCounts = ReadonlyMap<number, number>
 
 /** One bucket per microsecond below 8, then eight buckets per octave up to 2^31. */
@@ -54,7 +53,6 @@ const spanOf = (bucket: number): { readonly from: number; readonly width: number
   return { from: (8 + (bucket & 7)) * 2 ** shift, width: 2 ** shift }
 }
 
-/** Values are exact to one eighth. */
 export interface FineHistogram {
   record(durationMs: number): void
   /** Counts per bucket, which only grow. The histogram changes this array: copy it to keep a state. */

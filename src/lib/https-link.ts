@@ -1,7 +1,6 @@
 // Validates and normalizes URLs shown to people as links: absolute https URLs without credentials, with an ASCII host
 // (threats row 16).
 
-/** Before and after normalization, in characters. */
 export const HTTPS_LINK_MAX = 2_048
 
 /** True if the URL parser would silently remove or change a character: controls, white space, backslashes. */

@@ -8,7 +8,6 @@ export const LOGO_BYTES_MAX = 262_144
 const startsWith = (bytes: Uint8Array, at: number, ...wanted: readonly number[]): boolean =>
   wanted.every((byte, index) => bytes[at + index] === byte)
 
-/** Null unless the file is a PNG, JPEG or WebP image. */
 export const logoTypeOf = (bytes: Uint8Array): LogoType | null => {
   if (startsWith(bytes, 0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return 'image/png'
   if (startsWith(bytes, 0, 0xff, 0xd8, 0xff)) return 'image/jpeg'

@@ -2,9 +2,8 @@
 // spelling that a document check accepts. Lookalikes are from UTS #39, "Confusable Detection".
 
 export interface NamePiece {
-  /** Letters, digits and marks (NFKC). */
   readonly text: string
-  /** The word mixes scripts, replaces letters with signs, or is unreadable. `text` then contains Latin lookalikes. */
+  /** True if the word mixes scripts, contains signs for letters, or is unreadable. `text` then has Latin lookalikes. */
   readonly isDisguised: boolean
   /** Latin lookalikes of all letters and digits; null if a letter has no lookalike, or all are Latin. */
   readonly lookalike: string | null
@@ -51,8 +50,8 @@ const APOSTROPHES = /['’‘`ʹʻʼʾʿ]/g
 /** Characters without a shape of their own: direction marks, joiners, lengthening strokes and the like. */
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u0640]/gu
 /**
- * Marks that do not combine with their letter, such as accents, vowel points and combining letters. Screening would
- * transliterate some as letters. In all other scripts, marks are vowels.
+ * Accents, vowel points and the like. Screening would transliterate some as letters; other scripts need marks as
+ * vowels.
  */
 const SEPARATE_MARKS = new RegExp(
   `[\\p{M}&&[${'Inherited Common Latin Cyrillic Greek Coptic Hebrew Arabic Han Hangul'
@@ -104,7 +103,6 @@ const RUNS = new RegExp(
   'gu',
 )
 const EAST_ASIAN = /^[\p{Script=Han}\p{Script=Hangul}\P{L}]+$/u
-/** Components of Hangul syllables. */
 const UNREADABLE = /[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u
 /** Non-ASCII Latin letters of names. Others, such as clicks, tones and turned letters, look like different letters. */
 const NAME_LETTERS = 'æœøđðþßłħıŋȷŧǥəǝɓɖɗƒɣƙɛɔƴɲʋɩʊƥƭɦɨʉẞ'

@@ -12,7 +12,6 @@ export class DetailedError extends NamedError {
   }
 }
 
-/** Longer chains are a mistake or a cycle. */
 const CAUSES_MAX = 5
 
 /** Yields the error and its causes, at most five in total. */
@@ -24,7 +23,6 @@ export function* causesOf(error: unknown): Generator<Error> {
   }
 }
 
-/** System error code, such as `ENOENT`, if any. */
 export const errorCodeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
 
 /** Error of the system or of SQLite. The path is missing if a file that was already open failed. */
@@ -44,10 +42,7 @@ export const withPath = <Failure>(error: Failure, path: string): Failure => {
   return error
 }
 
-/**
- * Class name of an error, with the code and path of its system error: `DecisionLogError: ENOSPC /data/decisions/w00`.
- * Omits all other text, which may contain anything.
- */
+/** For example `DecisionLogError: ENOSPC /data/decisions/w00`. Omits all other text, which may contain anything. */
 export const errorClassOf = (error: unknown): string => {
   if (!(error instanceof Error)) return typeof error
   const system = causesOf(error).find(isSystemError)

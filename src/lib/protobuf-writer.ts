@@ -1,5 +1,4 @@
-// Writes the protobuf wire format, limited to the field types of OTLP spans. Source:
-// protobuf.dev/programming-guides/encoding.
+// Protobuf wire format for OTLP spans. Source: protobuf.dev/programming-guides/encoding.
 
 export interface ProtobufWriter {
   varint(field: number, value: number): void
@@ -8,7 +7,6 @@ export interface ProtobufWriter {
   bytes(field: number, value: Uint8Array): void
   text(field: number, value: string): void
   message(field: number, write: () => void): void
-  /** Returns a copy of all written bytes. */
   finish(): Uint8Array<ArrayBuffer>
 }
 

@@ -1,6 +1,5 @@
-// Computes QR codes of links in microseconds (ISO/IEC 18004). With fixed version, error correction and mask, every
-// module is an XOR of text bits, so a link's code is the XOR of its token bits' codes, computed once by the qrcode
-// package.
+// Computes QR codes of links in microseconds (ISO/IEC 18004). With fixed version, error correction and mask, a link's
+// code is the XOR of its token bits' codes.
 import { create } from 'qrcode/lib/core/qrcode.js'
 
 /** Level M tolerates damage to 15% of the code, which is common on screens and paper. */
@@ -22,7 +21,6 @@ export const isDark = ({ side, bits }: QrModules, row: number, column: number): 
 export interface QrEncoder {
   /** Modules per side, equal for all tokens. */
   readonly side: number
-  /** @param token ASCII of the fixed length */
   encode(token: string): QrModules
 }
 

@@ -2,7 +2,6 @@
 declare module 'qrcode/lib/core/qrcode.js' {
   export interface QrMatrix {
     readonly modules: {
-      /** Modules per side. */
       readonly size: number
       /** Row by row; 1 is dark. */
       readonly data: Uint8Array

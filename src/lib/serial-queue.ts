@@ -1,5 +1,4 @@
-// Processes items in order, in groups that belong together. The event loop gets a turn before each group: groups in the
-// microtask queue would block the thread's sockets.
+// Processes items in groups. The event loop gets a turn before each group: microtasks would block the thread's sockets.
 import { nextTurn } from './time.ts'
 
 export interface SerialQueueDependencies<Item> {
@@ -12,15 +11,11 @@ export interface SerialQueueDependencies<Item> {
 
 export interface SerialQueue<Item> {
   add(item: Item): void
-  /** Resolves when all items added so far are processed. */
   settled(): Promise<void>
 }
 
 const GROUP_MAX = 64
-/**
- * A longer turn means that the thread is busy: gathering more items then pays off. On an idle thread, items wait one
- * turn.
- */
+/** After a longer turn, the thread is busy, and gathering more items pays off. */
 const BUSY_TURN_MS = 0.2
 const LONGEST_GATHERING_MS = 3
 

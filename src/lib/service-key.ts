@@ -6,7 +6,6 @@ export interface ServiceKey<Value> {
   readonly type?: Value
 }
 
-/** @param name for error messages */
 export const serviceKey = <Value>(name: string): ServiceKey<Value> => ({ name })
 
 /** Created by `provide`. */
@@ -14,7 +13,6 @@ export type ProvidedService = readonly [key: ServiceKey<unknown>, value: unknown
 
 export const provide = <Value>(key: ServiceKey<Value>, value: Value): ProvidedService => [key, value]
 
-/** Null if nothing provides the service. */
 export type FindService = <Value>(key: ServiceKey<Value>) => Value | null
 
 export const findServiceAmong = (provided: readonly ProvidedService[]): FindService => {

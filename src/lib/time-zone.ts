@@ -33,7 +33,6 @@ const createTimeZone = (first: Temporal.ZonedDateTime): TimeZone => {
   return {
     localTime: (time) => {
       const ms = time.getTime()
-      // A comparison with NaN is false.
       if (!(ms >= START_MS && ms < END_MS)) return null
       let low = 0
       let high = transitionsMs.length

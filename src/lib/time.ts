@@ -58,8 +58,8 @@ export const systemTimers: Timers = {
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * A wall clock in Unix seconds without forward jumps during the past `heldMs`, so that claims of other processes keep
- * their full duration. Read it once in advance.
+ * Ignores forward jumps during the past `heldMs`: claims of other processes keep their full duration. Read it once
+ * first.
  */
 export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: number): (() => number) => {
   /** Wall clock minus monotonic clock, ascending, including the last reading before the past `heldMs`. */
@@ -104,7 +104,6 @@ export const createSteadyClock = ({ unixSeconds, monotonicMs }: Clock): (() => v
 /** UTC, YYYY-MM-DD. */
 export const dayOf = (nowSeconds: number): string => new Date(nowSeconds * 1000).toISOString().slice(0, 10)
 
-/** Whole years. */
 export const ageOn = (birthDate: string, nowSeconds: number): number => {
   const today = dayOf(nowSeconds)
   const years = Number(today.slice(0, 4)) - Number(birthDate.slice(0, 4))

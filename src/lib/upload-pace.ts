@@ -19,10 +19,7 @@ const CHUNK_BYTES_MIN = 256
 
 export const isFragmented = (chunks: number, bytes: number): boolean => chunks > CHUNKS_FREE + bytes / CHUNK_BYTES_MIN
 
-/**
- * Cancels the stream unless it is read completely. @throws UploadTooSlowError, UploadFragmentedError; the stream's
- * errors
- */
+/** @throws UploadTooSlowError, UploadFragmentedError; the stream's errors */
 export async function* readAtPace(
   stream: ReadableStream<Uint8Array>,
   { timeLimitMs, graceMs, bytesPerSecondMin }: UploadPace,

@@ -3,7 +3,6 @@ import { lastingTimers, type Timers } from './time.ts'
 
 const LATE = Symbol('late')
 
-/** @param onTimeout returns the result after `limitMs`, or throws @throws errors of the work within the limit */
 export const withTimeout = async <Result, Late>(
   work: Result | Promise<Result>,
   limitMs: number,

@@ -2,7 +2,6 @@
 // predefined entities, so nothing is expanded or loaded.
 import { DetailedError } from './named-error.ts'
 
-/** `detail` describes the error without content of the file. */
 export class XmlInvalidError extends DetailedError {}
 
 export interface XmlListener {
@@ -76,7 +75,6 @@ const attributesOf =
 export interface XmlScanner {
   /** Parses the next piece of the document; it may end anywhere. @throws XmlInvalidError */
   write(piece: string): void
-  /** @throws XmlInvalidError if the document is incomplete */
   end(): void
 }
 
