@@ -17,7 +17,6 @@ import { chooseSecp256k1Backend } from './secp256k1-backends.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
 export interface KeystoreDestination {
-  /** Created with mode 0700 if missing. */
   readonly directory: string
   readonly passphrase: string
   readonly workFactor: KeystoreWorkFactor
@@ -27,7 +26,6 @@ export interface AttesterKeystore {
   readonly kind: 'secp256k1' | 'ed25519'
   /** Checksummed EVM address or base58 public key. */
   readonly address: string
-  /** Absolute path. */
   readonly path: string
 }
 
@@ -69,9 +67,7 @@ const openKeystoreFile = async (path: string, text: string, passphrase: string):
 const namedAddress = (path: string): string | null =>
   /^(?:secp256k1|ed25519)-([0-9A-Za-z]+)\.(?:json|pem)$/.exec(basename(path))?.[1] ?? null
 
-/**
- * Detects damage that no MAC covers: a v3 initialization vector, or an old PEM file. It would yield a different key.
- */
+/** Detects damage that no MAC covers, for example of a v3 initialization vector. It would yield a different key. */
 const requireNamedKey = (path: string, address: string): void => {
   const named = namedAddress(path)
   if (named === null || named === address) return
@@ -79,10 +75,8 @@ const requireNamedKey = (path: string, address: string): void => {
 }
 
 /**
- * Re-encrypts a keystore with another passphrase in the current format, atomically. Returns false if nothing is to be
- * changed.
- * @throws KeystoreLockedError if neither passphrase opens it; KeystoreInvalidError if it is not a keystore;
- * AttesterMismatchError if its key doesn't match the address in its name
+ * Re-encrypts a keystore with another passphrase, atomically. Returns false if the keystore is already up to date.
+ * @throws KeystoreLockedError if neither passphrase opens it; KeystoreInvalidError; AttesterMismatchError
  */
 export const relockKeystore = async (
   path: string,
@@ -138,10 +132,7 @@ export const createAttesterKeystore = (
   return store({ kind: options.kind, privateKey }, options)
 }
 
-/**
- * Encrypts an existing key with the deployment's passphrase. @throws PrivateKeyInvalidError; KeystoreLockedError,
- * KeystoreInvalidError if a v3 keystore cannot be opened; KeystoreExistsError if the folder already has this key
- */
+/** @throws PrivateKeyInvalidError, KeystoreLockedError, KeystoreInvalidError; KeystoreExistsError */
 export const importAttesterKey = async (
   options: KeystoreDestination & { readonly source: PrivateKeySource },
 ): Promise<AttesterKeystore> => store(await parsePrivateKey(options.source), options)

@@ -1,6 +1,5 @@
-// Derives keys from passphrases on Bun's thread pool, so that a worker can sign meanwhile. The work is limited, because
-// keystores are untrusted. Source: RFC 7914 (scrypt), RFC 8018 (PBKDF2), OWASP Password Storage Cheat Sheet
-// (iterations).
+// Derives keys on Bun's thread pool, with limited work, because keystores are untrusted. Source: RFC 7914 (scrypt), RFC
+// 8018 (PBKDF2), OWASP Password Storage Cheat Sheet (iterations).
 import { pbkdf2, scrypt } from 'node:crypto'
 import { scryptAsync } from '@noble/hashes/scrypt.js'
 import { KeystoreInvalidError } from './errors.ts'

@@ -21,7 +21,6 @@ export interface ParsedPrivateKey {
   readonly privateKey: Uint8Array
 }
 
-/** Null if no format matches. */
 export const detectPrivateKeyFormat = (text: string): PrivateKeySource['format'] | null => {
   const trimmed = text.trim()
   if (trimmed === '') return null
