@@ -1,4 +1,3 @@
-// Background processes have a lower priority than signing, and the service ends them.
 import { constants, setPriority } from 'node:os'
 
 /** For a process that answers interactive requests: above other background work, below signing. */
@@ -15,11 +14,7 @@ export const stayInBackground = (priority: number = constants.priority.PRIORITY_
   }
 }
 
-/**
- * On Linux, runs this process only if no other thread needs the processor (SCHED_IDLE, sched(7)): with the lowest
- * priority alone, it would finish its time slice while a signing thread waits. Without `chrt` (util-linux or busybox),
- * only the priority applies.
- */
+/** SCHED_IDLE (sched(7)): with only the lowest priority, it would finish its time slice while another thread signs. */
 export const runWhenIdle = (): void => {
   if (process.platform !== 'linux') return
   try {
@@ -30,10 +25,7 @@ export const runWhenIdle = (): void => {
 }
 
 export interface Passes<Order> {
-  /**
-   * Calls `pass` repeatedly, each time after the milliseconds that it returned, and a last time after the order
-   * `finish`.
-   */
+  /** Calls `pass` repeatedly, after the milliseconds that it returned. The order `finish` makes a last call. */
   run(pass: () => Promise<number>): Promise<void>
   readonly newest: Exclude<Order, 'finish'> | null
 }

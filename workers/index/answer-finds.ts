@@ -6,7 +6,6 @@ import type { FoundDecisions } from './decision-finder.ts'
 import type { IndexStatus } from './decision-index.ts'
 import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
 
-/** Synchronous for a local index, asynchronous for a database. */
 interface Finder {
   search(...asked: SearchArguments): FoundDecisions | Promise<FoundDecisions>
   find(organizationId: string, uuid: string): IndexResults['find'] | Promise<IndexResults['find']>
@@ -44,7 +43,6 @@ export const tellStatus = (status: IndexStatus): void => {
   told = text
 }
 
-/** @param open returns the finder for a request @param onFailed called before a failure is reported */
 export const answerFinds = (open: () => Promise<Finder>, onFailed: () => void = () => undefined): void => {
   const answer = async ({ id, request }: IndexQuestion): Promise<void> => {
     try {

@@ -1,4 +1,4 @@
-// Messages between the service and the two processes of the decision index: one builds it, the other searches it.
+// Messages between the service and the two processes of the decision index.
 import type { ProvenLine } from '../../src/decision-log/located.ts'
 import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
@@ -32,7 +32,6 @@ export type IndexRequest = FindRequest | BuildRequest
 export interface ExportPart {
   readonly text: string
   readonly rows: number
-  /** Null after the last row. */
   readonly next: DecisionPosition | null
 }
 

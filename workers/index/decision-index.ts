@@ -1,5 +1,4 @@
-// Keeps the decision index up to date with the log, in a separate process with the lowest priority. The index can be
-// deleted and rebuilt at any time.
+// Keeps the decision index up to date with the log. The index can be deleted and rebuilt at any time.
 import { type IndexFile, openIndexFile } from '../../src/store/decision-index/file.ts'
 import type { IndexedLine } from '../../src/store/decision-index/types.ts'
 import { createIndexWriter, type IndexWriter } from '../../src/store/decision-index/writer.ts'
@@ -19,7 +18,6 @@ export interface IndexStatus {
   readonly unreadable: number
   /** Time of the newest indexed decision in Unix milliseconds; null before the first. */
   readonly newestAtMs: number | null
-  /** True if the last batch reached the end of the log. */
   readonly upToDate: boolean
 }
 
@@ -32,7 +30,6 @@ export interface DecisionIndex extends DecisionFinder {
   close(): void
 }
 
-/** Unix milliseconds: the newest of `lines`, or `before` if it is newer. */
 export const newestOf = (lines: readonly IndexedLine[], before: number | null): number | null =>
   lines.reduce<number | null>(
     (newest, line) => (line.kind === 'decision' ? Math.max(newest ?? 0, line.atMs) : newest),

@@ -1,5 +1,4 @@
-// Searches decisions: `bun decision-search.process.ts LOG-DIRECTORY INDEX-FILE`. A separate process from the builder,
-// so that no search waits for a batch. Ends with its parent.
+// Searches decisions: `bun decision-search.process.ts LOG-DIRECTORY INDEX-FILE`. Ends with its parent.
 import { NamedError } from '../../src/lib/named-error.ts'
 import { openIndexForReading } from '../../src/store/decision-index/reader.ts'
 import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'

@@ -13,10 +13,8 @@ export interface Intake {
   readonly lines: readonly IndexedLine[]
   readonly positions: readonly SlotPosition[]
   readonly cuts: readonly CutSegment[]
-  /** Includes unreadable lines. */
   readonly read: number
   readonly unreadable: number
-  /** True if the batch ended before the end of the log. */
   readonly more: boolean
 }
 
@@ -28,16 +26,12 @@ export interface LogIntake {
 
 interface ParsedLine {
   readonly line: ScannedLine
-  /** Null if the line is unreadable. */
   readonly parsed: Record<string, unknown> | null
 }
 
 const STRING = '"[^"\\\\]*"'
 const TEXT = '"([^"\\\\]*)"'
-/**
- * Start of a decision without facts, shadow and escapes, in the field order of encodeRecord: most lines match, at a
- * third of the cost of JSON.parse. Strings are matched to their end, so no part of a value is mistaken for a field.
- */
+/** Start of a decision without facts, shadow and escapes: most lines match, at a third of the cost of JSON.parse. */
 const PLAIN_DECISION = new RegExp(
   `^{"prev":${STRING},"kind":"(attestation|task)","uuid":${TEXT},"at":(\\d{1,15}),"organization":${TEXT},` +
     `"project":${TEXT},"key":${TEXT},"request":${STRING},"policy":${TEXT},"revision":${STRING},` +

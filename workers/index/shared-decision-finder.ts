@@ -11,13 +11,11 @@ import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/
 import { type FoundDecision, type FoundDecisions, matches, recordOf } from './decision-finder.ts'
 
 export interface SharedDecisionFinderOptions {
-  /** This node's log directory. */
   readonly directory: string
   readonly node: string
   readonly reader: SharedIndexReader
   /** Destination of shipped logs. If null, lines of other nodes are not shown. */
   readonly shipped: ShipTarget | null
-  /** Must match the shippers' settings. */
   readonly pieceBytes?: number
 }
 
@@ -32,9 +30,7 @@ export interface SharedDecisionFinder {
 export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions): SharedDecisionFinder => {
   const { directory, node, reader, shipped, pieceBytes } = options
 
-  /**
-   * Calls `use` with a folder that contains these lines at their original positions. Null if the log is unavailable.
-   */
+  /** Calls `use` with a folder that contains these lines. Null if the log is unavailable. */
   const withLines = async <Result>(
     of: string,
     places: readonly NodePlace[],

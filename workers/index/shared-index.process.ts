@@ -1,5 +1,4 @@
-// Builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, with a SharedIndexInput on standard
-// input and the messages of decision-index.process.ts. Ends with its parent.
+// Builds the shared index: `bun shared-index.process.ts LOG-DIRECTORY`, with a SharedIndexInput on standard input.
 
 import { nodeNameOf } from '../../src/decision-log/node-name.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'

@@ -1,5 +1,4 @@
-// Searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, with a SharedIndexInput on standard
-// input and the messages of decision-search.process.ts. Ends with its parent.
+// Searches the shared index: `bun shared-search.process.ts LOG-DIRECTORY`, with a SharedIndexInput on standard input.
 
 import { nodeNameOf } from '../../src/decision-log/node-name.ts'
 import { openShipTarget } from '../../src/object-store/ship-access.ts'

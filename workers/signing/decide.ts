@@ -22,7 +22,6 @@ import type { Definition, Policies } from './policies.ts'
 import { boundedFacts, recordOf } from './record.ts'
 import { AttestersMissingError, type Sign, type Signatures } from './sign.ts'
 
-/** Monotonic for deadlines, wall-clock time for records. */
 export interface WorkerClock {
   monotonicMs(): number
   unixMs(): number

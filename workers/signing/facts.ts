@@ -6,7 +6,6 @@ import type { CarriedFacts, EvaluationFacts, ExternalFacts, ListReader } from '.
 /** Maximum recorded addresses per list. A rule that checks every element of an array may look up more. */
 const RECORDED_LOOKUPS = 32
 
-/** A list reader that records the lists and addresses looked up. */
 export interface ListJournal extends ListReader {
   recorded(): Readonly<Record<string, RecordedList>>
 }
@@ -50,7 +49,6 @@ export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | nu
   }
 }
 
-/** Null if the job has no facts. */
 export const recordedFactsOf = (carried: CarriedFacts | null, journal: ListJournal | null): RecordedFacts | null => {
   const lists = journal?.recorded() ?? {}
   const facts: RecordedFacts = {

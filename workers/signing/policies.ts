@@ -20,8 +20,7 @@ export interface Definition {
 export interface Policies {
   define(targets: readonly Target[], revisions: readonly SentRevision[]): void
   /**
-   * Undefined if the target or its revision is missing. `preparing` while the policy is being compiled; call `prepare`
-   * to continue. @throws PolicyUnusableError if the revision does not compile
+   * Undefined if the target or its revision is missing. @throws PolicyUnusableError if the revision does not compile
    */
   find(targetId: string): Definition | 'preparing' | undefined
   /** Compiles for a few milliseconds. Returns true if the compilation of a policy has ended or failed. */
@@ -58,10 +57,8 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
     maxSize: MAX_SOURCE_CHARACTERS,
     sizeCalculation: ({ weight }) => weight,
   })
-  /** Unfinished compilations, in the order of their requests. */
   const unfinished = new Set<HeldRevision>()
 
-  /** Compiles for one turn. Returns true if the compilation has ended. */
   const advance = (held: HeldRevision): boolean => {
     const giveWayMs = monotonicMs() + TURN_MS
     try {

@@ -1,5 +1,4 @@
-// Builds decision records and appends a batch of them to the log. Personal facts are recorded only as keyed hashes. A
-// part that is too long for a log line is recorded as its hash.
+// Builds and appends decision records. Personal facts, and parts too long for a log line, are recorded as hashes.
 import type {
   DecisionRecord,
   LogRecord,
@@ -26,7 +25,6 @@ export interface RecordParts {
   readonly signed: Signatures
   /** The signed expiration; 0 if there are no signatures. */
   readonly expiration: number
-  /** Null if the policy needs no facts. */
   readonly facts: RecordedFacts | null
   readonly shadow: ShadowVerdict | null
   readonly at: number
@@ -106,9 +104,7 @@ export interface RecorderDependencies {
   readonly onWithheld: (uuids: readonly string[]) => void
 }
 
-/**
- * Appends inside the latch that the pool closes before it reassigns jobs, so that an abandoned worker records nothing.
- */
+/** Appends inside the latch that the pool closes before it reassigns jobs: an abandoned worker records nothing. */
 export const createRecorder = ({ words, segment, clock, onWithheld }: RecorderDependencies): Recorder => {
   let withheld: string[] = []
 

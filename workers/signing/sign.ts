@@ -14,7 +14,6 @@ export class AttestersMissingError extends DetailedError {}
 export interface Signatures {
   /** Checksummed EVM addresses or base58 public keys, in the order of `signatures`. */
   readonly attesters: readonly string[]
-  /** Hexadecimal with prefix 0x. */
   readonly signatures: readonly string[]
 }
 

@@ -1,6 +1,5 @@
-// The signing worker's side of the token thread. If the token does not answer in time, the job fails, and further jobs
-// fail immediately while the thread is stuck. After a failure, a key gets only a short wait, so that other keys' jobs
-// continue.
+// The signing worker's side of the token thread. A slow token fails the current job, and further jobs fail immediately
+// while the thread is stuck.
 import { threadEntry } from '../../src/program/entries.ts'
 import {
   AttesterMismatchError,
@@ -22,10 +21,7 @@ import {
 } from './token-protocol.ts'
 
 export interface TokenKeys {
-  /**
-   * @param mustAnswer true for a key that was not in use @throws TokenUnavailableError, TokenUnusableError,
-   * AttesterMismatchError
-   */
+  /** @param mustAnswer true for a key that was not in use @throws TokenUnavailableError, TokenUnusableError */
   open(reference: KeystoreReference, mustAnswer: boolean): Promise<TokenSigner>
 }
 
@@ -68,8 +64,7 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
     isSilent = false
     waiting.get(data.number)?.(data.failure)
   })
-  // The event's message quotes source code, so it is dropped. Without the thread, each caller's wait ends with an
-  // error.
+  // The event's message quotes source code. Without the thread, each caller's wait ends with an error.
   worker.addEventListener('error', () => undefined)
   say({ type: 'start', settings, signer, shared })
 

@@ -1,4 +1,3 @@
-// The result of a replay task. The core stores it, and shows it to viewers without session ids.
 import type { ReplayChange, ReplaySummary } from '../../src/policy/tools/replay.ts'
 import type { SessionReplay } from '../../src/policy/tools/session-replay.ts'
 

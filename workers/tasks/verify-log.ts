@@ -5,7 +5,6 @@ import type { TaskProgress } from './run-task.ts'
 /** Maximum problems and warnings in the result. `countersign decisions verify` prints all. */
 const PROBLEMS_SHOWN = 50
 
-/** @param onChunk called with the number of bytes read */
 export type CompareWithTree = (directory: string, onChunk: (bytes: number) => void) => Promise<TreeReport>
 
 /** @param compare if null, only the hash chains are verified */
