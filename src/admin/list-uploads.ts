@@ -30,7 +30,7 @@ export interface ListUploads {
     body: ReadableStream<Uint8Array> | null,
     work: (bytes: AsyncIterable<Uint8Array>) => Promise<Result>,
   ): Promise<Result>
-  /** Changes single entries in turn, with a pause after each. @throws ListEntriesBusyError */
+  /** Changes single entries. Owners take turns, with a pause after each. @throws ListEntriesBusyError */
   edit<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
   read<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
   /** Concurrent calls for one list share a rewrite. @throws ListUploadsBusyError */

@@ -67,7 +67,7 @@ const findIn = (piece: Buffer, uuid: string): DecisionRecord | null => {
   return null
 }
 
-/** Searches the minute after `sinceMs` (Unix milliseconds), likely periods first. @throws if the log can't be read */
+/** Searches the minute after `sinceMs` (Unix milliseconds), likely periods first. @throws DecisionLineMalformedError */
 export const findDecision = async (
   directory: string,
   uuid: string,

@@ -28,7 +28,10 @@ type ShippedName =
       readonly offset: number
     }
 
-/** Each closed segment has an object with its SHA-256. Pieces of the open segment sort by offset, for `cat`. */
+/**
+ * Each closed segment has an object with its SHA-256. Pieces of the open segment sort by offset, so that `cat` joins
+ * them.
+ */
 export const segmentObject = (node: string, slot: string, segment: string): string => `${node}/${slot}/${segment}`
 
 /** In the format of `sha256sum -c`. */

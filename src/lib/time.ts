@@ -58,8 +58,8 @@ export const systemTimers: Timers = {
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * Ignores forward jumps during the past `heldMs`: claims of other processes keep their full duration. Read it once
- * first.
+ * Returns a wall clock in Unix seconds without the forward jumps of the past `heldMs`, so that claims of other
+ * processes keep their full duration. Read it once in advance.
  */
 export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: number): (() => number) => {
   /** Wall clock minus monotonic clock, ascending, including the last reading before the past `heldMs`. */

@@ -1,7 +1,7 @@
 // Commands of modules, imported when their noun is used.
 import type { Command } from '../command-line/command.ts'
 
-/** Noun → import of the module's commands for it. */
+/** Imports of the module's commands, by noun. */
 export type ModuleCommands = Readonly<Record<string, () => Promise<readonly Command[]>>>
 
 interface CommandModule {

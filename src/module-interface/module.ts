@@ -121,7 +121,7 @@ export interface Inspection extends Pick<ModuleCore, 'config' | 'folder' | 'stor
 
 export interface Module extends ModuleSettings {
   readonly metrics?: Readonly<Record<string, MetricDefinition>>
-  /** Path from the root of the repository → import of the entry, for processes of the one-file program. */
+  /** Imports of process entries, by path from the root of the repository, for the one-file program. */
   readonly processes?: Readonly<Record<string, () => Promise<unknown>>>
   /** Environment variables for the trial of a restored backup. */
   readonly trialEnvironment?: (config: Config) => Readonly<Record<string, string>>

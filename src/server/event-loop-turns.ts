@@ -3,7 +3,7 @@ import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.
 
 type Handler<Input extends unknown[]> = (...input: Input) => Response | Promise<Response>
 
-/** Otherwise, pipelined requests could block the process: Bun parses the next one once the previous one is answered. */
+/** Delays responses to the end of the turn. Otherwise, Bun would process pipelined requests without a pause. */
 export const createTurnEnd = (endOfTurn: Timers['endOfTurn'] = systemTimers.endOfTurn) => {
   let turn: Promise<void> | null = null
 

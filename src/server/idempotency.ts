@@ -15,11 +15,9 @@ export interface StoredAnswer {
 
 export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
-  /**
-   * Reuse the uuid of an earlier request on this node, signed at `uuidSinceSeconds` (0: unknown) or later, if at all.
-   */
+  /** Reuse the uuid of an earlier request, which this node may have signed since `uuidSinceSeconds` (0: unknown). */
   | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly uuidSinceSeconds: number }
-  /** Until then, another request holds the claim, or an attestation that another node may have signed is valid. */
+  /** Until the expiration, another request holds the claim, or another node may have signed an attestation. */
   | {
       readonly outcome: 'in-flight'
       readonly expiresAtSeconds: number

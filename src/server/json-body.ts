@@ -23,7 +23,7 @@ class BodyTooLargeError extends CountersignError {
   }
 }
 
-/** Sent twice, for example. A proxy and this server must not read different sizes. */
+/** Content-Length is malformed or was sent twice. A proxy and this server must not read different sizes. */
 export class ContentLengthInvalidError extends fixedError(
   'INVALID_REQUEST',
   'the Content-Length header must be a whole number',

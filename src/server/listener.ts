@@ -86,7 +86,9 @@ export const startListener = (options: ListenerOptions): Listener => {
       return pacer === undefined ? make() : pacer.refuse(make)
     }
   })
-  /** Otherwise, Bun would answer `GET /a/search` with the route `GET /a/:id` if only `POST /a/search` exists. */
+  /**
+   * Refuses other methods. Otherwise, Bun would route `GET /a/search` to `GET /a/:id` if only `POST /a/search` exists.
+   */
   const refusalsFor = (methods: readonly string[]) => {
     const answered = answersHead ? [...methods, 'HEAD'] : methods
     return Object.fromEntries(METHODS.filter((method) => !answered.includes(method)).map((name) => [name, otherwise]))

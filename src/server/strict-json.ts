@@ -15,7 +15,7 @@ export const JSON_DEPTH_MAX = 16
 
 /** Maximum members and further elements of a document: more than the largest batch has. */
 const JSON_VALUES_MAX = 32_768
-/** Each costs as much as twenty plain characters. A client may escape all non-ASCII characters of a name or comment. */
+/** Maximum escape sequences, each as expensive as twenty characters. Enough for names and comments in any script. */
 const JSON_ESCAPES_MAX = 4_096
 
 const QUOTE = 34

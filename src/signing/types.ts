@@ -85,7 +85,7 @@ export interface EvmAttester {
   readonly address: string
   /** The address as a number, for the ascending order of signers in v1. */
   readonly order: bigint
-  /** Hexadecimal with prefix 0x, 65 bytes. @throws SignerUnusableError unless 32 bytes, and after `erase` */
+  /** Returns 65 bytes as `0x` hex. @throws SignerUnusableError unless the digest has 32 bytes, or after `erase` */
   signDigest(digest: Uint8Array): string
 }
 
@@ -93,7 +93,7 @@ export interface SolanaAttester {
   readonly id: string
   /** Base58 public key. */
   readonly address: string
-  /** Hexadecimal with prefix 0x, 64 bytes. @throws SignerUnusableError unless 32 bytes, and after `erase` */
+  /** Returns 64 bytes as `0x` hex. @throws SignerUnusableError unless the message has 32 bytes, or after `erase` */
   signMessage(message: Uint8Array): string
 }
 

@@ -14,7 +14,7 @@ const route = declareRoutes('Decisions')
 const DAYS_MAX = 8
 const HOURS = 24
 const HOUR_MS = 3_600_000
-/** The day on which the clock is turned back by an hour. */
+/** Length of the day on which the clock is turned back by an hour. */
 const DAY_MAX_MS = 25 * HOUR_MS
 
 const LATENCY = nullable(

@@ -25,7 +25,9 @@ const DAY_SECONDS = 86_400
 const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id = sessions.organization_id
   AND event.session_id = sessions.id AND event.kind = 'status'`
 
-/** A session once submitted keeps its evidence as long as a rejected one; once completed, as a completed one. */
+/**
+ * Once submitted, a session keeps its evidence at least as long as a rejected one; once completed, as a completed one.
+ */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
   JOIN sessions ON sessions.organization_id = kept.organization_id AND sessions.id = kept.session_id

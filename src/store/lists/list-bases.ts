@@ -146,7 +146,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       return 'activated'
     }),
 
-  /** Keeps an unused base until an approval, at most until the given time. @throws ListLimitError */
+  /** Keeps an unused base for an approval, until the given time. @throws ListLimitError */
   keepStaged: (id: string, untilSeconds: number): Promise<void> =>
     scope.write(async (own) => {
       await BASES.updateAll(own, { id, retiredAtSeconds: null }, { createdAtSeconds: untilSeconds })

@@ -96,7 +96,7 @@ const withUserId = async (transaction: Transaction, organizationId: string, pers
   userId: pairwiseUserId(await readUserKey(transaction), organizationId, personId),
 })
 
-/** Returns the person known by one of the session's proven wallets. Creates a new person if several are known. */
+/** Returns the person of the session's proven wallets. Creates a person if none or several are known. */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, id, checkType, environment } = session
   // Serializes completions: two concurrent sessions of one person would otherwise create two persons.

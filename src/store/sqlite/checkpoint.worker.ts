@@ -50,7 +50,7 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     lastMs = performance.now()
     try {
       const { pages, areAllMoved } = checkpoint('PASSIVE')
-      // While writers continue, the log never becomes empty. If it is long, block writers to checkpoint the short rest.
+      // While writers continue, the log never becomes empty. If it is long, block writers to checkpoint the remainder.
       const isLogDone =
         pages >= RESTART_PAGES ? checkpoint('RESTART').areAllMoved : areAllMoved && Atomics.load(commits, 0) === now
       if (isLogDone) beginLog.immediate()

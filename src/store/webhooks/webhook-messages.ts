@@ -122,7 +122,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     }, DURABILITY)
   },
 
-  /** Returns false if the message was settled in the meantime, or by another attempt. A delivery always counts. */
+  /** Returns false if the message is settled, or if another attempt has begun; a delivery counts even then. */
   settle: async (
     { organizationId, id, attempts }: Pick<WebhookMessage, 'organizationId' | 'id' | 'attempts'>,
     outcome: WebhookOutcome,
