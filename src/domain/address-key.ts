@@ -1,5 +1,5 @@
-// An address as bytes: 20 on all EVM chains, and 32 on Solana. Lists are stored, sorted and searched by these keys, so
-// that no spelling of an address evades a list (threats row 11).
+// Addresses as bytes: 20 on EVM chains, 32 on Solana. Lists use these keys, so that no spelling of an address evades a
+// list (threats row 11).
 import bs58 from 'bs58'
 import { BASE58_DIGITS } from '../lib/base58.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type WalletAddress,
 } from './address.ts'
 
-/** Number of bytes of a key, which also distinguishes the two families. */
+/** Bytes of a key; also distinguishes the two families. */
 export type KeyWidth = 20 | 32
 export const EVM_KEY_WIDTH = 20
 export const SOLANA_KEY_WIDTH = 32
@@ -18,10 +18,9 @@ export const KEY_WIDTHS: readonly KeyWidth[] = [EVM_KEY_WIDTH, SOLANA_KEY_WIDTH]
 
 const EVM_WORDS = 5
 const SOLANA_WORDS = 8
-/** Words of the widest key. */
 export const KEY_WORDS_MAX = SOLANA_WORDS
 
-/** Hex digit → its value. 255 for any other code below 128. */
+/** Value of each hex digit; 255 for other codes below 128. */
 const HEX_DIGITS = new Uint8Array(128).fill(255)
 for (const [value, character] of [...'0123456789abcdef'].entries()) HEX_DIGITS[character.charCodeAt(0)] = value
 
@@ -40,14 +39,14 @@ const readHexWords = (text: string, words: Uint32Array): boolean => {
   return seen < 16
 }
 
-/** Number of base58 digits per group: five stay below 2^30, so the product with a limb is exact as a double. */
+/** Base58 digits per group. Five stay below 2^30, so the product with a limb is exact as a double. */
 const GROUP_DIGITS = 5
-/** Groups for 45 digits: 32 bytes have at most 44. */
+/** Enough for 45 digits; 32 bytes have at most 44. */
 const GROUPS = 9
 const LIMB = 2 ** 16
 const LIMBS = 16
 
-/** Limbs, least significant first, of 58^(5 × group), by group, starting with the last digits. */
+/** Limbs of 58^(5 × group), least significant first, by group, starting with the last digits. */
 const POWERS = new Float64Array(GROUPS * LIMBS)
 for (let group = 0, power = 1n; group < GROUPS; group++, power *= 58n ** BigInt(GROUP_DIGITS)) {
   for (let limb = 0, rest = power; limb < LIMBS; limb++, rest >>= 16n) {
@@ -55,25 +54,22 @@ for (let group = 0, power = 1n; group < GROUPS; group++, power *= 58n ** BigInt(
   }
 }
 
-/** Limb → the first group with a power that reaches it. */
+/** First group with a power that reaches each limb. */
 const FIRST_GROUPS = Uint8Array.from({ length: LIMBS }, (_, limb) =>
   Array.from({ length: GROUPS }, (__, group) => POWERS[group * LIMBS + limb]!).findIndex((power) => power > 0),
 )
 
-/** The groups of the current text. Can be reused because this code is synchronous. */
+/** Groups of the current text. Shared because this code is synchronous. */
 const values = new Float64Array(GROUPS)
 
-/** Returns one limb of the number, before carries: nine products of at most 2^46, exact as a double. */
+/** Returns a limb before carries: the sum of nine products of at most 2^46, exact as a double. */
 const sumOf = (limb: number, groups: number): number => {
   let sum = 0
   for (let group = FIRST_GROUPS[limb]!; group < groups; group++) sum += values[group]! * POWERS[group * LIMBS + limb]!
   return sum
 }
 
-/**
- * Each limb is a sum over groups of digits, and carries are computed last. Takes a third of the time of processing
- * single digits.
- */
+/** Limbs are sums over groups of digits, and carries come last: three times as fast as single digits. */
 const readBase58Words = (text: string, words: Uint32Array): boolean => {
   let seen = 0
   let groups = 0
@@ -87,7 +83,7 @@ const readBase58Words = (text: string, words: Uint32Array): boolean => {
     }
     values[groups++] = value
   }
-  // Digits are below 58: only an invalid character sets this bit.
+  // Digits are below 58, so only an invalid character sets this bit.
   if (seen >= 128) return false
   let carry = 0
   for (let word = SOLANA_WORDS - 1, limb = 0; word >= 0; word--, limb += 2) {
@@ -102,12 +98,11 @@ const readBase58Words = (text: string, words: Uint32Array): boolean => {
 }
 
 /**
- * Reads a canonical address (domain/address.ts) as big-endian 32-bit words, most significant first. Returns their
- * number: 5 or 8, or 0 if the text is neither kind of address.
- * @param words at least KEY_WORDS_MAX long
+ * Reads a canonical address as big-endian 32-bit words, most significant first. Returns their number: 5 or 8, or 0 if
+ * it isn't an address. @param words at least KEY_WORDS_MAX long
  */
 export const readAddressWords = (canonicalAddress: string, words: Uint32Array): 0 | 5 | 8 => {
-  // Base58 has no digit 0, so an EVM address cannot be read as a Solana address.
+  // Base58 has no digit 0, so an EVM address can't be mistaken for a Solana address.
   if (canonicalAddress.charCodeAt(0) === 48) {
     return canonicalAddress.length === 42 && readHexWords(canonicalAddress, words) ? EVM_WORDS : 0
   }
@@ -115,14 +110,11 @@ export const readAddressWords = (canonicalAddress: string, words: Uint32Array): 
   return length >= 32 && length <= 44 && readBase58Words(canonicalAddress, words) ? SOLANA_WORDS : 0
 }
 
-/** Null if the text is not an address. */
 export const parseAnyAddress = (text: string): WalletAddress | null => parseEvmAddress(text) ?? parseSolanaAddress(text)
 
 const scratch = new Uint32Array(KEY_WORDS_MAX)
 
-/**
- * Writes the key of a canonical address at an offset and returns its width. @throws RangeError if it is not an address
- */
+/** Writes the key of a canonical address and returns its width. @throws RangeError for other text */
 export const writeAddressKey = (canonicalAddress: string, into: Uint8Array, offset: number): KeyWidth => {
   const count = readAddressWords(canonicalAddress, scratch)
   if (count === 0) throw new RangeError('not a canonical address')
@@ -136,13 +128,13 @@ export const writeAddressKey = (canonicalAddress: string, into: Uint8Array, offs
   return count === EVM_WORDS ? EVM_KEY_WIDTH : SOLANA_KEY_WIDTH
 }
 
-/** Returns the key of a canonical address: 20 or 32 bytes. @throws RangeError if it is not an address */
+/** Returns the key of a canonical address. @throws RangeError for other text */
 export const addressKey = (canonicalAddress: string): Uint8Array => {
   const bytes = new Uint8Array(SOLANA_KEY_WIDTH)
   return bytes.slice(0, writeAddressKey(canonicalAddress, bytes, 0))
 }
 
-/** @throws RangeError for a key that is not 20 or 32 bytes long */
+/** @throws RangeError unless the key has 20 or 32 bytes */
 export const addressOfKey = (key: Uint8Array): WalletAddress => {
   if (key.length === EVM_KEY_WIDTH)
     return `0x${Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')}` as EvmAddress
@@ -150,5 +142,4 @@ export const addressOfKey = (key: Uint8Array): WalletAddress => {
   throw new RangeError('a key must have 20 or 32 bytes')
 }
 
-/** For comparing keys in a map or a set. */
 export const hexOfKey = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')

@@ -1,6 +1,5 @@
-// A set of addresses in one block of shared memory: filled once, then read by any number of threads without a copy.
-// Keys are stored completely and in order, so that lookups are exact. An index over their first bits selects a few
-// candidates for a binary search, regardless of the distribution of addresses.
+// A set of addresses in shared memory, filled once, then read by any number of threads. An index over the first bits of
+// the sorted keys leaves a few candidates for a binary search.
 
 import { NamedError } from '../lib/named-error.ts'
 import {
@@ -12,17 +11,17 @@ import {
   SOLANA_KEY_WIDTH,
 } from './address-key.ts'
 
-/** Number of header words: the counts of EVM and Solana keys. Each family's index and keys follow. */
+/** The counts of EVM and Solana keys. Each family's index and keys follow. */
 const HEADER_WORDS = 2
 const WORD_BYTES = 4
-/** Words per cache line. Key arrays are aligned to cache lines, so that few keys span two lines. */
+/** Words per cache line. Key arrays are aligned, so that few keys span two lines. */
 const LINE_WORDS = 16
 
 interface Section {
   readonly width: KeyWidth
   readonly keyWords: number
   readonly count: number
-  /** Number of leading bits of a key that select its index entry. */
+  /** Leading bits of a key that select its index entry. */
   readonly bits: number
   /** Word offsets. */
   readonly index: number
@@ -32,7 +31,7 @@ interface Section {
 
 const layOut = (width: KeyWidth, count: number, start: number): Section => {
   const keyWords = width / WORD_BYTES
-  // One to two keys per entry: each additional key would be another cache miss.
+  // One or two keys per entry, because each further key would be a cache miss.
   const bits = count < 2 ? 0 : Math.floor(Math.log2(count))
   if (count === 0) return { width, keyWords, count, bits, index: start, keys: start, end: start }
   const keys = Math.ceil((start + 2 ** bits + 1) / LINE_WORDS) * LINE_WORDS
@@ -46,13 +45,11 @@ const layOutBoth = (evmCount: number, solanaCount: number): { evm: Section; sola
 
 const bucketOf = (firstWord: number, bits: number): number => (bits === 0 ? 0 : firstWord >>> (32 - bits))
 
-/** The keys do not match what was announced: out of order, repeated, too many or too few. */
+/** Keys are out of order, repeated, too many or too few. */
 export class AddressSetInvalidError extends NamedError {}
 
 export interface AddressSetBuilder {
-  /**
-   * Appends complete keys of one width, ascending as bytes. They must follow the keys of the last call for this width.
-   */
+  /** Appends complete keys of one width in ascending order, after the keys of the previous call for this width. */
   append(width: KeyWidth, keys: Uint8Array): void
   finish(): SharedArrayBuffer
 }
@@ -60,14 +57,11 @@ export interface AddressSetBuilder {
 interface Filling {
   readonly section: Section
   filled: number
-  /** Index entries below this number are written. */
+  /** Index entries below this are written. */
   nextBucket: number
 }
 
-/**
- * Fills a set in slices, so that a large set does not block its thread.
- * @throws AddressSetInvalidError from append and finish
- */
+/** Fills a set in slices that don't block the thread. @throws AddressSetInvalidError from append and finish */
 export const createAddressSetBuilder = (evmCount: number, solanaCount: number): AddressSetBuilder => {
   const sections = layOutBoth(evmCount, solanaCount)
   const shared = new SharedArrayBuffer(sections.solana.end * WORD_BYTES)
@@ -99,7 +93,7 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
       const start = section.keys + filling.filled * section.keyWords
       const target = Buffer.from(shared, start * WORD_BYTES, keys.length)
       target.set(keys)
-      // Keys are big-endian bytes; this machine's words are little-endian, like on all machines that Bun supports.
+      // Keys are big-endian; all machines that Bun supports are little-endian.
       target.swap32()
       for (let key = 0; key < added; key++) {
         const at = start + key * section.keyWords
@@ -129,14 +123,11 @@ export const EMPTY_ADDRESS_SET = createAddressSetBuilder(0, 0).finish()
 export interface AddressSet {
   readonly evmCount: number
   readonly solanaCount: number
-  /** Expects canonical text (domain/address.ts). Returns false if the text is not an address. */
+  /** Expects canonical text; returns false for text that isn't an address. */
   has(canonicalAddress: string): boolean
 }
 
-/**
- * The last key that was looked up, because one wallet is looked up in several lists. Can be reused because this code is
- * synchronous.
- */
+/** Last looked-up key, because a wallet is looked up in several lists. Shared because this code is synchronous. */
 const key = new Uint32Array(KEY_WORDS_MAX)
 let keyText = ''
 let keyWords = 0
@@ -170,7 +161,6 @@ const search = (words: Uint32Array, section: Section): boolean => {
   return false
 }
 
-/** A set can have any number of views. */
 export const openAddressSet = (shared: SharedArrayBuffer): AddressSet => {
   const words = new Uint32Array(shared)
   const evmCount = words[0]!

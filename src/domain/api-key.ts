@@ -1,14 +1,13 @@
-// API keys: their text, checksum, hash and status. A key is shown once; only its id and SHA-256 hash are stored.
-// Source: decisions §1, "Keys".
+// API keys. A key is shown once; only its id and SHA-256 hash are stored. Source: decisions §1, "Keys".
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { BASE62_ALPHABET, randomBase62 } from './identifier.ts'
 
 export type ApiKeyKind = 'attestation' | 'identity' | 'admin'
 export type ApiKeyEnvironment = 'live' | 'test'
-/** `deployment`: an admin key that may also administer the deployment. Not part of any kind; granted manually. */
+/** `deployment`: for admin keys that may also administer the deployment; granted manually. */
 export type ApiKeyScope = 'attestation' | 'identity' | 'admin' | 'deployment'
 
-/** The scopes of each kind of key. A valid key without the scope gets a 403 response. */
+/** A valid key without the required scope gets a 403 response. */
 export const SCOPES_BY_KIND: Readonly<Record<ApiKeyKind, readonly ApiKeyScope[]>> = {
   attestation: ['attestation'],
   identity: ['identity'],
@@ -28,7 +27,7 @@ export interface ApiKeyRateLimit {
 
 export const DEFAULT_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 1_000, burst: 2_000 }
 
-/** Data of a key without anything that could replace the key. */
+/** Data that can't replace the key. */
 export interface ApiKeyRecord {
   readonly keyId: string
   readonly organizationId: string
@@ -37,18 +36,18 @@ export interface ApiKeyRecord {
   readonly scopes: readonly ApiKeyScope[]
   readonly name: string
   readonly createdAtSeconds: number
-  /** The first second in which the key no longer works. Null if it does not expire. */
+  /** First second in which the key no longer works; null if it doesn't expire. */
   readonly expiresAtSeconds: number | null
   readonly revokedAtSeconds: number | null
-  /** Accurate to a few seconds. Null if never used. */
+  /** Accurate to a few seconds; null if never used. */
   readonly lastUsedAtSeconds: number | null
-  /** The key that replaced this one. Null if it was not regenerated. */
+  /** Key that replaced this one when it was regenerated; null if none. */
   readonly replacedByKeyId: string | null
   /** Null for no limit. */
   readonly rateLimit: ApiKeyRateLimit | null
 }
 
-/** A record with the data to recognize its key. Stays inside the process: never listed, logged or returned. */
+/** Data to recognize a key: never listed, logged or returned. */
 export interface ApiKeyCredential extends ApiKeyRecord {
   readonly hash: Uint8Array
 }
@@ -74,7 +73,7 @@ const PREFIXES = new Map(
   ),
 )
 
-/** Char code → base62 digit. -1 for any other code below 128. */
+/** Base62 digit of each char code; -1 for other codes below 128. */
 const DIGITS = new Int8Array(128).fill(-1)
 for (const [digit, character] of [...BASE62_ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = digit
 
@@ -94,14 +93,11 @@ const toFixedBase62 = (value: bigint, length: number): string => {
 }
 
 export interface MintedApiKey extends ParsedApiKey {
-  /** The key itself. It is returned once, to the requester only. */
+  /** The key itself, returned once to the requester. */
   readonly text: string
 }
 
-/**
- * Creates a new key: prefix, 12 characters of id, 32 random bytes as 43 base62 characters, and the CRC-32 of all of
- * these as 6.
- */
+/** A key consists of a prefix, 12 characters of id, 32 random bytes as 43 base62 characters, and a CRC-32 as 6. */
 export const mintApiKey = (kind: ApiKeyKind, environment: ApiKeyEnvironment): MintedApiKey => {
   const keyId = randomBase62(KEY_ID_LENGTH)
   const secret = toFixedBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_LENGTH)
@@ -110,10 +106,7 @@ export const mintApiKey = (kind: ApiKeyKind, environment: ApiKeyEnvironment): Mi
   return { kind, environment, keyId, text }
 }
 
-/**
- * Null if malformed. A CRC detects every typing error in one character, so most wrong keys are rejected without a
- * lookup. It proves nothing about the sender of the key.
- */
+/** Null if malformed. The CRC detects every typo in one character without a lookup; it proves nothing else. */
 export const parseApiKey = (text: string): ParsedApiKey | null => {
   if (text.length !== API_KEY_LENGTH) return null
   const prefix = PREFIXES.get(text.slice(0, PREFIX_LENGTH))
@@ -130,11 +123,11 @@ export const parseApiKey = (text: string): ParsedApiKey | null => {
   return { kind: prefix.kind, environment: prefix.environment, keyId }
 }
 
-/** Returns the key id in a text with a key's length, which may not be a key. Null for any other length. */
+/** Returns the key id in any text with a key's length; null for other lengths. */
 export const possibleKeyId = (text: string): string | null =>
   text.length === API_KEY_LENGTH ? text.slice(PREFIX_LENGTH, PREFIX_LENGTH + KEY_ID_LENGTH) : null
 
-/** 32 bytes. The secret has 256 random bits, so a slow hash is unnecessary. */
+/** 32 bytes. The secret has 256 random bits, so it needs no slow hash. */
 export const hashApiKey = (text: string): Uint8Array => {
   const hash = new Uint8Array(32)
   Bun.SHA256.hash(text, hash)
@@ -143,7 +136,7 @@ export const hashApiKey = (text: string): Uint8Array => {
 
 const compared = new Uint8Array(32)
 
-/** Compares in constant time (threats row 21). For an unknown key id, compare with any 32 bytes too. */
+/** Takes constant time (threats row 21). For an unknown key id, call it with any 32 bytes. */
 export const matchesApiKey = (text: string, hash: Uint8Array): boolean => {
   Bun.SHA256.hash(text, compared)
   return timingSafeEqual(compared, hash)
@@ -151,7 +144,6 @@ export const matchesApiKey = (text: string, hash: Uint8Array): boolean => {
 
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked'
 
-/** Returns the key's status at this moment. Only `active` keys work. */
 export const apiKeyStatus = (
   key: Pick<ApiKeyRecord, 'expiresAtSeconds' | 'revokedAtSeconds'>,
   nowSeconds: number,

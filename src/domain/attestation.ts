@@ -1,27 +1,23 @@
-// One decoded request of the attestation API: canonical, typed and complete. Created by the decoders (src/attestation),
-// and used by sources of facts, workers, rules, signatures and records. Its external forms are the request bodies and
-// the decision record (src/decision-log/types.ts).
+// A decoded request of the attestation API, as used by sources of facts, rules, signatures and records.
 import type { WalletAddress } from './address.ts'
 import type { Chain } from './chain.ts'
 
 export const LIFETIME_SECONDS_MAX = 3_600
 
-/**
- * A v2 request or a v1 task (spec, "Attestation request (v2)", "Task request"): the data that rules read and keys sign.
- */
+/** v2 request or v1 task (spec, "Attestation request (v2)", "Task request"). */
 export interface AttestationRequest {
   readonly chain: Chain
   readonly from: WalletAddress
-  /** The user for whom `from`, a relayer, sends; empty if not specified. Screened and recorded, never signed. */
+  /** User for whom the relayer `from` sends; empty if not sent. Screened and recorded, never signed. */
   readonly onBehalf: WalletAddress | ''
-  /** The zero address if the request specifies a project instead of a contract. */
+  /** The zero address if the request names a project instead of a contract. */
   readonly to: WalletAddress
   /** Wei or lamports, canonical decimal. */
   readonly value: string
-  /** `0x` hex exactly as sent, because it is signed verbatim. */
+  /** `0x` hex as sent, because it is signed unchanged. */
   readonly data: string
-  /** Canonical text of an IP address, at most 64 characters; empty if not sent. */
+  /** Canonical IP address of at most 64 characters; empty if not sent. */
   readonly userIp: string
-  /** Unix seconds of the request's arrival. */
+  /** Arrival of the request in Unix seconds. */
   readonly nowSeconds: number
 }

@@ -1,4 +1,4 @@
-// The supported chains (spec, chain table; ids from decisions §2). A deployment can add others.
+// Supported chains (spec, chain table; ids from decisions §2), to which a deployment can add others.
 
 export type ChainFamily = 'evm' | 'solana'
 
@@ -35,10 +35,10 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   evm('megaeth-testnet', 6343),
 ]
 
-/** EIP-155 ids of public test networks and the default chains of local nodes. */
+/** Public test networks, and the defaults of local nodes. */
 const TEST_CHAIN_IDS: ReadonlySet<number> = new Set([11155111, 6343, 1337, 31337])
 
-/** Returns false for Solana, whose statements do not specify a cluster. */
+/** False for Solana, whose statements don't name a cluster. */
 export const isTestNetwork = (chain: Chain): boolean => chain.family === 'evm' && TEST_CHAIN_IDS.has(chain.chainId)
 
 /** Older names that clients still send (decisions §2). */
@@ -50,16 +50,13 @@ export const CHAIN_ALIASES: Readonly<Record<string, string>> = {
 
 export interface ChainTable {
   readonly chains: readonly Chain[]
-  /** Finds a chain by the name or alias in v2 requests. */
+  /** By the name or alias in v2 requests. */
   byName(name: string): Chain | undefined
-  /** Finds a chain by the EIP-155 id in v1 requests. */
+  /** By the EIP-155 id in v1 requests. */
   byId(chainId: number): EvmChain | undefined
 }
 
-/**
- * Returns the built-in chains and the deployment's own.
- * @throws Error if two chains share a name or an id: a signature's meaning would depend on their order
- */
+/** @throws Error for a repeated name or id, because the meaning of a signature would depend on the order */
 export const createChainTable = (added: readonly EvmChain[] = []): ChainTable => {
   const names = new Map<string, Chain>()
   const ids = new Map<number, EvmChain>()

@@ -1,14 +1,11 @@
-// Finds conditions in a policy's text by line: for editors, whose text is rarely a complete document.
+// Finds conditions line by line, because the text in an editor is rarely a complete document.
 
 export const CONDITION_KEYS: ReadonlySet<string> = new Set(['allow', 'deny', 'require', 'review'])
 
 const KEY = /^\s*(?:-\s+)?([\w-]+):(?:\s|$)/
 const indentOf = (text: string): number => /^\s*/.exec(text)?.[0].length ?? 0
 
-/**
- * Returns whether a line contains a condition: after its key, or indented on the lines below the key.
- * @param lineAt returns the text of a line by its number from 0
- */
+/** Whether a line contains a condition, after its key or indented below it. @param lineAt lines start at 0 */
 export const isInCondition = (lineAt: (number: number) => string, number: number): boolean => {
   const text = lineAt(number)
   const own = KEY.exec(text)

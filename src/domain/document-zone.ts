@@ -1,21 +1,21 @@
-// The content of the machine-readable zone of an identity document. Source: ICAO 9303-3 §4.
+// Content of the machine-readable zone of an identity document. Source: ICAO 9303-3 §4.
 
 export type ZoneFormat = 'TD1' | 'TD2' | 'TD3'
 
 export interface Zone {
   readonly format: ZoneFormat
-  /** For example `P` or `ID`, without fillers. */
+  /** Without fillers, such as `P` or `ID`. */
   readonly type: string
-  /** Three characters as in the zone; see states.ts. */
+  /** Three characters, as in the zone (states.ts). */
   readonly issuer: string
   readonly nationality: string
   readonly number: string
   readonly surname: string
   /** Empty if the document has only one name. */
   readonly givenNames: string
-  /** True if the names fill their line, so they may be cut off. */
+  /** The names fill their line, so they may be cut off. */
   readonly namesCut: boolean
-  /** `YYYY-MM-DD`. Null if the zone omits the month or the day. */
+  /** `YYYY-MM-DD`; null if the zone omits the month or the day. */
   readonly birthDate: string | null
   readonly expiryDate: string
   readonly sex: 'M' | 'F' | null

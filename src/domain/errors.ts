@@ -1,5 +1,5 @@
-// Errors that callers may see. `detail` is predefined text for the caller; the cause stays internal. A denial is never
-// an error (invariant 1): it is a Verdict.
+// Errors for callers. `detail` is predefined text for the caller; the cause stays internal. A denial is a Verdict,
+// never an error (invariant 1).
 
 import { DetailedError } from '../lib/named-error.ts'
 import type { ProcessRole } from './process-role.ts'
@@ -45,11 +45,11 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 export interface CountersignErrorOptions {
-  /** The original error. Only its class is logged: its text is never sent or logged. */
+  /** Only its class is logged; its text is never sent or logged. */
   readonly cause?: unknown
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** The request is known to have left no signature and no decision record: it may be repeated with another uuid. */
+  /** No signature and no decision record were left, so the request can be repeated with another uuid. */
   readonly nothingSigned?: boolean
 }
 
@@ -66,9 +66,7 @@ export class CountersignError extends DetailedError {
   }
 }
 
-/**
- * Returns the base class of an error with a constant code and text: `class LinkUnknownError extends fixedError(…) {}`.
- */
+/** Base class of errors with a constant text: `class LinkUnknownError extends fixedError(…) {}`. */
 export const fixedError = (code: ErrorCode, detail: string, options: CountersignErrorOptions = {}) =>
   class extends CountersignError {
     constructor() {
@@ -85,7 +83,7 @@ export class FieldMissingError extends CountersignError {
   }
 }
 
-/** A field is present but invalid. `rule` describes what is expected, never what was sent. */
+/** `rule` describes the expected value and never repeats the input. */
 export class FieldInvalidError extends CountersignError {
   readonly field: string
   readonly rule: string
@@ -96,9 +94,9 @@ export class FieldInvalidError extends CountersignError {
   }
 }
 
-/** Spec, Errors row 3. `value` is the chain id (v1) or the chain name (v2), truncated to a readable length. */
+/** Spec, Errors row 3. `value`: chain id (v1) or name (v2), shortened. */
 export class ChainUnsupportedError extends CountersignError {
-  /** Names of similar supported chains. Not part of the text, which clients compare. */
+  /** Similar names of supported chains. Not in the text, because clients compare it. */
   readonly near: readonly string[]
   constructor(value: string, near: readonly string[] = []) {
     super('UNSUPPORTED_CHAIN', `unsupported chain ID ${value}`)
@@ -106,14 +104,14 @@ export class ChainUnsupportedError extends CountersignError {
   }
 }
 
-/** Spec, Errors row 1: there is no policy for the address (or, for a project, the verification hash). */
+/** Spec, Errors row 1: the address or verification hash has no policy. */
 export class PolicyMissingError extends CountersignError {
   constructor(kind: 'address' | 'verification hash', value: string) {
     super('POLICY_NOT_FOUND', `request validation failed: failed to get policy ID for ${kind} ${value}`)
   }
 }
 
-/** A test key requests something that a live chain would accept (403). */
+/** A test key requests a result that live chains accept (403). */
 export class TestKeyOnLiveChainError extends fixedError(
   'FORBIDDEN_SCOPE',
   'a test key cannot create tasks, and can create attestations only for test networks: use a live key',
@@ -126,24 +124,21 @@ export class DeadlineExceededError extends CountersignError {
   }
 }
 
-/** A part required for the answer is unavailable: no verdict and no signature (decisions §2). */
+/** A required part is unavailable: no verdict and no signature (decisions §2). */
 export class DependencyUnavailableError extends CountersignError {
   constructor(detail: string, options: CountersignErrorOptions = {}) {
     super('DEPENDENCY_UNAVAILABLE', detail, { retryAfterSeconds: 1, ...options })
   }
 }
 
-/**
- * Data sealed with an organization's key cannot be stored, because the key was replaced in the meantime (503). Sealing
- * it again works.
- */
+/** The organization's key was replaced before data sealed with it was stored (503). Sealing it again works. */
 export class OrganizationKeyExchangedError extends fixedError(
   'OVERLOADED',
   'the organization’s key was replaced during the request; retry',
   { retryAfterSeconds: 1 },
 ) {}
 
-/** Another process of the deployment serves this (409: a retry here does not help). */
+/** Another process serves this. 409, because a retry here doesn't help. */
 export class RoleNotServedError extends CountersignError {
   constructor(role: ProcessRole) {
     super(

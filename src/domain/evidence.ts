@@ -1,4 +1,4 @@
-// A stored piece of a session's evidence: its record in the store. Its content is an encrypted file.
+// Record of a piece of evidence, whose content is an encrypted file.
 import type { ByBrowser } from './wallet.ts'
 
 export interface EvidenceRecord {
@@ -12,12 +12,12 @@ export interface EvidenceRecord {
   readonly wrappedKey: Uint8Array
   /** Null for fields. */
   readonly sealedName: Uint8Array | null
-  /** Names of the filled fields. Empty for a document. */
+  /** Names of the filled fields; empty for a document. */
   readonly fieldNames: readonly string[]
 }
 
 export interface NewEvidenceRecord extends EvidenceRecord {
-  /** The organization's wrapped key that sealed `wrappedKey`. */
+  /** Wrapped key of the organization that sealed `wrappedKey`. */
   readonly sealedUnder: Uint8Array
 }
 

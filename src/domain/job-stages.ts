@@ -1,17 +1,16 @@
-// When a traced job reached each stage: the pool and its worker write the times, and the trace reads them. Other jobs
-// have no such object.
+// Times at which a traced job reached each stage. Other jobs have no such object.
 
-/** Times in the worker, in milliseconds of its own clock. 0 if not reached. */
+/** Milliseconds of the worker's clock; 0 if not reached. */
 export interface WorkerStages {
   evaluatingMs: number
   signingMs: number
   decidedMs: number
-  /** The append of the job's batch to the decision log. */
+  /** Start of the append of the job's batch to the decision log. */
   recordingMs: number
   recordedMs: number
 }
 
-/** In milliseconds of the main thread's monotonic clock. 0 if not reached. A job that is sent again is timed again. */
+/** Milliseconds of the main thread's monotonic clock; 0 if not reached. A job that is sent again is timed again. */
 export interface JobStages {
   dispatchedMs: number
   answeredMs: number

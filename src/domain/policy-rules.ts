@@ -1,14 +1,12 @@
-// Reads and changes single rules in the YAML text of a policy. Text outside the change, including comments, stays as it
-// is. Source: https://eemeli.org/yaml/#cst-parser.
+// Reads and changes single rules in a policy's YAML. The rest of the text, including comments, is unchanged. Source:
+// https://eemeli.org/yaml/#cst-parser.
 import { Composer, CST, isMap, isScalar, isSeq, Parser, type Scalar, stringify, type YAMLMap } from 'yaml'
 import { CONDITION_KEYS } from './condition-lines.ts'
 
 export interface RuleText {
   readonly id: string
-  /** `allow`, `deny`, `require` or `review`. */
   readonly kind: string
   readonly expression: string
-  /** Empty without a code. */
   readonly code: string
   readonly message: string
 }
@@ -25,9 +23,8 @@ interface ReadPolicy {
   readonly tokens: readonly CST.Token[]
   readonly isEmpty: boolean
   readonly isFlow: boolean
-  /** Null for a rule that is incomplete. */
+  /** Null for an incomplete rule. */
   readonly rules: readonly (ReadRule | null)[]
-  /** Offset of the sequence. */
   readonly range: readonly [start: number, end: number]
 }
 
@@ -68,19 +65,19 @@ const read = (source: string): ReadPolicy | null => {
 }
 
 export interface ShownRule {
-  /** Null for a rule that is edited as text. */
+  /** Null for a rule that can only be edited as text. */
   readonly rule: RuleText | null
-  /** Line of its first key, from 1. */
+  /** Line of the first key, starting at 1. */
   readonly line: number
 }
 
 interface ShownRules {
   readonly rules: readonly ShownRule[]
-  /** The policy decides sessions. */
+  /** Whether the policy decides sessions. */
   readonly isOfSessions: boolean
 }
 
-/** Returns null if the document is not valid YAML with rules. */
+/** Null unless the document is valid YAML with rules. */
 export const readRules = (source: string): ShownRules | null => {
   const policy = read(source)
   if (policy === null) return null
@@ -94,7 +91,7 @@ export const readRules = (source: string): ShownRules | null => {
 const sameRule = (one: RuleText | null | undefined, other: RuleText): boolean =>
   one != null && (Object.keys(other) as (keyof RuleText)[]).every((key) => one[key] === other[key])
 
-/** Adds a key after the rule's condition, or before a condition of several lines. */
+/** Adds a key after the condition, or before a condition of several lines. */
 const addKey = (source: string, { map, rule }: ReadRule, key: string, value: string): string => {
   const pair = map.items.find((each) => isScalar(each.key) && each.key.value === rule.kind)
   const [keyNode, valueNode] = [pair?.key, pair?.value] as [Scalar, Scalar]
@@ -108,7 +105,6 @@ const addKey = (source: string, { map, rule }: ReadRule, key: string, value: str
   return insert(lineEnd === -1 ? source.length : lineEnd, `\n${indent}${lines}`)
 }
 
-/** Removes a key with its line. */
 const removeKey = (source: string, { map }: ReadRule, key: string): string => {
   const pair = map.items.find((each) => isScalar(each.key) && each.key.value === key)
   const [keyNode, valueNode] = [pair?.key, pair?.value] as [Scalar, Scalar]
@@ -145,13 +141,13 @@ const changeWith = (source: string, index: number, next: RuleText, type: Scalar.
   return sameRule(read(text)?.rules[index]?.rule, next) ? text : null
 }
 
-/** Returns the text with a changed rule. Null if only an editor can make the change. */
+/** Returns the changed text; null if only a text editor can make the change. */
 export const changeRule = (source: string, index: number, next: RuleText): string | null =>
   sameRule(read(source)?.rules[index]?.rule, next)
     ? source
     : (changeWith(source, index, next, undefined) ?? changeWith(source, index, next, 'QUOTE_DOUBLE'))
 
-/** Returns the text with another rule at the end. Null if only an editor can add it. */
+/** Appends a rule and returns the text; null if only a text editor can add it. */
 export const addRule = (source: string, next: RuleText): string | null => {
   const { id, kind, expression, code, message } = next
   const policy = read(source)
@@ -160,7 +156,7 @@ export const addRule = (source: string, next: RuleText): string | null => {
   const lines = stringify([rule], { lineWidth: 0 }).trimEnd().split('\n')
   const [start, end] = policy.range
   const indent = ' '.repeat(start - (source.lastIndexOf('\n', start - 1) + 1))
-  // The range of a sequence includes the line break after its last value, if any.
+  // A sequence's range includes the line break after its last value, if any.
   const before = source.slice(0, end)
   const added = lines.map((line) => `${indent}${line}\n`).join('')
   const text = policy.isEmpty

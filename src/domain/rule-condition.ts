@@ -1,7 +1,7 @@
-// Conditions of one fact, one operator and one value, for people who don't write CEL. Any other condition is edited as
-// text: apart from quotes around whole numbers, the parser accepts only the text that a condition renders to.
+// Conditions of a fact, an operator and a value, for people who don't write CEL. Apart from quotes around whole numbers,
+// the parser accepts only text that a condition renders to; other conditions are edited as text.
 
-/** Without a value: `always`, `true` and `false`. */
+/** `always`, `true` and `false` have no value. */
 export type Operator = (typeof OPERATORS)[number]
 const OPERATORS = [
   'always',
@@ -23,16 +23,15 @@ export interface RuleCondition {
   /** Empty for `always`. */
   readonly fact: string
   readonly operator: Operator
-  /** As entered: `18`, `1.5 ether`, `7 days`, `CU, IR`, or a constant of the document: `constants.limit`. */
+  /** As entered, such as `18`, `1.5 ether`, `7 days`, `CU, IR`, or the constant `constants.limit`. */
   readonly value: string
 }
 
-/** Type of each fact that the policy can read, by name. */
+/** By fact. */
 export type FactTypes = Readonly<Record<string, string>>
 
 interface ValueType {
   readonly operators: readonly Operator[]
-  /** Returns null if the value is not valid. */
   readonly literal: (value: string) => string | null
   readonly value: (literal: string) => string | null
 }
@@ -43,7 +42,7 @@ const ORDER = ['==', '!=', '<', '<=', '>', '>='] as const
 const unquoted = (text: string): string => text.replace(/\("([0-9]+)"\)$/, '($1)')
 const isSameText = (one: string | null, other: string): boolean => one !== null && unquoted(one) === unquoted(other)
 
-/** Numbers with an optional unit, which is a function of CEL. @param of returns the literal of a number without a unit */
+/** Numbers with an optional unit, a CEL function. @param of literal of a number without a unit */
 const withUnit = (plain: RegExp, of: (value: string) => string): Omit<ValueType, 'operators'> => ({
   literal: (value) => {
     if (plain.test(value)) return of(value)
@@ -77,7 +76,7 @@ const TYPES: Readonly<Record<string, ValueType>> = {
 const CONSTANT = /^constants\.[A-Za-z_]\w*$/
 const ITEM = /^[^"\\,\p{C}]+$/u
 
-/** Operators that apply to facts of a type; none for types that are edited as text. */
+/** None for types that are edited as text. */
 export const operatorsOf = (type: string | undefined): readonly Operator[] => TYPES[type ?? '']?.operators ?? []
 
 export const hasValue = (operator: Operator): boolean => !['always', 'true', 'false'].includes(operator)
@@ -87,7 +86,7 @@ const listLiteral = (value: string): string | null => {
   return items.every((item) => ITEM.test(item)) ? `[${items.map((item) => `"${item}"`).join(', ')}]` : null
 }
 
-/** Returns the condition as CEL. Null if the value is not valid for the fact. */
+/** Renders CEL; null if the value isn't valid for the fact. */
 export const renderCondition = ({ fact, operator, value }: RuleCondition, types: FactTypes): string | null => {
   if (operator === 'always') return 'true'
   const type = TYPES[types[fact] ?? '']
@@ -114,7 +113,7 @@ const SHAPES: readonly (readonly [RegExp, (found: Readonly<Record<string, string
   [/^(?<fact>[\w.]+) (?<order>[=!<>]=|[<>]) (?<literal>.+)$/, ({ order }) => order as Operator],
 ]
 
-/** Returns null for a condition that only text can express. */
+/** Null for a condition that only text can express. */
 export const parseCondition = (text: string, types: FactTypes): RuleCondition | null => {
   for (const [shape, operatorOf] of SHAPES) {
     const found = shape.exec(text)
@@ -133,7 +132,7 @@ export const parseCondition = (text: string, types: FactTypes): RuleCondition | 
           : list.slice(2, -2).replaceAll('", "', ', '))
     if (value === null) return null
     const condition = { fact, operator: operatorOf(rest), value }
-    // A form can't show any other text, such as two conditions, and would drop the rest.
+    // A form can't show other text, such as two conditions, and would lose the rest.
     return isSameText(renderCondition(condition, types), text) ? condition : null
   }
   return null

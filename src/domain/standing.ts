@@ -1,26 +1,19 @@
-// Data about a wallet that is visible to one organization: its sessions, and the other wallets of the same person.
-// Source: spec, "Verification-level rule"; decisions §5, "Levels".
+// Data about a wallet visible to one organization. Source: spec, "Verification-level rule"; decisions §5, "Levels".
 import type { WalletAddress } from './address.ts'
 import type { ApiKeyEnvironment } from './api-key.ts'
 import type { Level } from './level.ts'
 import type { CheckType, SessionStatus } from './session.ts'
 
-/**
- * A session that has the wallet connected or allows only this wallet; or the organization's own rejected session of the
- * wallet's person.
- */
+/** A session with the wallet connected or required, or the organization's own rejected session of the same person. */
 export interface WalletSession {
   readonly sessionId: string
-  /**
-   * True for a session of the requesting organization. Sessions of others are included only if trusted, completed,
-   * shared with consent, and at the level.
-   */
+  /** False for other organizations' sessions, which must be trusted, completed, shared and at the level. */
   readonly own: boolean
-  /** False if the wallet is not connected to it. Then it verifies nothing. */
+  /** If false, the session doesn't verify the wallet. */
   readonly connected: boolean
   /**
-   * The only chain on which the wallet's proof is valid, because a contract verified it: on other chains, the address
-   * may belong to someone else. Null for the proof of a key, which is valid on every chain.
+   * Chain on which a contract verified the wallet's proof; on other chains, someone else may own the address. Null for
+   * the proof of a key, which is valid on every chain.
    */
   readonly provenChain: string | null
   readonly checkType: CheckType
@@ -31,7 +24,7 @@ export interface WalletSession {
   readonly completedAtSeconds: number | null
   /** Number of the last decision, which includes revocations, in the order of commits. Null before the first. */
   readonly decidedSequence: number | null
-  /** Whether a hit is open or confirmed, or checks are pending. Always false for another organization's session. */
+  /** Whether a hit is open or confirmed, or checks are pending. False for another organization's session. */
   readonly isUnsettled: boolean
 }
 
@@ -46,15 +39,12 @@ export interface StandingQuery {
   readonly level: Level
 }
 
-/** The source of standings. Rejects if the store is unavailable, which never means "not verified". */
+/** Rejects if the store is unavailable, which never means "not verified". */
 export interface StandingSource {
-  /** Returns own sessions first, newest first; a limited number. */
+  /** A limited number: own sessions first, newest first. */
   loadSessions(query: StandingQuery, address: WalletAddress): Promise<readonly WalletSession[]>
-  /**
-   * Returns a limited number of wallets of the person's completed sessions at the level. Includes shared sessions of
-   * trusted organizations.
-   */
+  /** A limited number of wallets of the person's completed sessions at the level, including shared trusted sessions. */
   loadPersonWallets(query: StandingQuery, personId: string): Promise<readonly VerifiedWallet[]>
-  /** Returns the organization's pairwise id of a person. */
+  /** Pairwise id of a person for the organization. */
   userIdOf(organizationId: string, personId: string): string
 }

@@ -1,11 +1,10 @@
-// Number and value of wallets' requests, which processes exchange: counted by src/facts/velocity.ts, stored by
-// src/store/velocity-tallies.ts.
+// Counts of wallets' requests, exchanged between processes (src/facts/velocity.ts, src/store/velocity-tallies.ts).
 
-/** Compliant decisions of a wallet in a project on a chain within one part of a window, counted by one process. */
+/** Compliant decisions of a wallet in a project on a chain, in one part of a window, counted by one process. */
 export interface VelocityTally {
   readonly organizationId: string
   readonly projectId: string
-  /** Environment of the API key, so that requests with test keys don't count against live wallets. */
+  /** Environment of the API key, so that test keys don't count against live wallets. */
   readonly environment: 'live' | 'test'
   readonly wallet: string
   readonly chainName: string
