@@ -1,5 +1,4 @@
-// Queries the nodes of the request's chain. At most one query per chain and key is in flight, and answers are cached
-// for one block time.
+// Queries the nodes of the request's chain: one query per chain and key in flight, answers cached for a block time.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { verifyChain } from './evm-registry.ts'
 import type { FactFetcher, FetchContext } from './fact-fetcher.ts'
@@ -12,8 +11,8 @@ const UNDER_WAY_MAX = 256
 const WAITING_MAX = 256
 
 /**
- * @param read queries the nodes of one chain; receives only the key, because the answer is cached under it
- * @param keyOf the key, for example the wallet; omit it if the answer depends only on the chain
+ * @param read queries the nodes of one chain; receives only the key, under which the answer is cached
+ * @param keyOf key, such as the wallet; omitted if the answer depends only on the chain
  */
 export const askChains = <Answer extends {}>(
   { chains, timeoutMs, clock, onError, connect = (url) => createJsonRpc({ url, timeoutMs }) }: FetchContext,

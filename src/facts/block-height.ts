@@ -1,5 +1,5 @@
-// Reads the latest block of a chain for v1's `expiry_block`, cached for one block time. A height that is too high would
-// extend a signature's validity, so two URLs are compared and implausible heights are rejected (threats: a lying RPC).
+// Latest block of a chain for v1's `expiry_block`, cached for a block time. A height that is too high would extend a
+// signature's validity, so two URLs are compared and implausible heights rejected (threats: a lying RPC).
 
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { singleFlight } from '../lib/single-flight.ts'
@@ -9,13 +9,13 @@ import { createJsonRpc, type JsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightSource {
   known(): number | null
-  /** @throws DependencyUnavailableError if no RPC URL of the chain responds within its timeout */
+  /** @throws DependencyUnavailableError if no RPC URL of the chain responds in time */
   latest(): Promise<number>
 }
 
 export interface BlockHeightOptions {
   readonly chainName: string
-  /** In order of preference. The first two that respond are compared, and the lower height is used. */
+  /** In order of preference. The lower height of the first two that respond is used. */
   readonly rpcUrls: readonly string[]
   readonly blockTimeMs: number
   readonly timeoutMs: number
@@ -23,12 +23,12 @@ export interface BlockHeightOptions {
 }
 
 const COMPARED = 2
-/** A chain can be faster than its nominal block time, and a node can catch up after a pause. */
+/** A chain can be faster than its nominal block time, and a node can catch up. */
 const PACE = 4
 const SLACK_BLOCKS = 64
-/** Time after which the previous height no longer limits the next, so that a recovered node is accepted. */
+/** Afterwards, the previous height no longer limits the next, so that a recovered node is accepted. */
 const FORGOTTEN_AFTER_MS = 600_000
-/** Time of Ethereum's first block; no EVM chain is older. */
+/** Ethereum's first block; no EVM chain is older. */
 const OLDEST_GENESIS_SECONDS = 1_438_269_973
 
 export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeightSource => {

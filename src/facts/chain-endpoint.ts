@@ -1,17 +1,16 @@
-// One RPC URL of one chain. Verifies once that the URL serves the configured chain. Each `readAt` sends one HTTP
-// request. Source: EIP-1474.
+// One RPC URL of a chain, which is verified once. Each `readAt` sends one HTTP request. Source: EIP-1474.
 import type { Hex } from 'viem'
 import { AnswerTooLongError } from './guarded-fetch.ts'
 import { createJsonRpc, type RpcAnswer, type RpcCall, RpcFailedError } from './json-rpc.ts'
 import type { ReadCall } from './read-call.ts'
 
-/** Null if the contract fails or its answer is too long; undefined if the node returned no usable answer. */
+/** Null if the contract fails or its answer is too long; undefined without a usable answer of the node. */
 export type CallAnswer = Hex | null | undefined
 
 export interface ChainEndpoint {
   /** @throws RpcFailedError, FetchFailedError, UrlRefusedError */
   latestBlock(): Promise<bigint>
-  /** @param calls at most 100 @throws the errors of latestBlock, also if the node answers none of the calls */
+  /** @param calls at most 100 @throws the errors of latestBlock, also if no call is answered */
   readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly CallAnswer[]>
 }
 
@@ -21,19 +20,16 @@ export interface ChainEndpointOptions {
   readonly timeoutMs: number
 }
 
-/** Maximum divisions of a batch. If only long answers remain, the node has failed. */
+/** A batch that still fails after this many divisions is a failure of the node. */
 const DIVISIONS_MAX = 32
 
-/** A revert (geth) and a virtual machine error (Nethermind). */
+/** Revert (geth), virtual machine error (Nethermind). */
 const EXECUTION_CODES: readonly unknown[] = [3, -32015]
-/** Nodes use the same code for their own failures, but describe contract failures with these words. */
+/** These words distinguish contract failures from node failures with the same code. */
 const EXECUTION_WORDS =
   /revert|opcode|out of gas|gas (?:required|limit|uint)|stack (?:under|over)flow|jump|execution|call depth|code size|write protection|memory/i
 
-/**
- * Policies name the contract, so its failure is not a failure of the node. Source: EIP-1474, geth `core/vm/errors.go`
- * and `internal/ethapi/errors.go`.
- */
+/** A contract's failure isn't the node's. Source: geth `core/vm/errors.go`, `internal/ethapi/errors.go`. */
 const isExecutionFailure = (error: unknown): boolean => {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   return EXECUTION_CODES.includes(code) || (typeof message === 'string' && EXECUTION_WORDS.test(message))
@@ -59,7 +55,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
     verified = true
   }
 
-  /** Divides a batch whose answer is too long until the call with the long answer is isolated. */
+  /** Divides a batch until the call with the overlong answer is isolated. */
   const readAll = async (
     calls: readonly ReadCall[],
     block: Hex,
@@ -94,7 +90,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
   }
 }
 
-// Parses answers of EVM nodes. All functions throw RpcFailedError. Source: EIP-1474.
+// Parses node answers; throws RpcFailedError. Source: EIP-1474.
 const NO_ANSWER = 'the RPC returned an invalid answer'
 
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
@@ -110,7 +106,7 @@ export const quantityOf = (value: unknown): bigint => {
   return BigInt(text)
 }
 
-/** Parses a quantity below 2^53: block, time or chain id. */
+/** Parses a quantity below 2^53: a block, time or chain id. */
 export const numberOf = (value: unknown): number => {
   const number = Number(quantityOf(value))
   if (!Number.isSafeInteger(number)) throw new RpcFailedError(NO_ANSWER)

@@ -1,5 +1,4 @@
-// Reads on-chain state for policies, cached until the next block. An organization's reads are batched, and
-// organizations take turns. An unreadable value is null.
+// Reads on-chain state for policies, cached until the next block. Organizations have separate batches and take turns.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
@@ -13,12 +12,12 @@ export interface ReadableChain {
   readonly name: string
   readonly chainId: number
   readonly rpcUrls: readonly string[]
-  /** Time in milliseconds during which the latest block counts as current. */
+  /** Milliseconds for which the latest block counts as current. */
   readonly blockTimeMs: number
 }
 
 export interface ChainReads {
-  /** Synchronous if the value is cached or cannot be read. Never rejects. */
+  /** Null if the value can't be read. Synchronous if that is known or the value is cached. Never rejects. */
   read(
     definition: ReadDefinition,
     request: AttestationRequest,
@@ -36,15 +35,14 @@ export interface ReadableChains {
 
 export interface ChainReadsDependencies extends ReadableChains {
   readonly chainName: (name: string) => string | undefined
-  /** Replaced in tests. */
   readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
 }
 
-/** Maximum unanswered calls per organization. */
+/** Unanswered calls per organization. */
 const PENDING_MAX = 2_000
-/** Maximum calls per HTTP request. */
+/** Calls per HTTP request. */
 const CALLS_MAX = 100
-/** Maximum batches in flight to one chain: in total, and per organization. */
+/** Batches in flight to one chain, in total and per organization. */
 const BATCHES_MAX = 256
 const OWN_BATCHES_MAX = 32
 
@@ -55,7 +53,7 @@ interface PendingRead {
   deadlineMs: number
 }
 
-/** Batches are not shared between organizations: a slow contract delays only its own. */
+/** Separate per organization, so that a slow contract delays only its own. */
 interface Lane {
   readonly pending: Map<string, PendingRead>
   readonly waiting: PendingRead[]
@@ -96,7 +94,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
   }
 
   const sendNext = async (organizationId: string, lane: Lane): Promise<void> => {
-    // The wait also lets other reads of the same request join the batch.
+    // During this wait, other reads of the same request join the batch.
     const release = await slots.acquire(organizationId)
     const next = lane.waiting.splice(0, CALLS_MAX)
     const nowMs = clock.monotonicMs()
@@ -142,7 +140,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
       const read: PendingRead = { call, deadlineMs, ...Promise.withResolvers<ReadValue | null>() }
       lane.pending.set(call.key, read)
       lane.waiting.push(read)
-      // Sends one batch for the first read, and another one each time the waiting batches are full.
+      // Sends a batch for the first read, and whenever a full batch is waiting.
       if (lane.waiting.length % CALLS_MAX === 1) void sendNext(organizationId, lane)
       return read.promise
     },

@@ -1,5 +1,5 @@
-// One RPC URL of one chain: the values at its latest block. Failed block queries disable the URL for all organizations;
-// failed calls only for their own, whose contracts may be slow on purpose.
+// Values at the latest block of one RPC URL. Failed block queries disable the URL for everyone; failed calls only for
+// their organization, whose contracts may be slow on purpose.
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
@@ -8,16 +8,16 @@ import type { CallAnswer, ChainEndpoint } from './chain-endpoint.ts'
 import type { ReadCall } from './read-call.ts'
 
 export interface ChainSource {
-  /** Returns the value at the latest block. Undefined if unknown. */
+  /** Value at the latest block; undefined if unknown. */
   find(key: string): ReadValue | null | undefined
-  /** Null if the URL is disabled after repeated failures. @throws the errors of ChainEndpoint */
+  /** Null if the URL is disabled after failures. @throws the errors of ChainEndpoint */
   read(organizationId: string, calls: readonly ReadCall[]): Promise<readonly (ReadValue | null)[] | null>
   isOpen(): boolean
 }
 
 export interface ChainSourceOptions {
   readonly endpoint: ChainEndpoint
-  /** Time in milliseconds during which the latest block counts as current. */
+  /** Milliseconds for which the latest block counts as current. */
   readonly blockTimeMs: number
   readonly clock: Clock
 }
@@ -38,7 +38,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
   const fresh = (): KnownBlock | null =>
     known !== null && clock.monotonicMs() - known.readAtMs < blockTimeMs ? known : null
 
-  /** Counts each query once, regardless of the number of waiting batches. */
+  /** Counts each query once, regardless of waiting batches. */
   const askLatestBlock = async (): Promise<bigint> => {
     try {
       const block = await endpoint.latestBlock()
@@ -53,7 +53,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
   const readBlock = singleFlight(async (): Promise<KnownBlock> => {
     const readAtMs = clock.monotonicMs()
     const block = await askLatestBlock()
-    // If the block is unchanged, its cached values remain valid.
+    // Cached values remain valid while the block is the same.
     known = { block, readAtMs, values: known?.block === block ? known.values : new Map() }
     return known
   })
@@ -82,7 +82,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
     read: async (organizationId, calls) => {
       const at = fresh() ?? (await latestBlock())
       if (at === null) return null
-      // Some values may already be known for this block; others may be evicted during the wait.
+      // Some values may be known already; they are copied, because they may be evicted during the wait.
       const values = new Map(calls.map(({ key }) => [key, at.values.get(key)]))
       const unknown = calls.filter(({ key }) => values.get(key) === undefined)
       if (unknown.length > 0) {
@@ -91,7 +91,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
         if (at.values.size + unknown.length > KEPT_MAX) at.values.clear()
         for (const [index, { key, decode }] of unknown.entries()) {
           const answer = answers[index]
-          // The next request repeats a call without an answer.
+          // The next request repeats unanswered calls.
           if (answer === undefined) continue
           const value = answer === null ? null : decode(answer)
           values.set(key, value)

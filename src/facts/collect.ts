@@ -1,5 +1,4 @@
-// Collects a policy's facts from all sources concurrently. A fact that is unavailable or unknown at the request's
-// deadline is null.
+// Collects a policy's facts concurrently. A fact that is unavailable or late is null.
 
 import { familyOf } from '../domain/address.ts'
 import { SOLANA } from '../domain/chain.ts'
@@ -36,10 +35,7 @@ interface Collected {
   reads?: Record<string, ReadValue | null>
 }
 
-/**
- * The represented user's subject, or the wallet itself. A Solana user in a request for an EVM chain is looked up on
- * Solana.
- */
+/** The represented user, or the wallet itself. A Solana user in a request for an EVM chain is looked up on Solana. */
 export const representedOf = (subject: FactSubject): FactSubject => {
   const { request } = subject
   const { onBehalf } = request
@@ -68,7 +64,7 @@ const place = <Value>(
   )
 }
 
-/** Copies the facts, so that late answers do not change them. */
+/** Copies the facts, so that late answers don't change them. */
 const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
   ...answers,
   ...(screeners === undefined ? {} : { screeners: { ...screeners } }),
@@ -103,7 +99,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
   ): void => {
     const watchFor = (source: string) => () => watch?.(need.kind, source)
     switch (need.kind) {
-      // Workers look up lists, and the service maintains the velocity counters.
+      // Workers read lists, and the service keeps the velocity counters.
       case 'list':
       case 'velocity':
         break

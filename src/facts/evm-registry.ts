@@ -21,7 +21,7 @@ export const verifyChain =
 
 export const createEvmRegistry = (chainId: number, address: string): ChainRegistry => {
   const read = async (rpc: JsonRpc, question: Question): Promise<unknown> => {
-    // Most deployments query no registry, so viem is loaded on the first query.
+    // Loaded on first use: most deployments query no registry.
     const { decodeFunctionResult, encodeFunctionData, parseAbi } = await import('viem')
     const abi = parseAbi(ABI)
     const data = encodeFunctionData({ abi, ...question })

@@ -7,16 +7,16 @@ import type { JsonRpc } from './json-rpc.ts'
 import type { RemoteCounts } from './remote.ts'
 
 export interface FactFetcher<Answer> {
-  /** Null if the source has no answer. An error is reported and makes the answer null. */
+  /** Null without an answer. Errors are reported and count as no answer. */
   readonly ask: (subject: FactSubject) => Answer | null | Promise<Answer | null>
-  /** Number of changes to the source's in-memory data. Present if each change must affect all later decisions. */
+  /** Changes to the source's in-memory data. Present if each must affect all later decisions. */
   readonly changes?: () => number
-  /** Returns the configured name of the server for this subject, if the source has several. */
+  /** Name of the server for this subject, if the source has several. */
   readonly serverOf?: (subject: FactSubject) => string
   readonly counts?: () => ReadonlyMap<string, RemoteCounts>
 }
 
-/** Returns the identity of a wallet on a chain. Rejects if it cannot be read. */
+/** Rejects if the identity can't be read. */
 export type IdentityOf = (
   caller: Pick<FactSubject, 'organizationId' | 'environment'>,
   address: WalletAddress,

@@ -1,4 +1,4 @@
-// Reason why a source could not be read, in constant text: a library's message may quote an RPC URL with its key.
+// Constant texts for failures, because a library's message may quote an RPC URL with its key.
 import { causesOf } from '../lib/named-error.ts'
 import { FetchFailedError } from './guarded-fetch.ts'
 import { RpcFailedError } from './json-rpc.ts'

@@ -1,6 +1,5 @@
-// Converts a record of an MMDB file to geography facts. MaxMind and DB-IP nest fields (`country.iso_code`), others are
-// flat (`country_code`). Source: https://dev.maxmind.com/geoip/docs/databases,
-// https://ipinfo.io/developers/database-download.
+// Converts MMDB records, nested (`country.iso_code`) or flat (`country_code`), to geography facts. Source:
+// https://dev.maxmind.com/geoip/docs/databases, https://ipinfo.io/developers/database-download.
 import { isObject } from '../lib/is-object.ts'
 import type { GeographyFacts } from '../policy/sources/geography.ts'
 
@@ -31,7 +30,7 @@ const countryOf = (record: Fields): string | null =>
   codeOf(record['country_code'], COUNTRY) ??
   codeOf(record['country'], COUNTRY)
 
-/** The first subdivision is the largest. */
+/** Uses the first subdivision, which is the largest. */
 const regionOf = (record: Fields, country: string | null): string | null => {
   if (country === null) return null
   const subdivisions = record['subdivisions']
@@ -47,7 +46,7 @@ const flagOf = (value: unknown): boolean | null => {
   return null
 }
 
-/** True if any flag is true, false if at least one is false and none is true, otherwise null. */
+/** True if any flag is true; false if any is false; otherwise null. */
 const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean | null => {
   let seen: boolean | null = null
   for (const place of places) {
@@ -60,7 +59,7 @@ const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean |
   return seen
 }
 
-/** @param listsAnonymous true if the file lists only anonymous networks: a missing flag is then false */
+/** @param listsAnonymous whether the file lists only anonymous networks, so that a missing flag is false */
 export const readGeographyRecord = (record: unknown, listsAnonymous: boolean): GeographyFacts => {
   const fields = fieldsOf(record)
   const country = countryOf(fields)

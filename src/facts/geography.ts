@@ -1,4 +1,4 @@
-// Locates client addresses with the operator's MMDB file, which is kept in memory and reloaded when it changes. Source:
+// Locates addresses with the operator's MMDB file, which is kept in memory. Source:
 // https://maxmind.github.io/MaxMind-DB/.
 
 import { readFile, stat } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import type { GeographyFacts } from '../policy/sources/geography.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
 
 export interface GeographyFile {
-  /** Publisher's name of the database, for example `GeoLite2-City`. */
+  /** Publisher's name, such as `GeoLite2-City`. */
   readonly databaseType: string
   readonly ipVersion: number
   readonly builtAtSeconds: number
@@ -20,10 +20,10 @@ export interface GeographyFile {
 }
 
 export interface Geography {
-  /** @returns null if no file is loaded; facts that are all null if the file lacks the address */
+  /** Null without a file; all facts are null if the file lacks the address. */
   lookup(canonicalIp: string): GeographyFacts | null
   file(): GeographyFile | null
-  /** Reloads a changed file. Never rejects; reports errors to onError. */
+  /** Reloads a changed file. Never rejects. */
   refresh(): Promise<void>
   start(): void
   stop(): void
@@ -33,14 +33,14 @@ export interface GeographyOptions {
   readonly path: string
   readonly clock: Clock
   readonly onLoaded: (file: GeographyFile) => void
-  /** The file is unreadable or unusable. Called once per version of the file. */
+  /** Called once per unusable version of the file. */
   readonly onError: (error: unknown) => void
 }
 
 const CHECK_INTERVAL_MS = 5_000
 const CACHED_ADDRESSES = 20_000
 const FILE_BYTES_MAX = 2 ** 31
-/** Looked up when a file is opened, so that a damaged file does not fail during a request. */
+/** Looked up on opening, so that a damaged file doesn't fail during a request. */
 const PROBES = ['1.1.1.1', '203.0.113.1']
 
 export class GeographyFileInvalidError extends DetailedError {}
@@ -78,7 +78,7 @@ export const openGeographyFile = (contents: Buffer): Opened => {
 export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): Geography => {
   const known = new LRUCache<string, GeographyFacts>({ max: CACHED_ADDRESSES })
   let opened: Opened | null = null
-  /** Version of the file that was read last, valid or not. */
+  /** Version read last, valid or not. */
   let seen = ''
   let timer: ReturnType<typeof setInterval> | undefined
 

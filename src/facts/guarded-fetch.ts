@@ -1,5 +1,5 @@
-// Sends one HTTP request to an operator's URL: https only, permitted addresses (`reachable.ts`), no redirects, limits
-// on bytes and time. Uses node:http, because fetch cannot be restricted to the checked address.
+// HTTP request to an operator's URL: https only, permitted addresses (reachable.ts), no redirects, limited bytes and
+// time. Uses node:http, because fetch can't be restricted to the checked address.
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Reach } from '../domain/list.ts'
@@ -8,7 +8,7 @@ import { responseTo } from '../lib/one-response.ts'
 import { isFragmented } from '../lib/upload-pace.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/** `detail` is for the operator and contains no data from the server. */
+/** `detail` is for the operator and contains nothing from the server. */
 export class FetchFailedError extends DetailedError {}
 
 export class AnswerTooLongError extends FetchFailedError {
@@ -31,26 +31,22 @@ export interface GuardedRequest {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Time until the last byte. */
   readonly timeoutMs: number
   readonly maxBytes: number
-  /**
-   * Rejects a response without an end marker of its own, which may be truncated. For formats such as CSV. Defaults to
-   * false.
-   */
+  /** Rejects a response that may be truncated, for formats without an end marker such as CSV. Defaults to false. */
   readonly needsLength?: boolean
   readonly signal?: AbortSignal | undefined
   /** PEM certificates trusted in addition to the system's. */
   readonly certificateAuthority?: string
   readonly lookup?: ReturnType<typeof createGuardedLookup>
-  /** Receives the headers of a 200 response, before its body. */
+  /** Called with the headers of a 200 response before its body. */
   readonly onHeaders?: (headers: IncomingHttpHeaders) => void
 }
 
-/** Status 304: no change since the state named in the request. */
+/** Status 304. */
 export class NotModifiedError extends NamedError {}
 
-/** Only callers with a list of permitted hosts follow redirects. */
+/** For callers that follow redirects to permitted hosts. */
 export class RedirectedError extends FetchFailedError {
   override readonly name = 'RedirectedError'
   readonly location: string
@@ -64,10 +60,7 @@ const KEEP_OPEN = { keepAlive: true, timeout: 5_000 } as const
 
 const createAgents = () => ({ http: new HttpAgent(KEEP_OPEN), https: new HttpsAgent(KEEP_OPEN) })
 
-/**
- * Open connections by reach: a request on an open connection isn't checked again, so it must not reuse a connection
- * with a wider reach.
- */
+/** Separate by reach: a request on an open connection isn't checked again, so it must not use a wider reach. */
 const agents: Readonly<Record<Reach, ReturnType<typeof createAgents>>> = {
   public: createAgents(),
   private: createAgents(),
@@ -81,7 +74,7 @@ const reasonOf = (error: unknown): Error => {
   return new FetchFailedError(typeof code === 'string' ? `could not connect (${code})` : 'could not connect', error)
 }
 
-/** RFC 9112 §6.3: without length and chunks, the body ends with the connection. */
+/** Without a length or chunks, the body ends with the connection (RFC 9112 §6.3). */
 const endsWithConnection = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
 
@@ -147,7 +140,7 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
       if (isFragmented(chunks, received)) throw new FetchFailedError('the chunks of the response are too small')
       yield chunk
     }
-    // Bun ends the iteration without an error, even after a reset or if this process destroyed the request.
+    // Bun ends the iteration without an error, even after a reset or the destruction of the request.
     if (signal?.aborted === true) throw new FetchFailedError('the request was interrupted')
     const length = response.headers['content-length']
     if (late || !response.complete || (length !== undefined && received !== Number(length))) {
@@ -159,7 +152,7 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', interrupt)
-    // The connection of a complete response is reused.
+    // Only the connection of a complete response is reused.
     if (!complete) outgoing.destroy()
   }
 }

@@ -1,13 +1,12 @@
-// JSON-RPC 2.0 over one URL, with limits on time and size, and without redirects.
 import { DetailedError } from '../lib/named-error.ts'
 import { fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 
-/** `detail` is for the operator and contains no data from the node. */
+/** `detail` is for the operator and contains nothing from the node. */
 export class RpcFailedError extends DetailedError {}
 
 export interface JsonRpc {
-  /** @returns the unvalidated result. @throws RpcFailedError, FetchFailedError, UrlRefusedError */
+  /** Returns the result unvalidated. @throws RpcFailedError, FetchFailedError, UrlRefusedError */
   request(method: string, parameters: readonly unknown[]): Promise<unknown>
 }
 
@@ -16,14 +15,11 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** Unvalidated `result` or `error`. */
+/** `result` or `error`, unvalidated. */
 export type RpcAnswer = Readonly<Record<string, unknown>>
 
 export interface BatchRpc extends JsonRpc {
-  /**
-   * Sends the calls in one HTTP request.
-   * @returns answers in the order of the calls; undefined if the node omitted a call @throws the errors of `request`
-   */
+  /** One HTTP request. Answers are in the order of the calls; undefined if omitted. @throws like `request` */
   batch(calls: readonly RpcCall[]): Promise<readonly (RpcAnswer | undefined)[]>
 }
 
@@ -39,7 +35,7 @@ const parseAnswer = (body: Buffer): unknown => {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
-    // The parse error may quote the response, so it is not passed on.
+    // The parse error may quote the response.
     throw new RpcFailedError('the RPC response is not JSON')
   }
 }

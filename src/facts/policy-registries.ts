@@ -1,5 +1,5 @@
-// Looks up the policy id of a contract or program on its chain. One query per address is in flight, and organizations
-// take turns. Hits and misses are cached separately, so that misses cannot evict hits.
+// Policy ids of contracts and programs in on-chain registries. Misses are cached separately, so that they can't evict
+// hits.
 import { LRUCache } from 'lru-cache'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -8,10 +8,7 @@ import { createRemote } from './remote.ts'
 import type { RpcChoice } from './rpc-choice.ts'
 
 export interface PolicyRegistries {
-  /**
-   * Synchronous if cached. Null if the contract has no policy id or its chain no registry. @throws
-   * DependencyUnavailableError
-   */
+  /** Synchronous if cached. Null without a policy id or a registry. @throws DependencyUnavailableError */
   policyIdOf(organizationId: string, chainName: string, address: string): string | null | Promise<string | null>
 }
 
@@ -23,14 +20,14 @@ export interface ReadableRegistry {
 export interface PolicyRegistriesOptions {
   readonly registries: ReadonlyMap<string, ReadableRegistry>
   readonly clock: Clock
-  /** Cache time of a policy id in milliseconds, during which an earlier id still applies. Defaults to 60 s. */
+  /** Milliseconds during which an earlier policy id still applies. Defaults to 60 s. */
   readonly keepMs?: number
-  /** Cache time of a miss in milliseconds, during which a contract's first policy is unknown. Defaults to 10 s. */
+  /** Milliseconds during which a contract's first policy id is unknown. Defaults to 10 s. */
   readonly keepMissMs?: number
   readonly keptMax?: number
-  /** Maximum queries in flight per chain. */
+  /** Queries in flight per chain. */
   readonly underWayMax?: number
-  /** Maximum waiting queries per organization; further queries fail immediately. */
+  /** Waiting queries per organization; further ones fail immediately. */
   readonly waitingMax?: number
 }
 

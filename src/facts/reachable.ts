@@ -1,6 +1,5 @@
-// Decides which addresses an operator's URL may reach (threats row 15). Resolves the name, checks every address, and
-// connects only to a checked address, so that a name cannot resolve differently between check and use. Source: IANA
-// special-purpose address registries (RFC 6890).
+// Decides which addresses an operator's URL may reach (threats row 15). Connects only to a checked address, so that a
+// name can't resolve differently between check and use. Source: IANA special-purpose address registries (RFC 6890).
 import type { LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { dns } from 'bun'
@@ -31,10 +30,7 @@ const PRIVATE = rangesOf([
   ['fc00::', 7],
 ])
 
-/**
- * Addresses without public services: this host, link-local (cloud metadata), documentation, benchmarks, multicast,
- * reserved.
- */
+/** This host, link-local (cloud metadata), documentation, benchmarks, multicast, reserved. */
 const NOWHERE = rangesOf([
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
@@ -46,16 +42,16 @@ const NOWHERE = rangesOf([
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // IPv6 ranges that embed an IPv4 address to which a router would forward: Teredo and similar, 6to4.
+  // Teredo and similar, 6to4: they embed an IPv4 address to which a router would forward.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
 ])
 
-/** All other IPv6 ranges are special: unspecified, mapped, translated, link-local, multicast. */
+/** Other IPv6 ranges are special: unspecified, mapped, translated, link-local, multicast. */
 const GLOBAL_IPV6 = rangesOf([['2000::', 3]])
 
-/** Converts an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) to IPv4. */
+/** IPv4-mapped IPv6 (RFC 4291 §2.5.5.2). */
 const unmapped = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 
 export const isReachable = (address: string, reach: Reach): boolean => {
@@ -72,15 +68,12 @@ export const isReachable = (address: string, reach: Reach): boolean => {
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** The operator configures chain nodes, which may be in the private network. */
+/** Chain nodes are the operator's and may be in the private network. */
 export const nodeReach = (url: string): Reach => (LOOPBACK_NAMES.has(new URL(url).hostname) ? 'loopback' : 'private')
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
-/**
- * Requires https, or http to loopback if the reach allows it, and no credentials.
- * @throws UrlRefusedError
- */
+/** Requires https, or http to loopback if allowed, and no credentials. @throws UrlRefusedError */
 export const parseReachableUrl = (text: string, reach: Reach): URL => {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
@@ -97,13 +90,10 @@ export const parseReachableUrl = (text: string, reach: Reach): URL => {
 
 type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/**
- * c-ares queries name servers without a thread. `getaddrinfo` would block a thread of the pool that also reads files
- * and derives passwords.
- */
+/** c-ares uses no thread; `getaddrinfo` would block one of the pool that also reads files and derives passwords. */
 const resolveName: ResolveName = (hostname) => dns.lookup(hostname, { backend: 'c-ares' })
 
-/** Rejects a name if any of its addresses is not allowed. */
+/** Rejects a name if any of its addresses isn't allowed. */
 export const createGuardedLookup =
   (reach: Reach, resolve: ResolveName = resolveName): LookupFunction =>
   (hostname, options, callback) => {
@@ -117,7 +107,6 @@ export const createGuardedLookup =
     resolve(hostname).then(check, (error) => callback(error, []))
   }
 
-/** Checks of an outbound request: its URL, and each address of its host. */
 export const createUrlGuard = (reach: Reach) => ({
   parseUrl: (text: string): URL => parseReachableUrl(text, reach),
   lookup: createGuardedLookup(reach),

@@ -1,5 +1,5 @@
-// Converts a policy's read to an on-chain call, and the answer to a value of the policy language. Source: ERC-20,
-// ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
+// Converts a policy's read to an on-chain call, and its answer to a value. Source: ERC-20, ERC-721, ERC-1155; Solidity,
+// "Contract ABI Specification".
 
 import { type AbiFunction, decodeFunctionResult, encodeFunctionData, type Hex, parseAbiItem } from 'viem'
 import { parseEvmAddress } from '../domain/address.ts'
@@ -7,14 +7,14 @@ import type { AttestationRequest } from '../domain/attestation.ts'
 import { isInt64 } from '../lib/int64.ts'
 import type { AbiParameterItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../policy/types/reads.ts'
 
-/** Calls with the same key have the same answer at the same block. */
+/** Calls with equal keys have the same answer at the same block. */
 export interface ReadCall {
   readonly key: string
   readonly method: 'eth_call' | 'eth_getBalance'
-  /** Contract, or account whose balance is read. */
+  /** Contract, or account for a balance. */
   readonly address: string
   readonly data: Hex
-  /** @returns null if the answer has another type */
+  /** Null if the answer has another type. */
   decode(answer: Hex): ReadValue | null
 }
 
@@ -31,13 +31,13 @@ const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: Attestat
   return operand.fact === 'onBehalf.address' && onBehalf !== '' ? onBehalf : from
 }
 
-/** @returns null for a Solana wallet, because reads support only EVM chains */
+/** Null for a Solana wallet: reads support only EVM chains. */
 const holderOf = (operand: ReadOperand, request: AttestationRequest): Hex | null => {
   const value = operandOf(operand, request)
   return typeof value === 'string' ? (parseEvmAddress(value) as Hex | null) : null
 }
 
-/** Returns the argument in viem's type. Undefined if it doesn't match the parameter's type. */
+/** Argument in viem's type; undefined if it doesn't match the parameter. */
 const argumentOf = (parameter: AbiParameterItem, value: string | boolean): unknown => {
   if (typeof value === 'boolean') return parameter.type === 'bool' ? value : undefined
   if (parameter.type === 'address') return parseEvmAddress(value) ?? undefined
@@ -48,7 +48,7 @@ const argumentOf = (parameter: AbiParameterItem, value: string | boolean): unkno
 const toReadValue = (type: ReadType, decoded: unknown): ReadValue | null => {
   if (type === 'bool') return typeof decoded === 'boolean' ? decoded : null
   if (type === 'uint256' || type === 'int') {
-    // viem decodes integers of at most 48 bits as numbers.
+    // viem decodes integers of up to 48 bits as numbers.
     const number = typeof decoded === 'number' ? BigInt(decoded) : decoded
     if (typeof number !== 'bigint') return null
     const fits = type === 'uint256' ? number >= 0n : isInt64(number)
@@ -64,7 +64,7 @@ const callOf = (contract: string, item: AbiFunction, args: readonly unknown[], t
   const functionName = item.name
   const data = encodeFunctionData({ abi, functionName, args })
   return {
-    // All organizations share the decoded values, and each policy declares the type of the output.
+    // Includes the types, because organizations share decoded values, and each policy declares its own output type.
     key: `${contract} ${data} ${item.outputs[0]?.type} ${type}`,
     method: 'eth_call',
     address: contract,
@@ -73,7 +73,7 @@ const callOf = (contract: string, item: AbiFunction, args: readonly unknown[], t
       try {
         return toReadValue(type, decodeFunctionResult({ abi, functionName, data: answer }))
       } catch {
-        // The address has no contract, or the answer has another type.
+        // There is no contract, or the answer has another type.
         return null
       }
     },
@@ -97,10 +97,7 @@ const viewCall = (definition: ReadDefinition & { kind: 'view' }, request: Attest
   return args.includes(undefined) ? null : callOf(contract, abi as AbiFunction, args, type)
 }
 
-/**
- * Returns null if the request lacks required data.
- * @throws viem's error for an argument that doesn't match its parameter
- */
+/** Null if the request lacks required data. @throws viem's error for an argument of another type */
 export const readCallOf = (definition: ReadDefinition, request: AttestationRequest): ReadCall | null => {
   if (definition.kind === 'view') return viewCall(definition, request)
   if (definition.kind === 'erc721-owner') {

@@ -1,5 +1,4 @@
-// Access to external sources: one query in flight per key, a cache, a concurrency limit with turns for organizations,
-// and a breaker. Without an answer, the result is null.
+// Access to external sources: shared queries, a cache, limited concurrency with turns, and a breaker.
 import { LRUCache } from 'lru-cache'
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
@@ -10,7 +9,7 @@ export interface RemoteCounts {
   readonly kept: number
   readonly answered: number
   readonly failed: number
-  /** Not sent: the breaker was open, too many queries were waiting, or the deadline had passed. */
+  /** Not sent: open breaker, too many waiting queries, or past the deadline. */
   readonly refused: number
   readonly open: boolean
 }
@@ -18,29 +17,26 @@ export interface RemoteCounts {
 export type RemoteCaller = Pick<FactSubject, 'organizationId' | 'deadlineMs'>
 
 export interface Remote<Answer> {
-  /** Synchronous if the answer is cached or unavailable. Never rejects. */
+  /** Null without an answer. Synchronous if cached or unavailable. Never rejects. */
   ask(key: string, question: () => Promise<Answer>, caller?: RemoteCaller): Answer | null | Promise<Answer | null>
   counts(): RemoteCounts
 }
 
 export interface RemoteOptions {
   readonly clock: Clock
-  /** Cache time in milliseconds. 0 disables the cache. */
+  /** Milliseconds; 0 disables the cache. */
   readonly keepMs: number
   readonly keptMax: number
   readonly underWayMax: number
-  /** Maximum number of waiting queries per organization. */
+  /** Waiting queries per organization. */
   readonly waitingMax: number
   readonly onError: (error: unknown) => void
-  /**
-   * Reports whether the query itself caused the failure. Such failures don't open the breaker, because other callers
-   * would lose the source. Defaults to never.
-   */
+  /** Whether the query itself caused the failure, which then doesn't open the breaker for others. Defaults to never. */
   readonly isQuestionsFault?: (error: unknown) => boolean
   readonly breaker?: Breaker
 }
 
-/** Caller of queries without a request, for example checks of sessions. */
+/** Caller without a request, such as checks of sessions. */
 const SERVICE: RemoteCaller = { organizationId: '', deadlineMs: Number.POSITIVE_INFINITY }
 
 interface WaitingQuestion<Answer> {
@@ -66,7 +62,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
       return answer
     } catch (error) {
       if (!isQuestionsFault(error)) breaker.failed()
-      // The source answered the trial query of an open breaker.
+      // The source answered the open breaker's trial query.
       else if (breaker.open) breaker.succeeded()
       totals.failed += 1
       onError(error)
@@ -104,7 +100,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
         joined.deadlineMs = Math.max(joined.deadlineMs, deadlineMs)
         return joined.answer
       }
-      // An open breaker permits one trial query, which must not request permission again.
+      // An open breaker permits one trial query, which must not ask for permission again.
       const isTry = breaker.open
       if (!breaker.permits()) return refuse()
       const slot = slots.acquire(organizationId)

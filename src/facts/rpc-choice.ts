@@ -1,5 +1,5 @@
-// Combines several RPC URLs of one chain. Verifies the chain of each URL before use, and uses the next URL if one
-// fails. If configured, two URLs must agree (threats: a lying RPC).
+// Combines RPC URLs of a chain: verifies each before use, and uses the next if one fails. If configured, two must agree
+// (threats: a lying RPC).
 
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { DetailedError } from '../lib/named-error.ts'
@@ -17,11 +17,10 @@ export interface RpcChoice {
 
 export interface RpcChoiceOptions {
   readonly rpcs: readonly JsonRpc[]
-  /** Throws if the URL doesn't serve the chain. Called before each query until it succeeds once. */
+  /** Throws if the URL doesn't serve the chain. Called before each query until it succeeds. */
   readonly verify: (rpc: JsonRpc) => Promise<void>
   readonly agreement: number
   readonly clock: Clock
-  /** Called for each failure of a URL. */
   readonly onError: (error: unknown, index: number) => void
 }
 

@@ -1,5 +1,5 @@
-// viem's HTTP transport with the guarded fetch. viem's own transport has no size limit, and its timeout ends when the
-// headers arrive. Source: https://viem.sh/docs/clients/transports/http.
+// viem's HTTP transport with the guarded fetch: viem's own has no size limit, and its timeout ends with the headers.
+// Source: https://viem.sh/docs/clients/transports/http.
 import { type HttpTransport, http } from 'viem'
 import { fetchBody } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
@@ -11,7 +11,7 @@ export interface RpcTransportOptions {
 
 const ANSWER_BYTES_MAX = 1_048_576
 
-/** Rejects with viem's wrappers of guardedFetch errors. Retries nothing. */
+/** Never retries. Rejects with viem's wrappers of guardedFetch errors. */
 export const createRpcTransport = ({ url, timeoutMs }: RpcTransportOptions): HttpTransport =>
   http(url, {
     timeout: timeoutMs,

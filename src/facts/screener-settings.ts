@@ -1,26 +1,26 @@
-// Settings of screeners (`screeners` in the config file): how to query a screener and parse its answer.
+// Settings in `screeners` of the config file: how to query a screener and parse its answer.
 
 import { REACHES, type Reach } from '../domain/list.ts'
 import { isObject } from '../lib/is-object.ts'
 import { NamedError } from '../lib/named-error.ts'
 import { parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/** `message` is one line that names the setting. */
+/** `message` is one line and names the setting. */
 export class ScreenerSettingsError extends NamedError {}
 
 export type SecretReference = { readonly env: string } | { readonly file: string }
 
-/** Location of a flag in the answer (JSON Pointer, RFC 6901), and its permitted values. */
+/** Location of a flag in the answer (JSON Pointer, RFC 6901). */
 export interface FlagMapping {
   readonly at: string
-  /** Values for which the flag is true. Without the list, the value must be a boolean. */
+  /** Values that mean true; if null, the value must be a boolean. */
   readonly equals: readonly (string | number | boolean)[] | null
   readonly optional: boolean
 }
 
 export interface ScoreMapping {
   readonly at: string
-  /** Factor applied before rounding, because scores are whole numbers. */
+  /** Applied before rounding, because scores are whole numbers. */
   readonly times: number
   readonly optional: boolean
 }
@@ -36,10 +36,10 @@ export interface ScreenerSettings {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly secret: SecretReference | null
-  /** JSON whose strings may contain placeholders. Null without a body. */
+  /** JSON whose strings may contain placeholders; null without a body. */
   readonly body: unknown
   readonly answer: {
-    /** Path of the wallet address in the answer. If null, the address is not checked. */
+    /** Path of the wallet address in the answer; null leaves it unchecked. */
     readonly address: string | null
     readonly flagged: FlagMapping | null
     readonly score: ScoreMapping | null
@@ -103,7 +103,7 @@ const pointer = (where: string, value: unknown): string =>
     ? value
     : fail(where, 'must be a JSON Pointer, for example /data/score')
 
-/** Accepts a JSON Pointer, or a mapping with the pointer as `at`. */
+/** Accepts a JSON Pointer, or a mapping with it as `at`. */
 const place = (where: string, value: unknown, known: readonly string[]): Fields => {
   if (typeof value === 'string') return { at: pointer(where, value) }
   const fields = mapping(where, value)
@@ -173,7 +173,7 @@ const reachOf = (where: string, value: unknown): Reach =>
 const urlOf = (where: string, value: unknown, reach: Reach): string => {
   if (typeof value !== 'string') return fail(where, 'must be an https URL')
   const text = checkPlaceholders(where, value, PLACEHOLDERS)
-  // Placeholders contain input of callers, which must not determine the host or port.
+  // Placeholders contain callers' input, which must not determine the host or port.
   if (/^[^/]*\/\/[^/?#]*\$\{/.test(text)) fail(where, 'must not have a placeholder in its host')
   try {
     parseReachableUrl(text.replaceAll(PLACEHOLDER, 'x'), reach)
@@ -222,10 +222,7 @@ const parseScreener = (name: string, value: unknown): ScreenerSettings => {
   return settings
 }
 
-/**
- * Parses the config file's `screeners`.
- * @throws ScreenerSettingsError
- */
+/** @throws ScreenerSettingsError */
 export const parseScreenerSettings = (value: unknown): ReadonlyMap<string, ScreenerSettings> => {
   const screeners = new Map<string, ScreenerSettings>()
   if (value === undefined || value === null) return screeners

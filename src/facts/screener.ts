@@ -1,4 +1,4 @@
-// Queries one screener about one wallet. An answer without exactly the configured shape counts as missing.
+// Queries a screener about a wallet. An answer without exactly the configured shape counts as missing.
 import { readFile } from 'node:fs/promises'
 import { parseAnyAddress } from '../domain/address-key.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
@@ -10,14 +10,11 @@ import { AnswerStatusError, FetchFailedError, fetchBody, type GuardedRequest } f
 import { createRemote, type RemoteCaller, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
-/** For a session, only the chain's name may be known. */
+/** For a session, possibly only the chain's name is known. */
 export type ScreenedWallet = Pick<AttestationRequest, 'from'> & { readonly chain: Chain | Pick<Chain, 'name'> }
 
 export interface Screener {
-  /**
-   * Returns the cached answer synchronously. Null if there is none. Never rejects.
-   * @param caller omitted for checks of sessions
-   */
+  /** Null without an answer. Synchronous if cached. Never rejects. @param caller omitted for checks of sessions */
   screen(wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null>
   counts(): RemoteCounts
 }
@@ -31,7 +28,7 @@ export interface ScreenerDependencies {
 
 export class ScreenerAnswerError extends DetailedError {}
 
-/** The answer is invalid for any wallet. */
+/** Invalid regardless of the wallet. */
 class AnswerNotJsonError extends ScreenerAnswerError {}
 
 const ANSWER_BYTES_MAX = 65_536
@@ -45,7 +42,7 @@ const CATEGORY_LENGTH_MAX = 64
 /** 4xx statuses that affect every query: credentials, time and rate. */
 const COMMON_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429])
 
-/** The screener works, but rejected this wallet or chain. Source: RFC 9110, section 15.5. */
+/** The screener works, but rejected this wallet or chain (RFC 9110 §15.5). */
 const isWalletsFault = (error: unknown): boolean =>
   error instanceof AnswerStatusError
     ? error.status >= 400 && error.status < 500 && !COMMON_STATUSES.has(error.status)
@@ -56,7 +53,7 @@ const readSecret = async (
   environment: ScreenerDependencies['environment'],
 ): Promise<string> => {
   const text = 'env' in reference ? environment[reference.env] : (await readFile(reference.file, 'utf8')).trim()
-  // A header cannot contain other characters. The error does not contain the secret.
+  // Headers can't contain other characters. The error doesn't contain the secret.
   if (text === undefined || text.length > SECRET_MAX || !/^[\x21-\x7e]+$/.test(text)) {
     throw new FetchFailedError('the screener’s secret is missing or invalid')
   }
@@ -109,7 +106,7 @@ const readScore = (document: unknown, mapping: ScreenerSettings['answer']['score
   if (value === null) return null
   const score = typeof value === 'number' ? Math.round(value * mapping.times) : Number.NaN
   if (!Number.isSafeInteger(score)) throw new ScreenerAnswerError('the score is not a number')
-  // Converts -0 to 0.
+  // Turns -0 into 0.
   return score + 0
 }
 

@@ -1,5 +1,5 @@
-// Addresses of accounts owned by a Solana program: SHA-256 of seeds, bump, program id and marker. Uses the highest bump
-// whose hash isn't an Ed25519 point, so that no private key exists. Source: https://solana.com/docs/core/pda.
+// Program-derived addresses: SHA-256 of seeds, bump, program id and marker, with the highest bump whose hash isn't an
+// Ed25519 point, so that no private key exists. Source: https://solana.com/docs/core/pda.
 import { createHash } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
@@ -7,7 +7,7 @@ import bs58 from 'bs58'
 const MARKER = 'ProgramDerivedAddress'
 const BUMP_MAX = 255
 
-/** Like ZIP 215, Solana accepts encodings of y that are not reduced modulo p. */
+/** Solana accepts encodings of y that aren't reduced modulo p, as ZIP 215 does. */
 const isOnCurve = (bytes: Uint8Array): boolean => {
   try {
     ed25519.Point.fromBytes(bytes, true)
@@ -18,9 +18,7 @@ const isOnCurve = (bytes: Uint8Array): boolean => {
 }
 
 /**
- * @param program base58 of 32 bytes
- * @param seeds at most 15, each of at most 32 bytes
- * @returns base58
+ * @param program base58 @param seeds at most 15 of at most 32 bytes @returns base58
  * @throws Error for one of 2^256 seeds, for which no bump gives an address
  */
 export const programAddress = (program: string, seeds: readonly Uint8Array[]): string => {

@@ -1,5 +1,5 @@
-// Reads the policy registry program of a Solana cluster. Seeds: decisions §6. Account layout (Anchor): discriminator,
-// then the fields in order; strings have a u32 length prefix.
+// Policy registry program of a Solana cluster. Seeds: decisions §6. Account layout (Anchor): discriminator, then fields
+// in order; strings have a u32 length.
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
@@ -8,7 +8,7 @@ import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 /** Identifies mainnet-beta. */
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/** A supermajority of the stake has voted for such a block. None has been rolled back so far. */
+/** A supermajority of the stake has voted for such a block. */
 const CONFIRMED = { encoding: 'base64', commitment: 'confirmed' } as const
 
 const discriminator = (account: string): Buffer =>
@@ -17,9 +17,9 @@ const POLICY_ACCOUNT = discriminator('PolicyAccount')
 const ATTESTER_ACCOUNT = discriminator('AttesterAccount')
 
 const KEY_BYTES = 32
-/** Offset after discriminator, program and authority. */
+/** After discriminator, program and authority. */
 const POLICY_LENGTH_AT = 8 + 2 * KEY_BYTES
-/** Offset after discriminator and attester. */
+/** After discriminator and attester. */
 const REGISTERED_AT = 8 + KEY_BYTES
 
 const malformed = (): never => {
@@ -43,17 +43,17 @@ const parseAccount = (result: unknown): Account | null => {
   return { owner, executable: executable === true, data: Buffer.from(text, 'base64') }
 }
 
-/** @param program base58 id of the registry. @param genesisHash base58 genesis hash of the cluster */
+/** @param program id of the registry, base58 @param genesisHash of the cluster, base58 */
 export const createSolanaRegistry = (program: string, genesisHash: string): ChainRegistry => {
   const readAccount = async (rpc: JsonRpc, address: string): Promise<Account | null> =>
     parseAccount(await rpc.request('getAccountInfo', [address, CONFIRMED]))
 
-  /** Returns the data of the program's account with these seeds. Null if it doesn't exist. */
+  /** Data of the program's account for the seeds; null if it doesn't exist. */
   const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
     const { programAddress } = await import('./solana-program-address.ts')
     const address = programAddress(program, [Buffer.from(seed), bs58.decode(key)])
     const account = await readAccount(rpc, address)
-    // Anyone can send lamports to an address before the program creates its account there.
+    // Anyone can send lamports to an address before the program creates the account.
     if (account === null || account.owner !== program) return null
     if (!account.data.subarray(0, 8).equals(kind)) malformed()
     return account.data
@@ -80,7 +80,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
       const data = await readOwn(rpc, 'attester', attester, ATTESTER_ACCOUNT)
       return data !== null && data[REGISTERED_AT] === 1
     },
-    // Listing attesters requires a scan of all accounts, which public nodes reject.
+    // Requires a scan of all accounts, which public nodes reject.
     registeredAttesters: async () => null,
     latestBlockSeconds: async (rpc) => {
       const slot = await rpc.request('getSlot', [{ commitment: 'confirmed' }])

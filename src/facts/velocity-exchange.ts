@@ -1,6 +1,5 @@
-// Exchanges wallet counts between processes through the store, in the background. Other processes count a decision
-// after one write and one read: half a second with up to fifty processes. This delay bounds the overshoot of a velocity
-// limit. Stored counts survive the process.
+// Exchanges wallet counts between processes through the store. A decision counts in other processes after a write and a
+// read: half a second with up to fifty processes, which bounds the overshoot of a velocity limit.
 
 import type { VelocityTally } from '../domain/velocity.ts'
 import { singleFlight } from '../lib/single-flight.ts'
@@ -8,10 +7,10 @@ import type { Clock, Timers } from '../lib/time.ts'
 import type { VelocityCounters } from './velocity.ts'
 
 export interface VelocityTallies {
-  /** Writes at most `writeMax` tallies under the process's next sequence number. */
+  /** Writes at most `writeMax` tallies under the process's next sequence. */
   write(processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void>
   writers(): Promise<readonly { readonly processId: string; readonly sequence: number }[]>
-  /** Returns the next page of tallies after a sequence number, if any. */
+  /** Next page of tallies after a sequence, if any. */
   readAfter(
     processId: string,
     sequence: number,
@@ -24,16 +23,16 @@ export interface VelocityExchangeDependencies {
   readonly writeMax: number
   /** New at each start. */
   readonly processId: string
-  /** Number of live processes, including this one. */
+  /** Live processes, including this one. */
   readonly processes: () => number
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly after: Timers['after']
-  /** Called if a write or read fails; both are retried. */
+  /** Called for failed writes and reads, which are retried. */
   readonly onError: (error: unknown) => void
 }
 
 export interface VelocityExchange {
-  /** Reads all valid counts. Call before the first request. Rejects if the store cannot be read. */
+  /** Reads all valid counts. Call before the first request. Rejects if the store can't be read. */
   load(): Promise<void>
   start(): void
   /** Writes and reads once. Rejects if the store is unavailable. */
@@ -63,7 +62,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
   const readFrom = async (writer: string, until: number): Promise<void> => {
     for (let from = readUntil.get(writer) ?? 0; from < until; ) {
       const page = await tallies.readAfter(writer, from)
-      // The rows were deleted, because all their counts have expired.
+      // The rows were deleted because their counts have expired.
       if (page === null) from = until
       else {
         counters.addRemote(writer, page.tallies, clock.unixSeconds())
@@ -84,7 +83,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
 
   const exchange = singleFlight(async () => {
     await publishAll()
-    // Reads even if no other process is live, because a process that has just stopped wrote its last counts.
+    // Even if no other process is live: one that has just stopped wrote its last counts.
     await readAll()
   })
 

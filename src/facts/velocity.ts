@@ -1,6 +1,5 @@
-// Counts a wallet's compliant decisions in a project within a window, and their value. In memory: own counts, and
-// reports of other processes (velocity-exchange.ts). Pending requests also count, so that two concurrent requests
-// cannot both be the last permitted. A request never counts for itself.
+// Counts a wallet's compliant decisions in a project within a window, and their value, including reports of other
+// processes. Pending requests also count, so that two concurrent requests can't both be the last permitted.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityFacts } from '../policy/types/facts.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
@@ -8,33 +7,30 @@ import type { FactSubject } from '../policy/types/needs.ts'
 export type VelocitySubject = Pick<FactSubject, 'organizationId' | 'projectId' | 'environment' | 'request'>
 
 export interface VelocityTicket {
-  /** By window in seconds, without this request. */
+  /** By window in seconds, excluding this request. */
   readonly facts: Readonly<Record<string, VelocityFacts>>
-  /** Call exactly once, regardless of the request's outcome. */
+  /** Call exactly once, whatever the outcome. */
   settle(compliant: boolean): void
 }
 
 export interface VelocityCounters {
-  /** @returns null if the limit of counted wallets is reached, so that the facts are unknown */
+  /** Null at the limit of counted wallets: the facts are unknown. */
   begin(subject: VelocitySubject, windowsSeconds: readonly number[]): VelocityTicket | null
-  /**
-   * Passes up to `limit` unwritten tallies to `write`, which is not called if there are none. Returns their number. If
-   * `write` rejects, they are passed again next time.
-   */
+  /** Passes unwritten tallies, if any, to `write`, again if it rejects. Returns their number. */
   publish(limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number>
-  /** Replaces the earlier report of another process. */
+  /** Replaces the process's earlier report. */
   addRemote(processId: string, tallies: readonly VelocityTally[], nowSeconds: number): void
 }
 
-/** Parts per window. The oldest part counts until it is completely outside the window. */
+/** Parts per window. A part counts until it is completely outside the window. */
 const PARTS = 60
 
-/** Greater than the time difference between concurrent requests. */
+/** More than the time difference between concurrent requests. */
 const CLOCK_SLACK_SECONDS = 60
 
 interface Tally {
   count: number
-  /** By chain, because amounts of different native tokens cannot be added. */
+  /** By chain, because amounts of different tokens can't be added. */
   readonly values: Map<string, bigint>
 }
 
@@ -54,7 +50,7 @@ interface History {
   readonly pending: Tally
   /** By window in seconds and part number. */
   readonly windows: Map<number, Map<number, Part>>
-  /** Time at which all counts have expired, Unix seconds. */
+  /** Unix seconds at which all counts have expired. */
   expiresAtSeconds: number
 }
 
@@ -96,9 +92,9 @@ type Histories = Map<string, History>
 
 interface Organization {
   readonly histories: Histories
-  /** Until this time (Unix seconds), wallets reported by other processes may be missing for lack of space. */
+  /** Until then (Unix seconds), wallets reported by other processes may be missing for lack of space. */
   incompleteUntilSeconds: number
-  /** Last removal of expired wallets, Unix seconds. */
+  /** Last removal of expired wallets in Unix seconds. */
   sweptAtSeconds: number
 }
 
@@ -109,12 +105,12 @@ const keyOf = ({
 }: Pick<VelocityTally, 'environment' | 'projectId' | 'wallet'>): string => `${environment} ${projectId} ${wallet}`
 
 export interface VelocityOptions {
-  /** Maximum number of wallets per organization, counted per project. */
+  /** Wallets per organization, counted per project. */
   readonly maxWallets?: number
 }
 
 export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions = {}): VelocityCounters => {
-  // Each organization has its own limit, so that no organization can displace another's wallets.
+  // Each organization has its own limit, so that none can displace another's wallets.
   const organizations = new Map<string, Organization>()
   const unpublished = new Set<OwnTally>()
 
@@ -130,14 +126,11 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
     return organization
   }
 
-  /**
-   * Removes all expired wallets. Checks every wallet, because even the least recently used may count for a month. Runs
-   * at most once per second, because expiries have a resolution of one second.
-   */
+  /** Removes expired wallets at most once per second. Checks all, because the least recently used may still count. */
   const makeRoom = (organization: Organization, nowSeconds: number): boolean => {
     const { histories, sweptAtSeconds } = organization
     if (histories.size < maxWallets) return true
-    // Requests do not arrive in the order of their seconds. Removal resumes after the clock was set back.
+    // Requests don't arrive in order of time. Removal resumes after the clock was set back.
     if (nowSeconds <= sweptAtSeconds && nowSeconds > sweptAtSeconds - CLOCK_SLACK_SECONDS) return false
     organization.sweptAtSeconds = nowSeconds
     for (const [key, { expiresAtSeconds, pending }] of histories) {
@@ -207,7 +200,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
     begin: (subject, windows) => {
       const { organizationId, projectId, environment, request } = subject
       const { nowSeconds, chain } = request
-      // A policy and its shadow revision may use the same window.
+      // A policy and its shadow may use the same window.
       const windowsSeconds = [...new Set(windows)]
       const key = keyOf({ environment, projectId, wallet: request.from })
       const organization = organizationOf(organizationId)

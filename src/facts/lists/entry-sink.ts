@@ -1,5 +1,4 @@
-// Collects the entries of a list file and returns them sorted, without duplicates. Each turn of the event loop handles
-// one block.
+// Sorts the entries of a list file and removes duplicates, one block per turn of the event loop.
 import {
   EVM_KEY_WIDTH,
   KEY_WIDTHS,
@@ -11,9 +10,9 @@ import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListNote } from
 import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 
-/** A file may repeat addresses, so it may have more lines than a list can have entries. */
+/** A file may repeat addresses, so it may have more lines than a list has entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX
-/** Maximum UTF-8 bytes of all memos: a million memos of 64 characters. */
+/** UTF-8 bytes of all memos: a million of 64 characters. */
 const MEMO_BYTES_MAX = 2 ** 26
 
 export class ListTooLongError extends DetailedError {
@@ -26,18 +25,18 @@ export interface EntrySink {
   /** @throws ListTooLongError */
   add(canonicalAddress: string, memo: string): void
   readonly added: number
-  /** Yields sorted chunks. A repeated address keeps its last non-empty memo. @throws ListTooLongError */
+  /** Sorted. A repeated address keeps its last non-empty memo. @throws ListTooLongError */
   chunks(note: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk>
 }
 
 const BLOCK_BITS = 12
-/** Columns grow by whole blocks, because copying a million keys or memos would take too long. */
+/** Columns grow by blocks, because copying a million keys takes too long. */
 const BLOCK_ENTRIES = 2 ** BLOCK_BITS
 const BLOCK_MASK = BLOCK_ENTRIES - 1
 
 interface Block {
   readonly keys: Uint8Array
-  /** By index in the block. Empty memos are omitted. */
+  /** By index in the block, without empty memos. */
   readonly memos: Map<number, string>
 }
 
@@ -64,7 +63,7 @@ const append = (column: Column, memo: string): void => {
 const DIGIT_BYTES = 2
 const DIGITS = 2 ** (8 * DIGIT_BYTES)
 
-/** Counts the keys by their digit at `byte`. @returns the first position of each digit; null if all keys share one */
+/** First position of each digit at `byte`; null if all keys share one. */
 async function startsOf({ blocks, width, count }: Column, byte: number): Promise<Uint32Array | null> {
   const starts = new Uint32Array(DIGITS)
   for (const [number, { keys }] of blocks.entries()) {
@@ -82,9 +81,7 @@ async function startsOf({ blocks, width, count }: Column, byte: number): Promise
   return starts
 }
 
-/**
- * Returns positions in key order. A radix sort, because crafted keys could make a comparison sort compare every byte.
- */
+/** Radix sort, because crafted keys could make a comparison sort compare every byte. */
 async function sortedPositions(column: Column): Promise<Uint32Array> {
   const { blocks, width, count } = column
   let from = new Uint32Array(count)
@@ -158,7 +155,7 @@ export const createEntrySink = (): EntrySink => {
       memoBytes += bytes.length
       if (memoBytes > MEMO_BYTES_MAX)
         throw new ListTooLongError(`the memos of the list have more than ${MEMO_BYTES_MAX} bytes`)
-      // Copies the memo, because a substring keeps the whole text in memory.
+      // A copy, because a substring keeps the whole text in memory.
       append(columns[writeAddressKey(canonicalAddress, scratch, 0)], bytes.toString())
     },
     chunks: async function* (stamp) {

@@ -1,4 +1,4 @@
-// Downloads the files of a published list if they have changed. Follows redirects only to the publisher's known hosts.
+// Downloads a published list's files if changed. Follows redirects only to the publisher's known hosts.
 import type { Reach } from '../../domain/list.ts'
 import {
   FetchFailedError,
@@ -12,7 +12,7 @@ export interface FilesRequest {
   readonly urls: readonly string[]
   readonly redirectsTo: readonly string[]
   readonly reach: Reach
-  /** Validators of the last download by URL: `etag …` or `modified …`. */
+  /** By URL: `etag …` or `modified …` of the last download. */
   readonly validators: Readonly<Record<string, string>>
   readonly maxBytes: number
   readonly timeoutMs: number
@@ -78,7 +78,7 @@ const fetchOne = async (
   }
 }
 
-/** @returns null if no file has changed @throws FetchFailedError, UrlRefusedError */
+/** Null if no file has changed. @throws FetchFailedError, UrlRefusedError */
 export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | null> => {
   const { urls, validators } = request
   const known = urls.every((url) => validators[url] !== undefined)
@@ -100,7 +100,7 @@ export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | 
   }
   const result = await load(known)
   if (result === 'unchanged') return null
-  // The files of one list must be consistent, so all are downloaded if one has changed.
+  // Files must be consistent, so if one has changed, all are downloaded.
   if (result === 'some') await load(false)
   return { files, validators: next }
 }

@@ -1,4 +1,4 @@
-// Reads a list of one address per line, or CSV with address and memo. Reports invalid lines, and reads the others.
+// Reads one address per line, or CSV with address and memo. Reports invalid lines and skips them.
 
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
@@ -6,7 +6,7 @@ import { parseAnyAddress } from '../../domain/address-key.ts'
 import { isMemo, MEMO_RULE } from '../../domain/list.ts'
 import { escapeFormula, unescapeFormula } from '../../lib/csv.ts'
 
-/** One version byte, 20 bytes, four bytes of checksum. */
+/** Version byte, 20 bytes, checksum of four bytes. */
 const PAYLOAD = 25
 const VERSIONS: Readonly<Record<number, string>> = { 0: 'XBT', 5: 'XBT', 65: 'TRX' }
 const BECH32_BITCOIN = /^bc1[02-9ac-hj-np-z]{11,71}$/
@@ -15,7 +15,7 @@ const LENGTH_MAX = 36
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
 
-/** @returns the asset's usual ticker; `other` for an unknown chain; null if the text isn't such an address */
+/** Usual ticker of the asset; `other` for an unknown chain; null for other text. */
 export const otherChainOf = (text: string): string | null => {
   if (BECH32_BITCOIN.test(text)) return 'XBT'
   const bytes = text.length < LENGTH_MIN || text.length > LENGTH_MAX ? undefined : bs58.decodeUnsafe(text)
@@ -25,13 +25,13 @@ export const otherChainOf = (text: string): string | null => {
 }
 
 export interface BadLine {
-  /** Counts from 1. */
+  /** Starts at 1. */
   readonly line: number
   readonly problem: string
 }
 
 export interface LineReader {
-  /** Processes the next piece of the text, which may end anywhere. */
+  /** Takes the next piece of the text, which may end anywhere. */
   write(piece: string): void
   end(): void
 }
@@ -43,12 +43,12 @@ export interface LineReaderOptions {
   readonly onSkipped: (asset: string) => void
 }
 
-/** A longer line is invalid, and the rest of it is not kept in memory. */
+/** A longer line is invalid, and its rest isn't kept in memory. */
 const LINE_MAX = 4_096
 const QUOTE = '"'
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** @returns the fields of one line (RFC 4180, without line breaks in fields), or the reason why it is invalid */
+/** Returns the fields (RFC 4180, without line breaks in fields), or why the line is invalid. */
 export const splitCsvLine = (line: string): readonly string[] | string => {
   const fields: string[] = []
   let at = 0
@@ -78,7 +78,7 @@ export const splitCsvLine = (line: string): readonly string[] | string => {
   }
 }
 
-/** Returns a CSV field that no spreadsheet evaluates, quoted if necessary. */
+/** Quoted if necessary, and never evaluated by spreadsheets. */
 export const csvField = (memo: string): string => {
   const text = escapeFormula(memo)
   return /[",]|^\s|\s$/.test(text) ? `${QUOTE}${text.replaceAll(QUOTE, QUOTE + QUOTE)}${QUOTE}` : text
@@ -89,7 +89,7 @@ const HEADER = 'address'
 export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: LineReaderOptions): LineReader => {
   let rest = ''
   let line = 0
-  /** The rest of an overlong line is being skipped. */
+  /** Whether the rest of an overlong line is being skipped. */
   let dropping = false
 
   const takeEntry = (text: string, memo: string): void => {

@@ -1,12 +1,11 @@
-// Schedules updates of changed lists. Organizations take turns. An update that misses its deadline is abandoned: the
-// caller stops decisions with that list.
+// Schedules updates of changed lists; organizations take turns. If an update is late, decisions with that list stop.
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import type { Clock, Timers } from '../../lib/time.ts'
 
 export interface ListUpdatesDependencies {
-  /** Reads and publishes one list. @returns false if the update must be repeated */
+  /** Reads and publishes a list; false if the update must be repeated. */
   readonly update: (listId: string, reportedMs: number) => Promise<boolean>
-  /** Called if a change is still unpublished after GIVE_UP_AFTER_MS. */
+  /** Called if a change isn't published within GIVE_UP_AFTER_MS. */
   readonly giveUp: (listId: string) => Promise<void>
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
@@ -14,13 +13,13 @@ export interface ListUpdatesDependencies {
 }
 
 export interface ListUpdates {
-  /** Call after each change to a list. @param reportedMs monotonic time of the report */
+  /** Call after each change to a list. @param reportedMs monotonic time */
   add(owner: string, listId: string, reportedMs: number): void
   /** Delays all updates until `loaded` settles. */
   holdUntil(loaded: Promise<void>): void
-  /** Returns the report times of unpublished changes. */
+  /** Report times of unpublished changes. */
   waiting(): Iterable<readonly [listId: string, reportedMs: number]>
-  /** Resolves when every change added so far is published or abandoned. */
+  /** Resolves when all changes added so far are published or abandoned. */
   settled(): Promise<void>
   stop(): void
 }
@@ -28,24 +27,24 @@ export interface ListUpdates {
 interface PendingUpdate {
   reportedMs: number
   isRead: boolean
-  /** Report time of a change during the reading. */
+  /** Report time of a change while reading. */
   changedMs: number | null
 }
 
 interface Lane {
   readonly pending: Map<string, PendingUpdate>
   working: Promise<void> | null
-  /** A list has changed since the start of the current round. */
+  /** Whether a list has changed since the round started. */
   woken: boolean
   nudge: () => void
 }
 
-/** Changes must be published within a second. */
+/** The requirement is publication within a second. */
 export const GIVE_UP_AFTER_MS = 2_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
 const READERS = 4
-/** Pause after an update, relative to its duration. Merges an owner's changes in quick succession. */
+/** Pause relative to the update's duration, which merges an owner's rapid changes. */
 const PAUSE_FACTOR = 1
 
 export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUpdatesDependencies): ListUpdates => {
@@ -69,7 +68,7 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
     const pending = allPending()
     if (pending.length === 0) return
     const nowMs = clock.monotonicMs()
-    // Overdue lists are checked again, because reading them may never end.
+    // Overdue lists are checked again, because reading one may never end.
     const delays = pending.map(([, { reportedMs }]) => reportedMs + GIVE_UP_AFTER_MS - nowMs)
     const next = Math.min(...delays.map((delayMs) => (delayMs > 0 ? delayMs : GIVE_UP_AFTER_MS)))
     cancelTimer = after(next, () => void checkTimes())
@@ -90,7 +89,7 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
         }
         return true
       }
-      // Keeps the earlier time, because the first change is not published either.
+      // Keeps the earlier time, because that change isn't published either.
       entry.changedMs = null
       if (clock.monotonicMs() - entry.reportedMs > GIVE_UP_AFTER_MS) await giveUp(listId)
       return false
@@ -113,7 +112,7 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
         if (!(await readOne(owner, lane, listId, entry))) failed = true
       }
       if (!failed || lane.woken) continue
-      // A changed list must not wait for an unreadable list.
+      // A changed list must not wait for an unreadable one.
       const nudged = new Promise<void>((resolve) => {
         lane.nudge = resolve
       })

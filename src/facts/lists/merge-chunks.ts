@@ -1,5 +1,4 @@
-// Merges changes into the sorted chunks of a list. Unchanged chunks pass through unread. Each turn of the event loop
-// handles a few hundred entries.
+// Merges changes into a list's sorted chunks. Unchanged chunks aren't read; a turn handles a few hundred entries.
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { ListTooLongError } from './entry-sink.ts'
@@ -7,7 +6,7 @@ import { ListTooLongError } from './entry-sink.ts'
 export type ListChange = ListEntry | ListEdit
 
 const TURN_ENTRIES = 512
-/** Smaller chunks are merged with the next, so that repeated merges do not fragment the list. */
+/** Smaller chunks are merged with the next, so that repeated merges don't fragment the list. */
 const CHUNK_KEYS_MIN = LIST_CHUNK_KEYS / 2
 
 /** EVM before Solana, then by bytes. */
@@ -82,7 +81,7 @@ async function* mergeAll(
   if (entries.length > 0) yield* flush(0)
 }
 
-/** @param changes in order; take precedence @throws ListTooLongError */
+/** @param changes sorted; they take precedence @throws ListTooLongError */
 export async function* mergeChunks(
   base: AsyncIterable<ListChunk>,
   changes: AsyncIterable<ListChange>,

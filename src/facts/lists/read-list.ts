@@ -1,5 +1,3 @@
-// Streams a list file of any supported format into entries.
-
 import type { ListFormat } from '../../domain/list.ts'
 import { DetailedError, errorCodeOf } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
@@ -12,9 +10,9 @@ export interface ListReading {
   readonly entries: EntrySink
   readonly badLines: readonly BadLine[]
   readonly badLineCount: number
-  /** Number of addresses on unsupported chains, by asset. */
+  /** Addresses on unsupported chains, by asset. */
   readonly skipped: ReadonlyMap<string, number>
-  /** SHA-256 of the file in lowercase hexadecimal. */
+  /** SHA-256 of the file in lowercase hex. */
   readonly sha256: string
   readonly bytes: number
 }
@@ -22,7 +20,7 @@ export interface ListReading {
 export class ListFileInvalidError extends DetailedError {}
 
 const BAD_LINES_KEPT = 100
-/** Bytes decoded per turn of the event loop, about a millisecond of work. */
+/** About a millisecond of work per turn of the event loop. */
 const SLICE_BYTES = 65_536
 
 /** @throws ListFileInvalidError, ListTooLongError, and errors of `bytes` */

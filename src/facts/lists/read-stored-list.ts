@@ -1,4 +1,4 @@
-// Reads a stored list into memory that all threads share: its base, and the entries added and removed since.
+// Reads a stored list, its base and later changes, into memory shared by all threads.
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
 import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
 import type { ListEdit, ListKeeper } from '../../domain/list.ts'
@@ -14,7 +14,7 @@ export interface StoredListRow {
   readonly baseId: string | null
   readonly entryCount: number
   readonly version: number
-  /** Only lists that people maintain have no age. */
+  /** Lists kept by people have no age. */
   readonly keptBy: ListKeeper
   readonly isOfSanctioned: boolean
   readonly enablingId: string | null
@@ -38,19 +38,19 @@ export interface StoredLists {
   }
 }
 
-/** Chunks per turn: about a megabyte, a few milliseconds of work. */
+/** About a megabyte and a few milliseconds per turn. */
 const CHUNKS_PER_TURN = 16
 
 export interface ReadList {
   readonly row: StoredListRow
   readonly image: ListImage
-  /** Base of the image's entries. Undefined if it could not be read. */
+  /** Base of the image's entries; undefined if it could not be read. */
   readonly entriesOf: string | null | undefined
 }
 
 export class ListMovedError extends NamedError {}
 
-/** Packs the keys into an address set. Null if there are no keys. */
+/** Null without keys. */
 const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
   if (keys.length === 0) return null
   const byWidth = (width: KeyWidth): readonly Uint8Array[] => keys.filter((key) => key.length === width)
@@ -70,7 +70,7 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
   confirmedAtSeconds: row.confirmedAtSeconds,
 })
 
-/** Represents a list that could not be read: lookups in it are rejected. */
+/** A list that could not be read: lookups in it fail. */
 export const unread = (row: StoredListRow): ReadList => ({
   row,
   image: { ...describe(row), entries: EMPTY_ADDRESS_SET, added: null, removed: null, current: false },
@@ -100,7 +100,7 @@ export const createListReader = ({ lists, bases }: StoredLists, onError: (error:
   const read = async (row: StoredListRow, known: ReadList | null): Promise<ReadList> => {
     const entries = known?.entriesOf === row.baseId ? known.image.entries : await readBase(row.baseId)
     const edits = await lists.readEditKeys(row.id)
-    // Single-entry changes belong to one base. Changes of a later base would hide entries of this base.
+    // Single changes belong to one base: changes of a later base would hide entries of this one.
     if ((await lists.findById(row.id))?.version !== row.version) throw new ListMovedError()
     const keysOf = (present: boolean): Uint8Array[] =>
       edits.filter((edit) => edit.present === present).map(({ key }) => key)
@@ -117,7 +117,7 @@ export const createListReader = ({ lists, bases }: StoredLists, onError: (error:
         return await read(current, null)
       } catch (error) {
         if (error instanceof AddressSetInvalidError) {
-          // The stored data is not a valid list. The service starts anyway, but no decision can use this list.
+          // Invalid data: the service starts anyway, but no decision can use this list.
           onError(error)
           return unread(row)
         }

@@ -1,5 +1,5 @@
-// Reads a list's source and, if the file is valid, replaces the list's content. Otherwise, the list ages; policies can
-// reject a list that is too old (threats row 14).
+// Replaces a list with its source's file if the file is valid. Otherwise, the list ages, and policies can reject old
+// lists (threats row 14).
 
 import { createReadStream } from 'node:fs'
 import type { ListFormat, Reach } from '../../domain/list.ts'
@@ -25,7 +25,7 @@ export interface RefreshedSource {
   readonly skipsBadLines: boolean
   readonly intervalSeconds: number
   readonly fileSha256: string | null
-  /** Results are written only while the source still has this lease token. */
+  /** Lease token; results are written only while the source has it. */
   readonly token: string
 }
 
@@ -33,7 +33,7 @@ export interface RefreshDependencies {
   readonly contents: ListContents
   readonly sources: {
     takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
-    /** @returns false if the source was changed or leased again */
+    /** False if the source was changed or leased again. */
     confirm(taken: RefreshedSource, nextDueAtSeconds: number): Promise<boolean>
     fail(taken: RefreshedSource, failure: string, nextDueAtSeconds: number): Promise<void>
   }
@@ -53,11 +53,11 @@ export type RefreshResult =
   | { readonly status: 'failed'; readonly listId: string; readonly failure: string; readonly error: unknown }
 
 const SOURCE_TIMEOUT_MS = 300_000
-/** sdn_advanced.xml has over a hundred million bytes, about as many as a list of a million entries with memos. */
+/** sdn_advanced.xml has over 100 MB, as does a list of a million entries with memos. */
 const SOURCE_BYTES_MAX = 1_073_741_824
-/** Longer than any reading, so that no lease expires during one. */
+/** Longer than any reading. */
 export const LEASE_SECONDS = 600
-/** Retry delay in seconds, unless the source's interval is shorter. */
+/** Retry delay, unless the source's interval is shorter. */
 const RETRY_SECONDS = 300
 const FAILURE_LENGTH_MAX = 300
 
@@ -89,7 +89,7 @@ const openSource = (
         reach,
         timeoutMs: SOURCE_TIMEOUT_MS,
         maxBytes: SOURCE_BYTES_MAX,
-        // Lines and CSV have no end marker; an XML document ends with its root element.
+        // An XML document ends with its root element; the other formats have no end marker.
         needsLength: format !== 'sdn-advanced',
         signal,
       })
@@ -101,7 +101,7 @@ const describeFailure = (error: unknown): string => {
   return text.slice(0, FAILURE_LENGTH_MAX)
 }
 
-/** @returns null if the file is acceptable, otherwise the reason */
+/** Returns why the file isn't acceptable; null if it is. */
 const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLines: boolean): string | null => {
   const [first] = badLines
   if (first !== undefined && !skipsBadLines) {
@@ -109,11 +109,11 @@ const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLin
       badLineCount === 1 ? '' : `, and ${counted(badLineCount - 1, 'more invalid line', 'more invalid lines')}`
     return `line ${first.line}: ${first.problem}${others}`
   }
-  // An empty file more likely means a broken source than a list without entries.
+  // An empty file more likely means a broken source than an empty list.
   return entries.added === 0 ? 'the file contains no EVM or Solana address' : null
 }
 
-/** Reads one leased source. If it was changed or leased again, writes nothing. Rejects only if the store fails. */
+/** Writes nothing if the source was changed or leased again. Rejects only if the store fails. */
 export const refreshList = async (
   dependencies: RefreshDependencies,
   source: RefreshedSource,
@@ -154,14 +154,14 @@ export const refreshList = async (
 }
 
 export interface ListRefresher {
-  /** Reads all due sources, but only one per organization at a time. */
+  /** Reads all due sources, one per organization at a time. */
   refreshDue(): Promise<void>
   start(): void
   stop(): Promise<void>
 }
 
 const CHECK_INTERVAL_MS = 5_000
-/** Each reader keeps a whole list in memory. */
+/** Each reader holds a whole list in memory. */
 const READERS = 4
 
 export const createListRefresher = (
@@ -181,7 +181,7 @@ export const createListRefresher = (
     }
   }
 
-  // A reader that waits for a slow server does not block the others.
+  // Separate readers, so that a slow server doesn't block the others.
   const readers = Array.from({ length: READERS }, () => singleFlight(read))
   const refreshDue = async (): Promise<void> => {
     await Promise.all(readers.map((reader) => reader()))

@@ -1,6 +1,5 @@
-// Parses digital currency addresses of the US Treasury's sdn_advanced.xml. Feature types are named `Digital Currency
-// Address - ` plus the asset; the address is the text of the feature's VersionDetail. Source: OFAC, "Sanctions List
-// Service, Advanced XML" (UN Advanced Sanctions Data Model).
+// Digital currency addresses in the US Treasury's sdn_advanced.xml: VersionDetail texts of features whose type is named
+// `Digital Currency Address - ` plus the asset. Source: OFAC, "Sanctions List Service, Advanced XML".
 import { parseAnyAddress } from '../../domain/address-key.ts'
 import { MEMO_LENGTH_MAX } from '../../domain/list.ts'
 import { createXmlScanner, XmlInvalidError, type XmlListener } from '../../lib/xml-scanner.ts'
@@ -10,28 +9,27 @@ const ADDRESS_LENGTH_MAX = 256
 
 export interface SdnReader {
   write(piece: string): void
-  /** @throws XmlInvalidError, also if the file has no digital currency addresses: it is then another file */
+  /** @throws XmlInvalidError, also without any digital currency address: it must be another file */
   end(): void
 }
 
 export interface SdnReaderOptions {
-  /** The memo names asset and party: `ETH, SDN 12345`. */
+  /** The memo names the asset and the party: `ETH, SDN 12345`. */
   readonly onEntry: (canonicalAddress: string, memo: string) => void
   readonly onSkipped: (asset: string) => void
 }
 
 export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnReader => {
-  /** By feature type id. */
   const assets = new Map<string, string>()
   let isSanctions = false
   let party = ''
   let featureTypeId: string | null = null
-  /** Asset of the current feature; null outside a feature. */
+  /** Null outside a feature. */
   let asset: string | null = null
   let text: string | null = null
 
   const takeAddress = (address: string, ofAsset: string): void => {
-    // Details that reference a value have no text.
+    // Details that refer to a value have no text.
     if (address === '') return
     const canonical = address.length > ADDRESS_LENGTH_MAX ? null : parseAnyAddress(address)
     if (canonical === null) onSkipped(ofAsset)

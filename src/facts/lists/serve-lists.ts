@@ -1,15 +1,15 @@
-// Keeps the store's lists in shared memory. A changed list is reloaded and published atomically. If a change cannot be
-// read in time, the list is published as not current, so that no decision uses outdated content.
+// Keeps the lists in shared memory. If a change can't be read in time, the list is published as not current, so that no
+// decision uses outdated content.
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
 import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
 import { createListUpdates } from './list-updates.ts'
 import { createListReader, ListMovedError, type ReadList, type StoredLists, unread } from './read-stored-list.ts'
 
 export interface ServedListsDependencies extends StoredLists {
-  /** Publishes new versions to the reading threads, and removes deleted lists. */
+  /** Publishes new versions to the reading threads; removes deleted lists. */
   readonly publish: (images: readonly ListImage[], removedIds: readonly string[]) => void
   readonly clock: Clock
-  /** Called for each failed read, which is then retried. */
+  /** Called for each failed read; reads are retried. */
   readonly onError: (error: unknown) => void
   readonly after?: Timers['after']
   readonly wait?: (milliseconds: number) => Promise<void>
@@ -21,7 +21,7 @@ export interface ServedList {
   readonly name: string
   readonly entryCount: number
   readonly keptBy: ListImage['keptBy']
-  /** Null for lists that people maintain, and before the first confirmation. */
+  /** Null for lists kept by people, and before the first confirmation. */
   readonly ageSeconds: number | null
   readonly current: boolean
 }
@@ -30,35 +30,32 @@ export interface ListMembership extends ListMembers {
   readonly id: string
   readonly organizationId: string | null
   readonly name: string
-  /** The publisher lists sanctioned persons. */
+  /** Whether it contains sanctioned persons. */
   readonly isOfSanctioned: boolean
-  /** Changes when screening against the list is disabled and enabled again. Null without screening. */
+  /** Changes when screening is disabled and enabled again; null without screening. */
   readonly enablingId: string | null
-  /** Increases with each change to the entries. */
+  /** Increases with each change. */
   readonly version: number
   /** If false, no decision may use the list. */
   readonly current: boolean
 }
 
 export interface ServedLists {
-  /** Call before the first job. Rejects if the lists cannot be read. */
+  /** Call before the first job. Rejects if the lists can't be read. */
   load(): Promise<void>
   /** @param owner organization id; null for a shared list */
   changed(listId: string, owner: string | null): void
   changedAll(): void
-  /**
-   * Monotonic time of the oldest reported change that is not applied. A list published as not current counts as
-   * applied.
-   */
+  /** Monotonic time of the oldest unapplied change. A list published as not current counts as applied. */
   behindSinceMs(): number | null
-  /** Resolves when every change reported so far is read or abandoned. */
+  /** Resolves when all changes reported so far are read or abandoned. */
   settled(): Promise<void>
   all(): readonly ServedList[]
   memberships(): readonly ListMembership[]
   stop(): void
 }
 
-/** Pseudo list id of a change that may affect any list. */
+/** Pseudo list id: the change may affect any list. */
 const EVERYTHING = '*'
 /** Pseudo owner of shared lists. */
 const DEPLOYMENT = 'deployment'
@@ -129,7 +126,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   return {
     load: () => {
       const loading = loadAll()
-      // Applies changes reported during loading afterwards, because an older read must not overwrite a newer one.
+      // Changes reported meanwhile are applied afterwards, because an older read must not overwrite a newer one.
       updates.holdUntil(loading)
       return loading
     },
@@ -181,7 +178,7 @@ interface ListSum {
   readonly ageSeconds: number | null
 }
 
-/** Sums the organizations' lists: total size, and age of the oldest. */
+/** Sums organizations' lists: total size, and age of the oldest. */
 export const sumLists = (lists: readonly ServedList[]): readonly ListSum[] => {
   const own = lists.filter(({ organizationId }) => organizationId !== null)
   const ages = own.flatMap(({ ageSeconds }) => (ageSeconds === null ? [] : [ageSeconds]))

@@ -1,4 +1,4 @@
-// Replaces a list's content atomically. After many single-entry changes, a list is also rewritten unchanged.
+// Replaces a list's content atomically. After many single changes, the list is rewritten as a new base.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
 import { type ListChunk, type ListEdit, type ListEntry, ListLimitError } from '../../domain/list.ts'
 import { DetailedError } from '../../lib/named-error.ts'
@@ -50,23 +50,23 @@ interface ScreeningConfirmation {
   readonly versionId: string
 }
 
-/** The list was deleted or changed during the write. None of the new content was applied. */
+/** The list was deleted or changed during the write; nothing was applied. */
 export class ListChangedError extends DetailedError {}
 
-/** For a list that a source or screening maintains. */
+/** For a list kept by a source or by screening. */
 export const KEEPER_CHANGED = 'the list’s source was changed, removed or read again during this operation'
 
-/** Chunks with short notes per transaction: a few hundred kilobytes, a few milliseconds of work. */
+/** Chunks with short notes per transaction: a few hundred kilobytes and milliseconds. */
 const CHUNKS_A_TRANSACTION = 4
-/** Number of note characters after which a transaction stores no further chunk. */
+/** A transaction with this many note characters stores no further chunk. */
 const NOTES_A_TRANSACTION = 262_144
 const MERGE_ATTEMPTS = 3
 
-/** Counts stored notes by their stored length, because reading `notes` would parse them. */
+/** Uses the stored length, because reading `notes` would parse them. */
 const notesLengthOf = (chunk: ListChunk): number =>
   chunk.storedNotes?.length ?? chunk.notes.reduce((length, { memo }) => length + memo.length, 0)
 
-/** Activates a base, or discards it if the organization exceeds its limit. */
+/** Discards the base if the organization exceeds its limit. */
 const activate = async (
   { bases }: ListContents,
   activation: Parameters<ListContents['bases']['activate']>[0],
@@ -102,9 +102,8 @@ const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncItera
 }
 
 /**
- * Replaces the list's whole content with sorted chunks.
- * @param confirmation null for a list that people maintain @throws ListChangedError; ListTooLongError and other errors
- * of the chunks. The list is then unchanged.
+ * If it throws, the list is unchanged. @param confirmation null for a list kept by people
+ * @throws ListChangedError; ListTooLongError and other errors of the chunks
  */
 export const replaceList = async (
   contents: ListContents,
@@ -141,11 +140,11 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
   }
 }
 
-/** Yields the entries of a base in order, even if no list uses it. */
+/** Also works for a base that no list uses. */
 export const readBase = (contents: ListContents, baseId: string): AsyncGenerator<ListEntry> =>
   entriesOf(chunksOfBase(contents, baseId))
 
-/** Merges two sorted streams. `later` takes precedence. */
+/** `later` takes precedence. */
 export async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
   earlier: AsyncIterable<Earlier>,
   later: AsyncIterable<Later>,
@@ -167,7 +166,7 @@ async function* inKeyOrder(edits: readonly ListEdit[]): AsyncGenerator<ListEdit>
   yield* [...edits].sort((left, right) => compareKeys(left.key, right.key))
 }
 
-/** A list and the single-entry changes of its base in the same version. The base stays readable for a minute. */
+/** List and single changes in the same version. The base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListContents, listId: string) => {
   for (;;) {
     const list = await lists.findById(listId)
@@ -177,7 +176,7 @@ const readSnapshot = async ({ lists }: ListContents, listId: string) => {
   }
 }
 
-/** Yields the entries in order, with single-entry changes applied. @throws ListChangedError */
+/** Applies single changes. @throws ListChangedError */
 export async function* readEntries(contents: ListContents, listId: string): AsyncGenerator<ListEntry> {
   yield* entriesOfSnapshot(contents, await readSnapshot(contents, listId))
 }
@@ -192,10 +191,7 @@ async function* entriesOfSnapshot(
   }
 }
 
-/**
- * Adds entries to the list; replaces the notes of existing entries.
- * @param added called again if the list has changed
- */
+/** Replaces notes of existing entries. @param added called again if the list has changed */
 export const extendList = async (
   contents: ListContents,
   listId: string,
@@ -222,6 +218,6 @@ async function* noChunks(): AsyncGenerator<ListChunk> {
   yield* []
 }
 
-/** Rewrites the list as one base without single-entry changes. @throws the errors of replaceList */
+/** Merges single changes into one base. @throws the errors of replaceList */
 export const rewriteList = (contents: ListContents, listId: string): Promise<void> =>
   extendList(contents, listId, noChunks)

@@ -1,4 +1,4 @@
-// Imports the queries of each fact source at startup. Signing threads and pages never load them.
+// Imports the queries of fact sources at startup. Signing threads and pages never load them.
 import type { SourceKind } from '../../policy/sources/all.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'
 
