@@ -1,23 +1,20 @@
-// Cookie that identifies a browser. Each session has a separate cookie, so that a browser can hold several sessions and
-// none reveals another. Scripts can't read it, and cross-site requests don't include it. Source: threats rows 4 and 23;
+// Cookies that identify a browser, one per session, so that no session reveals another. Source: threats rows 4 and 23;
 // RFC 6265bis.
 import { randomBytes } from 'node:crypto'
 
 /** 144 random bits: 24 base64url characters. */
 const SECRET_BYTES = 18
 const SECRET = /^[A-Za-z0-9_-]{24}$/
-/** 30 days after the last use, equal to the expiry on the server (src/store/sessions/portal-links.ts). */
+/** 30 days after the last use, as on the server (src/store/sessions/portal-links.ts). */
 const MAX_AGE_SECONDS = 30 * 86_400
 
 export interface BrowserCookies {
   make(): { readonly secret: string; readonly hash: Uint8Array }
-  /** Returns the hash of the secret in a request's cookie for a session; null if there is none. */
+  /** Returns the hash of the session's cookie; null if the request has none. */
   read(headers: Headers, sessionId: string): Uint8Array | null
-  /** Returns the value of `Set-Cookie`. */
   write(sessionId: string, secret: string): string
-  /** Returns the value of `Set-Cookie` that renews a request's cookie for 30 days; null if the request has none. */
+  /** Returns `Set-Cookie` to renew a request's cookie for 30 days; null if the request has none. */
   renew(headers: Headers, sessionId: string): string | null
-  /** Returns the value of `Set-Cookie` that deletes the cookie. */
   remove(sessionId: string): string
 }
 
@@ -27,7 +24,7 @@ const hashSecret = (secret: string): Uint8Array => {
   return hash
 }
 
-/** @param secure true if the page uses https; the name then starts with `__Host-`, which browsers enforce */
+/** @param secure whether the page uses https; the name then starts with `__Host-`, which browsers enforce */
 export const createBrowserCookies = (secure: boolean): BrowserCookies => {
   const nameOf = (sessionId: string): string => `${secure ? '__Host-' : ''}portal-${sessionId}`
   const attributes = `Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`

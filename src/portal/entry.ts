@@ -1,5 +1,5 @@
-// Exchanges a link for a cookie. The first browser that opens a link gets the cookie. Another browser, or a browser
-// with another link of a session in use, gets it after proving a wallet of the session. Source: threats rows 2 and 4.
+// Exchanges a link for a cookie. The first browser with a link gets the cookie; others, or links of a session in use,
+// require proof of a wallet of the session. Source: threats rows 2 and 4.
 import { Elysia } from 'elysia'
 import { randomBase62 } from '../domain/identifier.ts'
 import type { SessionState } from '../domain/session.ts'
@@ -24,7 +24,6 @@ const SIGNATURE_MAX = 20_000
 const NONCE_LENGTH = 22
 
 interface Entered extends LinkSession {
-  /** Value of `Set-Cookie`; null if the browser already has the cookie. */
   readonly cookie: string | null
 }
 
@@ -47,7 +46,7 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     return { ...link, linkHash }
   }
 
-  /** Opens a link and binds it to this browser if the link is unbound (PortalLinks). @throws LinkUnknownError */
+  /** Binds an unbound link to this browser. @throws LinkUnknownError */
   const enter = async (token: string, headers: Headers): Promise<Entry> => {
     const { linkHash, cookieHash, organizationId, sessionId } = await requireLink(token)
     const { secret, hash } = cookies.make()
@@ -55,7 +54,7 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     if (cookieHash === null && (await links.bind({ organizationId, sessionId }, linkHash, hash, own))) {
       return { kind: 'entered', organizationId, sessionId, cookie: cookies.write(sessionId, secret) }
     }
-    // The browser may have its cookie from any link of the session.
+    // The cookie may come from any link of the session.
     if (own !== null && (await links.findBrowser(own, sessionId)) !== null) {
       return { kind: 'entered', organizationId, sessionId, cookie: null }
     }
@@ -92,10 +91,7 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     return { nonce, message, address: walletAddressText(wallet.address), expiresAtSeconds }
   }
 
-  /**
-   * Returns whether a proven wallet belongs to the session. A key has the same address on every chain. A contract
-   * address may have another owner on another chain, so it counts only on the chain on which it was connected.
-   */
+  /** A contract counts only on its own chain, because its address may have another owner on other chains. */
   const belongs = (state: SessionState, on: WalletOnChain, kind: ProofKind): boolean => {
     const { address } = on
     if (kind !== 'erc1271' || on.family !== 'evm') {
@@ -114,7 +110,7 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     const kind = asked === null ? null : await verifyProof({ ...asked, signature })
     if (asked === null || kind === null) throw new ProofInvalidError()
     const state = await sessions.find(organizationId, sessionId)
-    // This error requires a valid proof, so nobody can discover a session's wallets by guessing.
+    // Thrown only after a valid proof, so nobody can find a session's wallets by guessing.
     if (state === null || !belongs(state, asked.wallet, kind)) throw new WalletForeignError()
     const { secret, hash } = cookies.make()
     if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()

@@ -1,4 +1,3 @@
-// Errors of the verification page's server, in addition to the identity errors.
 import { fixedError } from '../domain/errors.ts'
 
 /** The link is malformed, unknown or expired. */
@@ -7,7 +6,7 @@ export class LinkUnknownError extends fixedError(
   'this link is invalid or has expired; request a new one from its sender',
 ) {}
 
-/** The person has not agreed to the text; no data is accepted before. */
+/** No data is accepted before consent. */
 export class AgreementMissingError extends fixedError('SESSION_CONFLICT', 'agree to the verification first') {}
 
 export class AgreementOutdatedError extends fixedError(
@@ -17,13 +16,13 @@ export class AgreementOutdatedError extends fixedError(
 
 export class EvidenceIncompleteError extends fixedError('SESSION_CONFLICT', 'something is still missing') {}
 
-/** The proof is valid, but the wallet doesn't belong to the session. */
+/** The proof is valid, but the session has no such wallet. */
 export class WalletForeignError extends fixedError(
   'SESSION_CONFLICT',
   'this wallet does not belong to this verification',
 ) {}
 
-/** The capital letters of the address don't match its checksum (EIP-55), probably because of a typo. */
+/** The capital letters don't match the EIP-55 checksum, probably because of a typo. */
 export class AddressChecksumError extends fixedError(
   'INVALID_FIELD',
   'the address has a typing error: its capital letters do not match',

@@ -1,4 +1,4 @@
-// Routes for submitting fields and documents. The evidence service validates everything before storing it.
+// Routes for fields and documents. The evidence service validates them before storing.
 import { Elysia } from 'elysia'
 import { FieldInvalidError } from '../domain/errors.ts'
 import { type DocumentKind, type FieldName, partOf, requirementsOf } from '../domain/requirements.ts'
@@ -19,19 +19,19 @@ import type { PortalParts } from './types.ts'
 const FILE_NAME_HEADER = 'x-file-name'
 const FILE_NAME_HEADER_MAX = 1_000
 
-/** Names are percent-encoded, because header values are bytes. */
+/** Percent-encoded in the header, because header values are bytes. */
 const readFileName = (headers: Headers): string => {
   const text = headers.get(FILE_NAME_HEADER) ?? ''
   if (text.length > FILE_NAME_HEADER_MAX) return ''
   try {
     return decodeURIComponent(text)
   } catch {
-    // The name is only a label, so a malformed one doesn't justify refusing the document.
+    // Only a label, so a malformed name doesn't justify refusing the document.
     return ''
   }
 }
 
-/** Checks the headers before the body is read. */
+/** Checks the length before the body is read. */
 const openBody = (request: Request): ReadableStream<Uint8Array> => {
   const length = request.headers.get('content-length')
   if (length !== null && !(Number(length) <= DOCUMENT_BYTES_MAX)) throw new DocumentTooLargeError()
@@ -50,7 +50,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     return kind
   }
 
-  /** Deletes the documents of a kind that was sent back when the first replacement arrives. */
+  /** Deletes documents of a returned kind when the first replacement arrives. */
   const makeWay = async (session: EvidenceSession, kind: DocumentKind): Promise<void> => {
     const corrections = await progress.findCorrections(session.organizationId, session.id)
     if (corrections === null || !corrections.parts.includes(kind) || corrections.done.includes(kind)) return
@@ -60,7 +60,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     }
   }
 
-  // Returned only while they can be changed, because cookies are long-lived and browsers may be shared.
+  // Only while they can be changed, because cookies are long-lived and browsers may be shared.
   const showFields = gate(async (call) => {
     const { session } = await openForChange(call)
     return jsonResponse(JSON.stringify(await evidence.readFields(session, 'person')), call.requestId)
@@ -73,7 +73,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
       requirement.part === 'field' ? [requirement.name] : [],
     )
     const given = asked.filter((name) => body[name] !== undefined)
-    // Accepts only the fields that the session requires. The evidence service validates their values.
+    // Only fields that the session requires; the evidence service validates their values.
     const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
     await evidence.putFields(session, fields)
     return answer(state, call.requestId)

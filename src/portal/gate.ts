@@ -1,5 +1,5 @@
-// Handles every request of the verification page: request id, origin, deadline, then the endpoint. Errors are mapped
-// and counted, and get a `reason`, which determines the text on the page.
+// Handles every request of the page: request id, origin, deadline, endpoint, and errors with a `reason`, which
+// determines the text on the page.
 import { CountersignError } from '../domain/errors.ts'
 import { runFor } from '../lib/caller.ts'
 import { networkOf } from '../lib/ip-address.ts'
@@ -14,7 +14,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 
 export interface PortalGateDependencies {
   readonly deadlines: Deadlines
-  /** Longer deadlines for uploads over slow connections. */
+  /** For uploads over slow connections. */
   readonly uploadDeadlines: Deadlines
   readonly requestIds: RequestIdSource
   readonly monotonicMs: () => number
@@ -22,7 +22,7 @@ export interface PortalGateDependencies {
   readonly report: (error: unknown, requestId: string) => void
   readonly clientAddress: ClientAddress
   readonly pacer: RefusalPacer
-  /** Scheme, host and port of the page, in the form of the Origin header. */
+  /** Origin of the page, as in the Origin header. */
   readonly origin: string
 }
 
@@ -31,9 +31,9 @@ export interface PortalCall {
   readonly requestId: string
   readonly deadline: Deadline
   readonly params: Readonly<Record<string, string>>
-  /** Canonical IP address of the client; empty if unknown. */
+  /** Client's canonical IP address; empty if unknown. */
   readonly address: string
-  /** Disables the listener's idle timeout for this connection. */
+  /** Disables the connection's idle timeout. */
   keepOpen(): void
 }
 
@@ -56,7 +56,7 @@ const reasonOf = (error: unknown): string =>
         .toLowerCase()
     : 'internal'
 
-/** Maps any thrown value to an RFC 9457 problem with a `reason`. */
+/** Maps anything thrown to an RFC 9457 problem with a `reason`. */
 export const portalProblem = (error: unknown, requestId: string): Response => {
   const problem = toProblem(error)
   const headers: Record<string, string> = {
@@ -72,10 +72,10 @@ export const portalProblem = (error: unknown, requestId: string): Response => {
   })
 }
 
-/** Omits the path prefix of a larger site that contains the page. */
+/** Without the path prefix of a site that contains the page. */
 const metricName = (route: string): string => `portal ${route.slice(route.indexOf('/api/')).replaceAll(/:[^/]+/g, '*')}`
 
-/** The request came from another site's page, or from this page under another URL. */
+/** The request came from another site, or from this page under another URL. */
 class OriginForeignError extends CountersignError {
   constructor(origin: string) {
     super('FORBIDDEN_ORIGIN', `this request is accepted only from the verification page at ${origin}`)
@@ -83,10 +83,8 @@ class OriginForeignError extends CountersignError {
 }
 
 /**
- * Prevents cross-site requests, because a cookie authenticates (threats row 23). Browsers send Origin with every POST,
- * PUT and DELETE. Without Origin, Sec-Fetch-Site decides.
- * @param origin scheme, host and port of the page, in the form of the Origin header
- * @throws OriginForeignError
+ * Prevents cross-site requests (threats row 23). Browsers send Origin with every POST, PUT and DELETE; without it,
+ * Sec-Fetch-Site decides. @throws OriginForeignError
  */
 const checkSameOrigin = (headers: Headers, origin: string): void => {
   const site = headers.get('sec-fetch-site')
@@ -110,12 +108,12 @@ export const createPortalGate =
       const network = networkOf(address)
       const keepOpen = () => server?.timeout(request, 0)
       try {
-        // Ids need no percent-encoding, so each path has one spelling.
+        // Ids need no percent-encoding, so each path has only one spelling.
         const path = requestPath(request.url)
         if (path.includes('%', path.lastIndexOf('/api/'))) throw new RouteNotFoundError()
         if (method !== 'GET') checkSameOrigin(headers, origin)
         const response = await (slow ? uploadDeadlines : deadlines).watch((deadline, expired) =>
-          // The session determines the owner (session-access.ts, entry.ts).
+          // The owner is unknown until the session is found (session-routes.ts, entry.ts).
           runFor({ owner: '', network, signal: AbortSignal.any([request.signal, expired]) }, () =>
             perform({ request, requestId, deadline, params, address, keepOpen }),
           ),

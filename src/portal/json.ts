@@ -1,4 +1,4 @@
-// Reads fields of the page's requests. Unknown fields are ignored, because only the page sends these requests.
+// Reads the page's requests. Ignores unknown fields, because only the page sends them.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { parseWalletAddress, type WalletOnChain } from '../domain/wallet.ts'
 import { checksumAddress } from '../lib/checksum-address.ts'
@@ -6,10 +6,10 @@ import { readJsonBody } from '../server/json-body.ts'
 import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
 import { AddressChecksumError } from './errors.ts'
 
-/** Above the largest body that the page sends, which contains a contract wallet's signature. */
+/** More than the largest body of the page, which contains a contract wallet's signature. */
 const BODY_MAX_BYTES = 65_536
 
-/** @throws the errors of readJsonBody and parseStrictJsonObject */
+/** @throws like readJsonBody and parseStrictJsonObject */
 export const readObject = async (request: Request): Promise<JsonObject> =>
   parseStrictJsonObject(await readJsonBody(request, { maxBytes: BODY_MAX_BYTES }))
 
@@ -40,13 +40,11 @@ const chainIdOf = (body: JsonObject): number => {
   return value
 }
 
-// Decodes a wallet that a person typed or wallet software sent.
 const ADDRESS_MAX = 64
 const hasBothCases = (text: string): boolean => /[a-f]/.test(text) && /[A-F]/.test(text)
 
 /**
- * Returns the address and chain. A typed address in mixed case must match its EIP-55 checksum; an address in a single
- * case has no checksum.
+ * A typed address in mixed case must match its EIP-55 checksum.
  * @throws FieldMissingError, FieldInvalidError, AddressChecksumError
  */
 export const decodeWalletOnChain = (body: JsonObject): WalletOnChain => {

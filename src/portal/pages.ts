@@ -1,5 +1,4 @@
-// Serves the verification page and its files. A link is exchanged before the page loads, so that its token is never in
-// the URL of a page or available to scripts.
+// Serves the page. A link is exchanged before the page loads, so that scripts never see its token.
 import { randomBytes } from 'node:crypto'
 import { ASSET_PATH } from '../pages/bundled-page.ts'
 import { assetResponse, buildPageAssets, type PageAssets } from '../pages/page-assets.ts'
@@ -12,7 +11,7 @@ import { requestedLanguage } from './preferred-language.ts'
 interface PortalPagesOptions {
   readonly assets: PageAssets
   readonly entry: Pick<PortalEntry, 'enter'>
-  /** Public URL of the page, without a trailing slash. */
+  /** Public URL, without a trailing slash. */
   readonly portalUrl: string
 }
 
@@ -20,14 +19,14 @@ const NONCE_BYTES = 18
 const LINK = '/v/'
 const SESSION_PAGE = /^\/s\/[0-9a-f-]{36}$/
 
-/** Returns whether a person opens the page, as opposed to a link preview or a prefetch. */
+/** Whether a person opens the page, not a link preview or a prefetch. */
 const isVisit = (headers: Headers): boolean =>
   headers.get('sec-fetch-mode') === 'navigate' &&
   headers.get('sec-fetch-dest') === 'document' &&
   headers.get('sec-purpose') === null &&
   headers.get('purpose') === null
 
-/** Features that the page never uses, and the camera, for which it requests permission. */
+/** Unused features, and the camera, for which the page asks permission. */
 const PERMISSIONS = [
   'camera=(self)',
   ...['accelerometer', 'autoplay', 'display-capture', 'encrypted-media', 'fullscreen', 'geolocation', 'gyroscope'].map(
@@ -38,10 +37,7 @@ const PERMISSIONS = [
   ),
 ].join(', ')
 
-/**
- * Allows scripts with the response's nonce and the scripts that they load. Browsers without support for
- * `strict-dynamic` allow this host instead. Data URIs are for wallet icons, blobs for photographs before upload.
- */
+/** Browsers without `strict-dynamic` allow this host. Data URIs are for wallet icons, blobs for unsent photographs. */
 const contentSecurityPolicy = (nonce: string): string =>
   [
     "default-src 'none'",
@@ -57,20 +53,20 @@ const contentSecurityPolicy = (nonce: string): string =>
     "frame-src 'none'",
   ].join('; ')
 
-/** Browsers run and load only content of this host. Source: threats rows 2, 17 and 23; CSP Level 3. */
+/** Source: threats rows 2, 17 and 23; CSP Level 3. */
 const pageHeaders = (nonce: string): Record<string, string> => ({
   ...PAGE_HEADERS,
   'cache-control': 'no-store',
   'content-security-policy': contentSecurityPolicy(nonce),
   'permissions-policy': PERMISSIONS,
-  // Wallets open windows that must be able to communicate with this page.
+  // Windows opened by wallets must be able to communicate with this page.
   'cross-origin-opener-policy': 'same-origin-allow-popups',
 })
 
-/** Language files of the page; each visitor needs one. */
+/** Each visitor needs one of these language files. */
 const WORDS: Readonly<Record<Language, string>> = { en: 'english', de: 'german' }
 
-/** Returns the path of the page's public URL, without a trailing slash: empty at the root of a host. */
+/** Path of the public URL; empty at the root of a host. */
 export const basePathOf = (portalUrl: string): string => new URL(portalUrl).pathname.replace(/\/$/, '')
 
 /** @throws PageBuildError */
@@ -95,7 +91,7 @@ export const createPortalPages = ({ assets, entry, portalUrl }: PortalPagesOptio
     })
   }
 
-  /** Exchanges an unused link that a person opens for a cookie. In all other cases, the page shows the next step. */
+  /** Exchanges an unused link for a cookie. In all other cases, the page shows the next step. */
   const followLink = async (request: Request, token: string): Promise<Response> => {
     if (request.method !== 'GET' || !isVisit(request.headers)) return page(request)
     try {
@@ -113,7 +109,7 @@ export const createPortalPages = ({ assets, entry, portalUrl }: PortalPagesOptio
     }
   }
 
-  /** Returns null if the path doesn't belong to a page. */
+  /** Null for other paths. */
   return (request: Request, asked: string): Response | Promise<Response> | null => {
     const path = asked.startsWith(`${base}/`) ? asked.slice(base.length) : asked
     if (path.startsWith('/api/')) return null
@@ -123,7 +119,7 @@ export const createPortalPages = ({ assets, entry, portalUrl }: PortalPagesOptio
     }
     if (path.startsWith(LINK)) return followLink(request, path.slice(LINK.length))
     if (path === '/robots.txt') return new Response('User-agent: *\nDisallow: /\n')
-    // For any other path, the page itself shows the problem.
+    // The page itself shows the problem.
     return page(request, SESSION_PAGE.test(path) ? 200 : 404)
   }
 }

@@ -1,4 +1,4 @@
-// Starts the hosted verification page: its API and pages, on a separate listener.
+// Starts the verification page, with its API, on a separate listener.
 
 import { Elysia } from 'elysia'
 import { isSessionFinal } from '../domain/session.ts'
@@ -22,10 +22,9 @@ interface PortalOptions
   readonly parts: PortalParts
 }
 
-/** Sufficient for several tabs, and for broken connections that neither side has detected yet. */
+/** Enough for several tabs and undetected broken connections. */
 const STREAMS_PER_BROWSER_MAX = 10
 
-/** Event stream of the session for the page, authenticated by the cookie. */
 const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>, { access }: SessionTools) =>
   new Elysia({ name: 'portal stream' }).get(
     '/api/sessions/:session/events',
@@ -41,7 +40,7 @@ const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>, { acc
         keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
         accepts: () => true,
         mayReceive: async () => (await access.find(request.headers, sessionId)) !== null,
-        // Called every 15 s: ends the stream of a released browser, and all streams of a final session.
+        // Called every 15 s; ends the streams of a released browser and of a final session.
         allowed: async () => {
           const found = await access.find(request.headers, sessionId)
           return found !== null && !isSessionFinal(found.status)
@@ -64,7 +63,7 @@ export const portalApi = (gate: PortalGate, parts: PortalParts, entry: PortalEnt
     .use(streamRoutes(gate, parts, tools))
 }
 
-/** On a poor connection, a phone may pause between two packets of a photograph. */
+/** On a poor connection, a phone may pause while sending a photograph. */
 const IDLE_SECONDS = 60
 
 /** @throws PageBuildError */
@@ -81,7 +80,7 @@ export const startPortal = async (options: PortalOptions): Promise<Listener> => 
   const limits = createPageLimits(clock)
   const entry = createEntry(parts, limits)
   const api = portalApi(gate, parts, entry, limits)
-  // Behind a proxy, the page may be under a path of a larger site. The proxy may remove that path or forward it.
+  // A proxy may serve the page under a path, which it may remove or forward.
   const base = decodeURI(basePathOf(portalUrl))
   return startListener({
     listen,

@@ -1,11 +1,10 @@
-// Selects a visitor's language. The page uses the browser's settings; the server uses the request, so that the HTML can
-// already reference the language file.
+// Used by the page and by the server, whose HTML already refers to the language file.
 import { LANGUAGES, type Language } from './contract.ts'
 
 const known = (text: string | null): Language | null =>
   LANGUAGES.find((language) => language === text?.slice(0, 2).toLowerCase()) ?? null
 
-/** Returns the language chosen earlier, otherwise the first supported language of the browser, otherwise English. */
+/** Earlier choice, else the first supported language of the browser, else English. */
 export const preferredLanguage = (chosen: string | null, offered: readonly string[]): Language => {
   for (const language of [chosen, ...offered]) {
     const found = known(language)
@@ -14,7 +13,7 @@ export const preferredLanguage = (chosen: string | null, offered: readonly strin
   return 'en'
 }
 
-/** Ignores weights, because browsers list languages in the order of preference. Source: RFC 9110 §12.5.4. */
+/** Ignores weights, because browsers list languages in order of preference (RFC 9110 §12.5.4). */
 export const requestedLanguage = (headers: Headers): Language =>
   preferredLanguage(
     null,

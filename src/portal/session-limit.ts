@@ -1,5 +1,4 @@
-// Limits changes per session and signature checks per network, because signature checks, chain requests and QR codes
-// take time from other visitors. The limits are far above normal use.
+// Limits far above normal use, because signature checks, chain requests and QR codes take time from other visitors.
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { networkOf } from '../lib/ip-address.ts'
 import type { Clock } from '../lib/time.ts'
@@ -7,21 +6,15 @@ import { createRateLimiter } from '../server/rate-limit.ts'
 
 /** Connecting twenty wallets in a row takes forty requests. */
 export const SESSION_CHANGES: ApiKeyRateLimit = { requestsPerSecond: 2, burst: 120 }
-/** Many people may share a network. A signature check occupies the main thread for about a millisecond. */
+/** High, because many people may share a network. A signature check occupies the main thread for a millisecond. */
 export const NETWORK_PROOFS: ApiKeyRateLimit = { requestsPerSecond: 20, burst: 400 }
 
 export interface PageLimits {
-  /** Counts a change of a session, or an attempted change. @throws RateExceededError */
+  /** Also for attempted changes. @throws RateExceededError */
   takeChange(sessionId: string): void
-  /**
-   * Counts an attempt to open a session by a link. Links are counted separately, so that the holder of another link
-   * can't exhaust the attempts of the session's owner. @throws RateExceededError
-   */
+  /** Separate per link, so that another link's holder can't exhaust the owner's attempts. @throws RateExceededError */
   takeEntry(linkHash: Uint8Array): void
-  /**
-   * Counts a signature check. @param address client address; an empty address isn't counted
-   * @throws RateExceededError
-   */
+  /** @param address client address; not limited if empty @throws RateExceededError */
   takeProof(address: string): void
 }
 

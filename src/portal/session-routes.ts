@@ -1,6 +1,5 @@
-// Routes for reading and submitting the session, recording the consent, and continuing on another device. Wallets and
-// evidence have separate files. The response to a change is the whole view, so that the page always shows the current
-// state.
+// Routes for the session, the consent and other devices. A change responds with the whole view, so that the page is
+// always current.
 
 import { Elysia } from 'elysia'
 import { isSessionFinal, isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
@@ -21,11 +20,10 @@ const HANDOVER_SECONDS = 600
 const HANDOVER_QR_PIXELS = 320
 const LOGO_MAX_AGE_SECONDS = 86_400
 
-// Finds the session that a request may use. Only the request's cookie grants access. The session id alone does not, and
-// a session of another browser is answered like an unknown one (threats row 2).
+// Only the cookie grants access. A session of another browser gets the same response as an unknown one (threats row 2).
 interface Access extends FromBrowser {
   readonly state: SessionState
-  /** Session with the browser that changes it. */
+  /** Includes the browser that changes it. */
   readonly session: Session & FromBrowser
 }
 
@@ -34,7 +32,7 @@ export const createSessionAccess = ({
   sessions,
   cookies,
 }: Pick<PortalParts, 'links' | 'sessions' | 'cookies'>) => {
-  /** Returns the organization and session that the browser may access; null without a valid cookie. */
+  /** Null without a valid cookie. */
   const find = async (headers: Headers, idText: string) => {
     const sessionId = parseSessionId(idText)
     const cookieHash = sessionId === null ? null : cookies.read(headers, sessionId)
@@ -68,10 +66,7 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
     return jsonResponse(JSON.stringify(await view(state)), requestId)
   }
 
-  /**
-   * Returns the session for a route that does more than read, which a final session doesn't permit.
-   * @throws BrowserUnknownError, RateExceededError, SessionClosedError
-   */
+  /** For routes that do more than read. @throws BrowserUnknownError, RateExceededError, SessionClosedError */
   const openForWork = async ({ request, params }: PortalCall) => {
     const opened = await access.open(request, params['session'] ?? '')
     takeChange(opened.state.session.id)
@@ -80,7 +75,7 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
     return opened
   }
 
-  /** Returns the session for a route that changes it. @throws like openForWork */
+  /** For routes that change the session. @throws like openForWork */
   const openForChange = async (call: PortalCall) => {
     const opened = await openForWork(call)
     const { status } = opened.state.session
@@ -88,10 +83,7 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
     return opened
   }
 
-  /**
-   * Like `openForChange`, but requires consent to the current text.
-   * @throws also AgreementMissingError, AgreementOutdatedError
-   */
+  /** Requires consent to the current text. @throws also AgreementMissingError, AgreementOutdatedError */
   const openAgreed = async (call: PortalCall) => {
     const opened = await openForChange(call)
     const { organizationId, id } = opened.state.session
@@ -122,7 +114,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
 
   const leave = gate(async ({ request, requestId, params }) => {
     const found = await access.find(request.headers, params['session'] ?? '')
-    // If the browser was already released, the request has succeeded.
+    // A browser that was already released is a success.
     const response = jsonResponse('{}', requestId)
     if (found === null) return response
     takeChange(found.sessionId)
@@ -168,7 +160,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
       throw new WalletForeignError()
     }
-    // Store the country before the checks are queued, because they compare it with the person's fields.
+    // Before the checks are queued, because they compare the country with the fields.
     await parts.noteAddress({ organizationId, sessionId }, call.address)
     await providers.of(session).submitted(session)
     return answer(state, call.requestId)

@@ -1,4 +1,4 @@
-// Builds the page's view of a session: present, missing and incorrect parts.
+// The page's view of a session: present, missing and incorrect parts.
 import { LRUCache } from 'lru-cache'
 import type { ChainTable } from '../domain/chain.ts'
 import { missingParts, requiredParts, requirementsOf, type SessionPart } from '../domain/requirements.ts'
@@ -8,7 +8,7 @@ import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES } from '../identity/evidence-types.t
 import { AGREEMENT_VERSION, type ChainView, type SessionView } from './contract.ts'
 import type { PortalParts } from './types.ts'
 
-// Display names of chains.
+// Display names of chains, if not the name with a capital first letter.
 const TITLES: Readonly<Record<string, string>> = {
   bsc: 'BNB Smart Chain',
   worldchain: 'World Chain',
@@ -18,7 +18,6 @@ const TITLES: Readonly<Record<string, string>> = {
   optimism: 'OP Mainnet',
 }
 
-/** Returns the chain's name with a capital first letter, or its better-known name. */
 const chainTitle = (name: string): string => {
   if (name.startsWith('eip155:')) return `Chain ${name.slice('eip155:'.length)}`
   const known = TITLES[name]
@@ -26,7 +25,7 @@ const chainTitle = (name: string): string => {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Returns the EVM chains of a deployment, in configuration order. */
+/** In the order of the configuration. */
 export const chainViews = (table: ChainTable): readonly ChainView[] =>
   table.chains.flatMap((chain) =>
     chain.family === 'evm' ? [{ name: chain.name, title: chainTitle(chain.name), chainId: chain.chainId }] : [],
@@ -37,7 +36,7 @@ type ViewParts = Pick<
   'sessions' | 'organizations' | 'brands' | 'retention' | 'progress' | 'evidence' | 'chains' | 'contractChainIds'
 >
 
-/** The usual wait is cached for ten minutes, because it changes slowly and every step shows it. */
+/** Cached, because the usual wait changes slowly and every step shows it. */
 const WAIT_KEPT_MS = 600_000
 
 /** The host is in ASCII, so that lookalike letters are visible (threats row 16). */
@@ -59,7 +58,7 @@ export const createSessionViews = (parts: ViewParts) => {
     return known.seconds
   }
 
-  /** Reads personal data only while the session can change. A final session shows only its outcome. */
+  /** Personal data is read only while the session can change; a final session shows only its outcome. */
   const findPersonal = async ({ session, wallets }: SessionState) => {
     if (isSessionFinal(session.status)) return { wallets: [], fields: [], documents: [], absent: [] }
     const { fields, documents } = await evidence.listEvidence(session)

@@ -1,4 +1,4 @@
-// Interfaces of the store and of identity that the verification page needs; the composition root provides them.
+// Interfaces that the composition root provides to the verification page.
 
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -65,7 +65,7 @@ interface OrganizationBrands {
 }
 
 export interface PortalParts {
-  /** Stores the country from which a session is submitted, without the address. */
+  /** Stores the country of the submission, without the address. */
   readonly noteAddress: (session: LinkSession, address: string) => Promise<void>
   readonly sessions: {
     find(organizationId: string, sessionId: string): Promise<SessionState | null>
@@ -93,10 +93,10 @@ export interface PortalParts {
   readonly hub: Pick<StreamHub, 'open'>
   readonly cookies: BrowserCookies
   readonly chains: ChainTable
-  /** EIP-155 ids of the chains on which contract wallets can be verified. */
+  /** EIP-155 ids of chains on which contract wallets can be verified. */
   readonly contractChainIds: readonly number[]
   readonly qrCodeOf: QrCodeOf
-  /** Public URL of the page, without a trailing slash. */
+  /** Public URL, without a trailing slash. */
   readonly portalUrl: string
   readonly clock: Clock
 }

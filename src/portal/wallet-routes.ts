@@ -1,5 +1,4 @@
-// Routes for the wallets of a session: request the message to sign, submit the signature, remove a wallet. Identity
-// verifies the proofs.
+// Routes for the wallets of a session. Identity verifies the proofs.
 import { Elysia } from 'elysia'
 import { walletAddressText } from '../domain/wallet.ts'
 import { jsonResponse } from '../server/response.ts'
@@ -10,7 +9,7 @@ import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
 
 const NONCE_MAX = 64
-/** Contract wallets choose their signature format, so the limit is high; identity has a lower one. */
+/** Higher than identity's limit, which applies later: contract wallets choose their signature format. */
 const SIGNATURE_MAX = 20_000
 
 export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools) => {
@@ -46,7 +45,7 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
     const { state, session, cookieHash } = await openAgreed(call)
     const { organizationId, id: sessionId } = session
     const walletId = call.params['wallet'] ?? ''
-    // If another tab already removed the wallet, the request has succeeded.
+    // If another tab has removed the wallet, the request has succeeded.
     if (state.wallets.some(({ id }) => id === walletId)) {
       await changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' })
     }

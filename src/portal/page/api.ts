@@ -1,8 +1,8 @@
-// All requests of the page to its server, and their errors. The page contacts no other server.
+// Requests of the page to its server, the only server that it contacts.
 import type { EvidenceFields } from '../../identity/evidence-types.ts'
 import type { ChallengeAnswer, EntryAnswer, HandoverAnswer, Language, ProblemAnswer, SessionView } from '../contract.ts'
 
-/** The server refused the request. The page shows a translated text for `reason`. */
+/** The server refused the request. `reason` selects a translated text. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly status: number
@@ -16,19 +16,19 @@ export class RefusedError extends Error {
   }
 }
 
-/** Returns whether the same request may succeed later; false if its content was refused. */
+/** Whether the same request may succeed later; false if its content was refused. */
 export const mayHelpAgain = (error: unknown): boolean =>
   !(error instanceof RefusedError) || error.status >= 500 || error.status === 408 || error.status === 429
 
-/** The server could not be reached, or its response was lost. */
+/** The server was unreachable, or its response was lost. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
 }
 
-/** Returns the page's public URL without a trailing slash, as configured on the server. */
+/** Public URL of the page, without a trailing slash, as configured on the server. */
 export const portalUrl = (): string => document.querySelector<HTMLMetaElement>('meta[name="portal-url"]')?.content ?? ''
 
-/** Returns the path of that URL: empty at the root of a host. */
+/** Path of the public URL; empty at the root of a host. */
 export const basePath = (): string => {
   const url = portalUrl()
   // URL.parse requires Safari 18.
@@ -43,7 +43,7 @@ const refused = async (response: Response): Promise<RefusedError> => {
     const problem = (await response.json()) as Partial<ProblemAnswer>
     return new RefusedError(response.status, problem.reason ?? '', requestId)
   } catch {
-    // The response is not from this server, but for example from a proxy, so only the status is meaningful.
+    // The response is from a proxy or another server, so only the status is meaningful.
     return new RefusedError(response.status, '', requestId)
   }
 }
@@ -76,7 +76,7 @@ interface WalletToProve {
   readonly chainId: number | null
 }
 
-/** The two requests that connect a wallet, to a session or to a link that is bound to another browser. */
+/** Proof of a wallet, for a session or for a link bound to another browser. */
 export interface ProofCalls<Result> {
   challenge(wallet: WalletToProve): Promise<ChallengeAnswer>
   prove(nonce: string, signature: string): Promise<Result>

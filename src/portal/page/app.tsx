@@ -1,4 +1,4 @@
-// Root of the page: opens a link, shows the steps of a session, or explains why nothing can be shown.
+// Root of the page: opens a link, or shows the steps of a session.
 import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { accentFor, cssColor, parseColor } from '../../pages/accent.ts'
@@ -33,7 +33,7 @@ const Loading = () => {
   )
 }
 
-/** Sets the colors of both color schemes; the style sheet selects one. */
+/** Sets the colors of both schemes; the style sheet selects one. */
 const applyBrand = (color: string | null): void => {
   const rgb = color === null ? null : parseColor(color)
   const { style } = document.documentElement
@@ -139,7 +139,7 @@ const Link = ({ token, onEntered }: { readonly token: string; readonly onEntered
           token={token}
           {...state}
           onEntered={(sessionId) => {
-            // The person has signed for this session.
+            // The person has signed for this session, so the introduction isn't shown.
             rememberBegun(sessionId)
             onEntered(sessionId)
           }}
@@ -149,7 +149,7 @@ const Link = ({ token, onEntered }: { readonly token: string; readonly onEntered
   )
 }
 
-/** Shows a message instead of an empty page if rendering fails. */
+/** Shows a message if rendering fails. */
 class Guard extends Component<
   { readonly fallback: ComponentChildren; readonly children: ComponentChildren },
   { readonly broken: boolean }
@@ -176,7 +176,7 @@ const Routed = () => {
   const own = portalUrl()
   const [, kind, value = ''] = path.split('/')
   const enterSession = (sessionId: string): void => {
-    // Remove the link's token from the URL: the session id alone grants no access.
+    // Removes the link's token from the URL; the session id grants no access.
     history.replaceState(null, '', `${basePath()}/s/${sessionId}`)
     setPath(`/s/${sessionId}`)
   }

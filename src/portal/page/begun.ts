@@ -1,5 +1,5 @@
-// Stores whether the person has seen in this browser who requests the verification, and why. A person with a link that
-// continues a session has not seen it, so the page shows it before they enter anything (threats row 4).
+// Remembers whether the person has seen in this browser who requests the verification, and why. Until then, the page
+// shows it before they can enter anything (threats row 4).
 
 const keyOf = (sessionId: string): string => `portal-begun-${sessionId}`
 
@@ -15,7 +15,7 @@ export const forgetBegun = (sessionId: string): void => {
   try {
     localStorage.removeItem(keyOf(sessionId))
   } catch {
-    // Storage is blocked, so it contains nothing.
+    // Storage is blocked.
   }
 }
 
@@ -23,6 +23,6 @@ export const rememberBegun = (sessionId: string): void => {
   try {
     localStorage.setItem(keyOf(sessionId), '1')
   } catch {
-    // Not stored: the page shows the introduction again next time.
+    // Not stored, so the introduction is shown again next time.
   }
 }

@@ -1,7 +1,5 @@
-// Formats values for display.
 import { COUNTRY_CODES } from '../../identity/evidence/countries.ts'
 
-/** Returns the start and end of an address, which suffice to recognize it. */
 export const shortAddress = (address: string): string =>
   address.length <= 15 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`
 
@@ -16,7 +14,6 @@ export const formatBytes = (bytes: number, locale: string): string => {
   }).format(Math.max(value, 0.1))
 }
 
-/** Formats `YYYY-MM-DD` for a locale. */
 export const formatDate = (date: string, locale: string): string =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`))
 
@@ -28,7 +25,6 @@ export const countryName = (code: string, locale: string): string => {
   }
 }
 
-/** Returns all countries in the order of the locale. */
 export const countries = (locale: string): readonly { readonly code: string; readonly name: string }[] => {
   const { compare } = new Intl.Collator(locale)
   return COUNTRY_CODES.map((code) => ({ code, name: countryName(code, locale) })).sort((a, b) =>
@@ -41,7 +37,6 @@ export const monthNames = (locale: string): readonly string[] => {
   return Array.from({ length: 12 }, (_, month) => format.format(new Date(Date.UTC(2000, month, 1))))
 }
 
-/** Returns the initials of an organization without a logo. */
 export const initials = (name: string): string => {
   const words = name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word))
   return words

@@ -1,5 +1,4 @@
-// Selects the page's language: the language chosen earlier, otherwise the first supported language of the browser. Only
-// the texts of this language are loaded.
+// Selects the page's language and loads only its texts.
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Language } from '../contract.ts'
@@ -16,7 +15,7 @@ export interface Speech {
   readonly change: (language: Language) => void
 }
 
-/** Storage may be blocked; the choice then lasts until the page is closed. */
+/** If storage is blocked, the choice lasts until the page is closed. */
 const stored = (): string | null => {
   try {
     return localStorage.getItem(STORAGE_KEY)
@@ -29,7 +28,7 @@ export const rememberLanguage = (language: Language): void => {
   try {
     localStorage.setItem(STORAGE_KEY, language)
   } catch {
-    // Not stored: next time, the browser's language is used.
+    // Not stored, so the browser's language is used next time.
   }
 }
 

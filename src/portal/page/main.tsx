@@ -1,4 +1,4 @@
-// Starts the page. The language is loaded first, so that no text changes after it is shown.
+// Loads the language first, so that no visible text changes.
 import { render } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { loadFonts } from '../../pages/load-fonts.ts'

@@ -1,4 +1,3 @@
-// Translated error messages.
 import { NetworkError, RefusedError } from './api.ts'
 import type { Messages } from './messages/english.ts'
 

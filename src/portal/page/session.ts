@@ -1,23 +1,22 @@
-// The page's view of its session. It is read at the start, after every change, when the stream reports a change, and
-// when the page becomes visible again. Responses older than the current view are dropped.
+// The page's view of its session, read after every change, after stream events, and when the page becomes visible.
+// Older responses are dropped.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { isSessionFinal } from '../../domain/session.ts'
 import type { SessionView } from '../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from './api.ts'
 
 const RETRY_MS = 3_000
-/** Delay before the stream is reopened after the server closed it. */
+/** Delay before a stream that the server closed is opened again. */
 const STREAM_RETRY_MS = 15_000
 
 interface SessionModel {
   /** Null before the first read. */
   readonly view: SessionView | null
-  /** Error if the session can't be read; otherwise null. */
+  /** Why the session can't be read; null if it can. */
   readonly failure: RefusedError | null
-  /** Applies the response to a change. */
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
-  /** Notifies other tabs that the person has left this browser; they then read the session again. */
+  /** Makes other tabs read the session again after the person has left this browser. */
   readonly tellTabs: () => void
 }
 
@@ -41,7 +40,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     (next: SessionView): void => {
       turn.current += 1
       accept(next)
-      // Notify other tabs of this browser, because the stream reports only changes of status and wallets.
+      // The stream reports only changes of status and wallets, so other tabs are notified here.
       channel.current?.postMessage('changed')
     },
     [accept],
@@ -83,7 +82,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     }
   }, [refresh])
 
-  // Open the stream after the first read: its first event repeats the current state and would cause a second read.
+  // After the first read: the stream's first event repeats the current state and would cause a second read.
   const followed = view !== null && !isSessionFinal(view.status)
   useEffect(() => {
     if (!followed) return
@@ -114,7 +113,6 @@ export const useSession = (calls: SessionCalls): SessionModel => {
   return { view, failure, apply, refresh, tellTabs }
 }
 
-/** Returns whether the browser reports a connection. */
 export const useOnline = (): boolean => {
   const [online, setOnline] = useState(navigator.onLine)
   useEffect(() => {

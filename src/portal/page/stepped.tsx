@@ -1,4 +1,4 @@
-// Shows a session: the step in the URL if it is permitted, or the outcome.
+// Shows the step in the URL if it is permitted, or the outcome.
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.ts'
@@ -23,7 +23,6 @@ import { lazy } from './ui/lazy.tsx'
 import { Notice } from './ui/parts.tsx'
 
 const later = async () => (await import('./screens/later.ts')).LATER_SCREENS
-/** Screens that are loaded while the person reads the consent. */
 const LATER = {
   wallets: lazy<StepProps>(async () => (await later()).Wallets),
   details: lazy<StepProps>(async () => (await later()).Details),
@@ -39,7 +38,7 @@ const Outcome = lazy<OutcomeProps>(async () => (await later()).Outcome)
 
 const stepInAddress = (): string => location.hash.slice(1)
 
-/** Returns the step in the URL, and functions that change it so that the browser's back button works. */
+/** The step is in the URL so that the browser's back button works. */
 const useStepInAddress = () => {
   const [step, setStep] = useState(stepInAddress)
   useEffect(() => {
@@ -51,7 +50,7 @@ const useStepInAddress = () => {
     if (stepInAddress() !== next) history.pushState(null, '', next === '' ? location.pathname : `#${next}`)
     setStep(next)
   }, [])
-  /** Removes the step from the URL and the history after the session ends. */
+  /** Removes the step from the URL and the history once the session ends. */
   const clear = useCallback((): void => {
     if (stepInAddress() !== '') history.replaceState(null, '', location.pathname)
     setStep('')
@@ -74,7 +73,7 @@ export const Stepped = ({ view, calls, apply, refresh, online, onLeave }: Steppe
   const { welcome } = useMessages()
   const { status, organization, sessionId } = view
   const [begun, setBegun] = useState(() => hasBegun(sessionId))
-  // If a session was sent back, the reason is shown first. The URL has a step only after the person starts to correct.
+  // A session that was sent back first shows the reason, until the person starts to correct.
   const acting = status === 'pending' || (status === 'retry' && STEPS.some((step) => step === wanted))
   const step = acting ? (wanted === '' ? currentStep(view) : allowedStep(view, wanted)) : null
 

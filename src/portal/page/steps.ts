@@ -1,4 +1,4 @@
-// Steps of a session on the page: existing, completed and permitted steps. Pure functions.
+// Steps of a session: which exist, are done, and may be opened.
 import type { Requirement, SessionPart } from '../../domain/requirements.ts'
 import type { SessionView } from '../contract.ts'
 import type { SessionCalls } from './api.ts'
@@ -17,18 +17,18 @@ const belongsTo = (step: Step, part: SessionPart, requirements: readonly Require
   return requirement?.part === 'field' ? step === 'details' : step === 'documents'
 }
 
-/** Returns whether the session was sent back for certain parts; only these are then required. */
+/** If the session was sent back for certain parts, only these are required. */
 export const isCorrecting = ({ status, corrections }: Pick<View, 'status' | 'corrections'>): boolean =>
   status === 'retry' && corrections.length > 0
 
-/** Returns the parts of a step. If the session was sent back, only parts that must be corrected or are missing. */
+/** After a return, only parts to correct and missing parts. */
 export const partsOf = (view: View, step: Step): readonly SessionPart[] => {
   const all = view.requirements.map(partOf).filter((part) => belongsTo(step, part, view.requirements))
   if (!isCorrecting(view)) return all
   return all.filter((part) => view.corrections.includes(part) || view.missing.includes(part))
 }
 
-/** Returns the steps of a session in order, without steps that require nothing. */
+/** Omits steps that require nothing. */
 export const stepsOf = (view: View): readonly Step[] =>
   STEPS.filter((step) => {
     if (step === 'welcome') return view.status === 'pending'
@@ -42,7 +42,6 @@ export const stepsOf = (view: View): readonly Step[] =>
 const hasAgreed = ({ agreement, agreementVersion }: Pick<View, 'agreement' | 'agreementVersion'>): boolean =>
   agreement?.version.split('.')[0] === agreementVersion
 
-/** Returns whether all required parts of a step are present. */
 export const isDone = (view: View, step: Step): boolean => {
   if (step === 'welcome') return true
   if (step === 'consent') return hasAgreed(view)
@@ -50,7 +49,7 @@ export const isDone = (view: View, step: Step): boolean => {
   return !view.missing.some((part) => belongsTo(step, part, view.requirements))
 }
 
-/** Returns the first incomplete step. Later steps can't be opened. */
+/** First incomplete step; later steps can't be opened. */
 const openStep = (view: View): Step => stepsOf(view).find((step) => !isDone(view, step)) ?? 'review'
 
 export const currentStep = (view: View): Step => {
@@ -58,7 +57,6 @@ export const currentStep = (view: View): Step => {
   return first === 'welcome' && !hasAgreed(view) ? first : openStep(view)
 }
 
-/** Returns the wanted step if it is permitted; otherwise the first incomplete step. */
 export const allowedStep = (view: View, wanted: string): Step => {
   const steps = stepsOf(view)
   const last = steps.indexOf(openStep(view))
@@ -76,23 +74,18 @@ export const stepBefore = (view: View, step: Step): Step | null => {
   return steps[steps.indexOf(step) - 1] ?? null
 }
 
-/** Returns the numbered steps: all except the welcome. */
 export const countedSteps = (view: View): readonly Step[] => stepsOf(view).filter((step) => step !== 'welcome')
 
 export interface StepProps {
   readonly view: SessionView
   readonly calls: SessionCalls
-  /** Applies the response to a change. */
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
   readonly go: (step: Step) => void
-  /**
-   * Opens the next step, or an earlier step that isn't done.
-   * @param view newest view, if this step just changed it
-   */
+  /** Opens the next step, or an earlier incomplete one. @param view newest view, if the step just changed it */
   readonly next: (view?: SessionView) => void
   /** Null on the first step. */
   readonly back: (() => void) | null
-  /** Announces a text to screen readers. */
+  /** For screen readers. */
   readonly announce: (text: string) => void
 }

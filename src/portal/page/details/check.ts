@@ -1,9 +1,9 @@
-// Validates the form before it is sent, by the same rules as the server; see evidence/fields.ts.
+// Validates the form with the server's rules (evidence/fields.ts).
 import type { FieldName } from '../../../domain/requirements.ts'
 import type { Messages } from '../messages/english.ts'
 import type { Draft } from './draft.ts'
 
-/** Problems by the id of the invalid input, in the order of the form. */
+/** By input id, in the order of the form. */
 export type Problems = ReadonlyMap<string, string>
 
 const NAME_MAX = 200
@@ -20,7 +20,6 @@ const checkText = (text: string, maximum: number, missing: string, long: string,
   return UNPRINTABLE.test(trimmed) ? words.characters : null
 }
 
-/** @param now current time, to reject future dates */
 const checkDate = ({ day, month, year }: Pick<Draft, 'day' | 'month' | 'year'>, now: Date, words: Words) => {
   if (day.trim() === '' || month.trim() === '' || year.trim() === '') return words.dateMissing
   const [d, m, y] = [Number(day), Number(month), Number(year)]

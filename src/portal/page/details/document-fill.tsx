@@ -1,5 +1,4 @@
-// Fills the form from an image of a passport or identity card, so that people correct instead of typing. The image
-// stays on the device.
+// Fills the form from an image of a passport or identity card, which stays on the device.
 import { useRef, useState } from 'preact/hooks'
 import { useMessages } from '../language.ts'
 import { Button } from '../ui/parts.tsx'
@@ -12,7 +11,7 @@ interface DocumentFillProps {
 export const DocumentFill = ({ onRead }: DocumentFillProps) => {
   const { details } = useMessages()
   const input = useRef<HTMLInputElement>(null)
-  // Fills the form in its state after the image is read, not when it was chosen.
+  // Updates the form as it is after the image is read, not as it was when the image was chosen.
   const latest = useRef(onRead)
   latest.current = onRead
   const [state, setState] = useState<'idle' | 'reading' | 'read' | 'unread'>('idle')
@@ -26,7 +25,7 @@ export const DocumentFill = ({ onRead }: DocumentFillProps) => {
       if (part !== null) latest.current(part)
       setState(part === null ? 'unread' : 'read')
     } catch {
-      // The file isn't an image, or the reader could not be loaded: the person can still type.
+      // Not an image, or the reader could not be loaded; the person can still type.
       setState('unread')
     }
   }

@@ -1,5 +1,4 @@
-// Stores the typed values in this tab's session storage, so that a reload loses nothing. The draft is deleted after it
-// is sent, when the session is closed, or when the person leaves the device.
+// Keeps typed values in the tab's session storage until they are sent, the session is closed, or the person leaves.
 import type { FieldName } from '../../../domain/requirements.ts'
 import type { EvidenceFields, Owner } from '../../../identity/evidence-types.ts'
 
@@ -75,17 +74,17 @@ export const loadDraft = (sessionId: string): Draft | null => {
     const text = sessionStorage.getItem(keyOf(sessionId))
     return text === null ? null : { ...EMPTY_DRAFT, ...(JSON.parse(text) as Partial<Draft>) }
   } catch {
-    // Storage is blocked or corrupt: the form starts with the server's values.
+    // Storage is blocked or corrupt, so the form starts with the server's values.
     return null
   }
 }
 
-/** @param draft null deletes the draft */
+/** Null deletes the draft. */
 export const keepDraft = (sessionId: string, draft: Draft | null): void => {
   try {
     if (draft === null) sessionStorage.removeItem(keyOf(sessionId))
     else sessionStorage.setItem(keyOf(sessionId), JSON.stringify(draft))
   } catch {
-    // Not stored: a reload loses the typed values.
+    // Not stored, so a reload loses the typed values.
   }
 }

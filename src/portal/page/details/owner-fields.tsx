@@ -1,4 +1,3 @@
-// Owners of a business, each with a name and a share.
 import { useMessages } from '../language.ts'
 import { Button, Field } from '../ui/parts.tsx'
 import type { Problems } from './check.ts'
@@ -22,7 +21,7 @@ export const OwnerFields = ({ owners, problems, onChange }: OwnerFieldsProps) =>
       <legend>{details.owners}</legend>
       <p class="hint">{details.ownersHint}</p>
       {owners.map((owner, index) => (
-        // Rows are identified only by their index.
+        // Rows have no other identity than their index.
         <fieldset class="owner" key={index} aria-label={details.owner(index + 1)}>
           <Field id={`owner-name-${index}`} label={details.ownerName} error={problems.get(`owner-name-${index}`)}>
             {(attributes) => (

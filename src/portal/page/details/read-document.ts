@@ -1,5 +1,4 @@
-// Reads the machine-readable zone of an image on this device. Loaded with the first image, because the reader and its
-// weights are large.
+// Reads the machine-readable zone of an image on the device. Loaded with the first image, because the reader is large.
 import { readPicture } from '../../../zone-reader/picture/read-zone.ts'
 import type { Draft } from './draft.ts'
 
@@ -14,7 +13,7 @@ const grayOf = (bitmap: ImageBitmap, side: number) => {
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
   const { data } = context.getImageData(0, 0, canvas.width, canvas.height)
   const pixels = new Uint8Array(canvas.width * canvas.height)
-  // Luma coefficients of Rec. 709.
+  // Rec. 709 luma.
   for (let at = 0; at < pixels.length; at++) {
     pixels[at] = 0.2126 * data[at * 4]! + 0.7152 * data[at * 4 + 1]! + 0.0722 * data[at * 4 + 2]!
   }
@@ -23,7 +22,7 @@ const grayOf = (bitmap: ImageBitmap, side: number) => {
 
 const inWords = (name: string): string => name.toLowerCase().replace(/(^| )[a-z]/g, (letters) => letters.toUpperCase())
 
-/** Returns the fields read from the document, for the person to correct; null if the zone can't be read. */
+/** Returns the fields for the person to correct; null if the zone can't be read. */
 export const readDocument = async (file: Blob): Promise<Partial<Draft> | null> => {
   const bitmap = await createImageBitmap(file, { imageOrientation: 'from-image' })
   try {

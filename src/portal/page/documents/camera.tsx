@@ -1,5 +1,4 @@
-// Dialog that takes a photograph with the computer's camera: a frame for the document or face, a preview, and a retry.
-// Phones use their own camera app. Loaded when first opened.
+// Takes a photograph with a computer's camera; phones use their camera app. Loaded when first opened.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import { useMessages } from '../language.ts'
@@ -8,7 +7,7 @@ import { Button, Notice } from '../ui/parts.tsx'
 export interface CameraProps {
   readonly kind: DocumentKind
   readonly onPhoto: (photo: Blob) => void
-  /** Called if the person chooses a file because there is no camera. */
+  /** Called if there is no camera and the person chooses a file. */
   readonly onFile: () => void
   readonly onClose: () => void
 }

@@ -1,4 +1,3 @@
-// One kind of document: its requirements, received files, uploads in progress, and controls to add files.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
@@ -22,7 +21,7 @@ interface DocumentCardProps {
   readonly calls: SessionCalls
   readonly apply: (view: SessionView) => void
   readonly announce: (text: string) => void
-  /** Called with the number of uploads in progress, without refused uploads. */
+  /** Called with the number of uploads in progress. */
   readonly onPending: (kind: DocumentKind, count: number) => void
 }
 
@@ -62,7 +61,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
   const count = shown.length + onTheWay
   const full = count >= rule.maximum
 
-  /** Moves the focus to the heading if the focused element was removed, for keyboard and screen reader users. */
+  /** Keeps keyboard and screen reader users near if the focused element was removed. */
   const keepPlace = (): void => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
   }
@@ -104,7 +103,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
 
   const fromInput = (event: { readonly currentTarget: HTMLInputElement }): void => {
     take(Array.from(event.currentTarget.files ?? []))
-    // Permits choosing the same file again.
+    // Allows choosing the same file again.
     event.currentTarget.value = ''
   }
 

@@ -1,4 +1,3 @@
-// Received documents of one kind, and uploads in progress.
 import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
 import { mayHelpAgain } from '../api.ts'
 import { formatBytes } from '../format.ts'
@@ -12,7 +11,7 @@ interface ReceiptRowProps {
   readonly onRemove: () => void
 }
 
-// Thumbnails of uploaded documents, kept only by this page: the server never returns a document to a browser.
+// Thumbnails, kept by this page because the server never returns a document to a browser.
 const previews = new Map<string, string>()
 
 export const previewOf = (documentId: string): string | null => previews.get(documentId) ?? null

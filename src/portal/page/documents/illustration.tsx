@@ -1,4 +1,3 @@
-// Simplified drawings of each kind of document.
 import type { DocumentKind } from '../../../domain/requirements.ts'
 
 const Lines = ({

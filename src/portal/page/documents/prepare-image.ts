@@ -1,7 +1,6 @@
-// Reduces a photograph before upload, because phones take pictures many times larger than necessary. This also removes
-// the location of the photograph. Loaded with the first image.
+// Reduces photographs before upload, which also removes their location. Loaded with the first image.
 
-/** Longest side in pixels at which small print stays legible. */
+/** Longest side in pixels; small print stays legible. */
 const SIDE_MAX = 2_600
 const QUALITY = 0.86
 const SMALL_BYTES = 1_500_000
@@ -23,7 +22,7 @@ const draw = async (bitmap: ImageBitmap): Promise<Blob | null> => {
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/jpeg', QUALITY))
 }
 
-/** Returns the reduced image; the file itself if it is small, isn't an image, or can't be opened here. */
+/** Returns the file itself if it is small, isn't an image, or can't be opened. */
 export const prepareImage = async (file: Blob): Promise<Blob> => {
   if (!PICTURES.has(file.type) || file.size <= SMALL_BYTES) return file
   try {
@@ -32,7 +31,7 @@ export const prepareImage = async (file: Blob): Promise<Blob> => {
     bitmap.close()
     return smaller !== null && smaller.size < file.size ? smaller : file
   } catch {
-    // The server reports the problem with the file.
+    // The server will report the problem.
     return file
   }
 }

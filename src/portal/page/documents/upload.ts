@@ -1,4 +1,4 @@
-// Uploads one document with XMLHttpRequest, because fetch reports no upload progress.
+// Uses XMLHttpRequest, because fetch reports no upload progress.
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import type { ProblemAnswer, SessionView } from '../../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from '../api.ts'
@@ -17,7 +17,7 @@ const problemOf = (request: XMLHttpRequest): RefusedError => {
   try {
     reason = (JSON.parse(request.responseText) as Partial<ProblemAnswer>).reason ?? ''
   } catch {
-    // The response is not from this server, but for example from a proxy, so only the status is meaningful.
+    // The response is from a proxy or another server, so only the status is meaningful.
   }
   return new RefusedError(request.status, reason, request.getResponseHeader('x-request-id') ?? '')
 }
@@ -27,7 +27,7 @@ export const uploadDocument = (
   kind: DocumentKind,
   file: Blob,
   fileName: string,
-  /** @param part from 0 to 1; at 1 everything is sent and the server validates it */
+  /** @param part from 0 to 1; at 1, the server validates the document */
   onProgress: (part: number) => void,
 ): Upload => {
   const request = new XMLHttpRequest()

@@ -23,22 +23,22 @@ interface UploadItem {
   readonly name: string
   readonly file: Blob
   upload: Upload | null
-  /** Ids of the session's documents when this one was first sent; null before. */
+  /** Ids of the documents when this one was first sent; null before. */
   before: ReadonlySet<string> | null
-  /** The connection was lost; the upload continues when it returns. */
+  /** Whether the connection was lost; the upload continues when it returns. */
   paused: boolean
 }
 
 let lastId = 0
 
-/** Sends one document at a time across all kinds, because parallel uploads slow each other down. */
+/** Across all kinds, because parallel uploads slow each other down. */
 let line: Promise<void> = Promise.resolve()
 
 const prepare = async (file: Blob): Promise<Blob> => {
   try {
     return await (await import('./prepare-image.ts')).prepareImage(file)
   } catch {
-    // The code that reduces images could not be loaded, so the file is sent unchanged.
+    // The code could not be loaded, so the file is sent unchanged.
     return file
   }
 }
@@ -87,7 +87,7 @@ export const useUploads = (
       }
       try {
         if (item.before !== null) {
-          // Possibly only the response was lost: check, so that no document is stored twice.
+          // Perhaps only the response was lost: check, so that no document is stored twice.
           const view = await calls.view()
           if (!items.current.has(id)) return
           if (arrivedOf(view, item)?.fileName === item.name) {
@@ -113,7 +113,7 @@ export const useUploads = (
   const queue = useCallback(
     (item: UploadItem): void => {
       const sendInTurn = async (): Promise<void> => {
-        // The upload may have been stopped while it waited.
+        // The upload may have been stopped while waiting.
         if (items.current.has(item.id) && item.upload === null) await send(item)
       }
       line = line.then(sendInTurn, sendInTurn)

@@ -1,4 +1,4 @@
-// English texts of the page. Every other language has the same keys, which the compiler checks.
+// English texts. Other languages must have the same keys, which the compiler checks.
 import type { SessionPart } from '../../../domain/requirements.ts'
 
 const number = new Intl.NumberFormat('en-GB').format
@@ -19,7 +19,7 @@ const parts: Readonly<Record<SessionPart, string>> = {
   wallets: 'Wallets',
 }
 
-/** Names of the parts within a sentence. */
+/** For use within a sentence. */
 const partsInline: Readonly<Record<SessionPart, string>> = {
   fullName: 'full name',
   birthDate: 'date of birth',

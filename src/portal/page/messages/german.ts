@@ -1,4 +1,3 @@
-// German texts of the page.
 import type { SessionPart } from '../../../domain/requirements.ts'
 import type { Messages } from './english.ts'
 

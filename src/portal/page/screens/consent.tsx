@@ -1,5 +1,4 @@
-// Explains the use of the data; no data is accepted before consent. The version of the text is recorded with the
-// consent.
+// No data is accepted before consent, which is recorded with the version of the text.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatDays } from '../../../pages/lengths.ts'
 import { useSpeech } from '../language.ts'
@@ -14,7 +13,6 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
   const { consent, partsInline, common } = messages
   const { organization, requirements, agreement, agreementVersion } = view
   const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
-  /** Number of attempts to continue. */
   const [attempts, setAttempts] = useState(0)
   const choices = useRef<HTMLFieldSetElement>(null)
   const [declined, setDeclined] = useState(false)

@@ -1,5 +1,4 @@
-// Form for the details of a person or business: the fields that the level requires, or only the fields that were sent
-// back.
+// The fields that the level requires, or that were sent back.
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { FieldName } from '../../../domain/requirements.ts'
@@ -89,7 +88,6 @@ interface SummaryProps {
   readonly place: RefObject<HTMLDivElement | null>
 }
 
-/** Lists all problems, with a link to each input. */
 const Summary = ({ problems, place }: SummaryProps) => {
   const { details } = useMessages()
   return (
@@ -118,7 +116,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   const messages = useMessages()
   const { details, locale, common } = messages
   const { sessionId, checkType } = view
-  // Captured when the form opens, so that a field stays visible after it is corrected.
+  // Captured on opening, so that a corrected field stays visible.
   const [names] = useState(() => partsOf(view, 'details') as readonly FieldName[])
   const [draft, setDraft] = useState<Draft>(() => loadDraft(sessionId) ?? EMPTY_DRAFT)
   const [loading, setLoading] = useState(() => loadDraft(sessionId) === null && view.fields.length > 0)
@@ -143,7 +141,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
     const changed = { ...draft, ...part }
     setDraft(changed)
     keepDraft(sessionId, changed)
-    // Validate again while the person corrects a mistake.
+    // Validates again while mistakes are corrected.
     if (problems.size > 0) setProblems(checkDraft(changed, names, new Date(), details))
   }
 
@@ -169,7 +167,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   }
 
   const has = (name: FieldName): boolean => names.includes(name)
-  /** Whether the session requires a document, which the person then has at hand. */
+  /** If the session requires a document, the person has it at hand. */
   const asksForDocument = view.requirements.some(
     (requirement) => requirement.part === 'document' && requirement.kind === 'identity-document',
   )

@@ -1,4 +1,3 @@
-// Documents that the level requires, or only the documents that were sent back.
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import { DocumentCard } from '../documents/document-card.tsx'
@@ -12,7 +11,7 @@ import { isPhone } from '../wallets/apps.ts'
 
 export const Documents = ({ view, calls, apply, next, back, announce }: StepProps) => {
   const { documents, partsInline, common } = useMessages()
-  // Kinds at the time the step was opened, so that an uploaded document stays on it.
+  // Captured on opening, so that an uploaded document stays visible.
   const [kinds] = useState(() => partsOf(view, 'documents') as readonly DocumentKind[])
   const [problem, setProblem] = useState<'missing' | 'waiting' | null>(null)
   const pending = useRef(new Map<DocumentKind, number>())

@@ -1,4 +1,4 @@
-// The session belongs to another browser: explains why, and lets the person continue here with a wallet of the session.
+// The session belongs to another browser, but the person can continue here with a wallet of the session.
 
 import { useMemo } from 'preact/hooks'
 import type { ChainView, EntryAnswer } from '../../contract.ts'

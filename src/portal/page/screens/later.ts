@@ -1,4 +1,4 @@
-// Screens after the consent, in one bundle that is loaded while the person reads the consent.
+// Screens after the consent, loaded as one bundle while the person reads it.
 import { Details } from './details.tsx'
 import { Documents } from './documents.tsx'
 import { Elsewhere } from './elsewhere.tsx'

@@ -1,4 +1,4 @@
-// Leaves a shared device: deletes the typed values at once, then this browser's access to the session.
+// For shared devices: deletes the typed values, then this browser's access.
 import { useState } from 'preact/hooks'
 import type { SessionCalls } from '../api.ts'
 import { forgetBegun } from '../begun.ts'
@@ -31,7 +31,7 @@ export const Leave = ({ calls, sessionId, organizationName, onStay, onLeft }: Le
   const go = async (): Promise<void> => {
     setBusy(true)
     setFailure(null)
-    // The draft is deleted first, because this works without a network.
+    // First, because it works without a network.
     keepDraft(sessionId, null)
     forgetBegun(sessionId)
     try {

@@ -1,5 +1,3 @@
-// Shows the outcome (verified, in review, sent back or refused) and follows its changes.
-
 import { formatWait } from '../../../pages/lengths.ts'
 import type { SessionView } from '../../contract.ts'
 import { useMessages } from '../language.ts'
@@ -10,7 +8,6 @@ import { WalletRow } from '../wallets/wallet-row.tsx'
 
 export interface OutcomeProps {
   readonly view: SessionView
-  /** Starts the correction of a session that was sent back. */
   readonly onRetry: () => void
 }
 
@@ -30,7 +27,7 @@ const Emblem = ({ status }: { readonly status: string }) => {
   )
 }
 
-/** Shows the host in ASCII, so that lookalike hosts are visible (threats row 16). */
+/** The host is in ASCII, so that lookalike hosts are visible (threats row 16). */
 const BackButton = ({ origin, primary }: { readonly origin: SessionView['origin']; readonly primary: boolean }) => {
   const { outcome } = useMessages()
   if (origin === null) return null

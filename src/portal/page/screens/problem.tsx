@@ -1,4 +1,3 @@
-// Explains why there is no session to show, and how the person can continue.
 import { useMessages } from '../language.ts'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { Button, Screen } from '../ui/parts.tsx'

@@ -1,4 +1,3 @@
-// Summary before the session is submitted, with a link back to each part.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { FieldName } from '../../../domain/requirements.ts'
@@ -64,7 +63,7 @@ export const Review = ({ view, calls, apply, refresh, go, back }: StepProps) => 
       apply(await calls.submit())
     } catch (error) {
       setProblem(problemText(error, messages))
-      // Another tab may have submitted the session, or a part may still be missing.
+      // Another tab may have submitted the session, or a part is missing.
       refresh()
     } finally {
       setBusy(false)

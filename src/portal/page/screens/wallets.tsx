@@ -1,4 +1,3 @@
-// Connected wallets of the session, and all ways to add one.
 import { useState } from 'preact/hooks'
 import type { SessionView, WalletView } from '../../contract.ts'
 import { shortAddress } from '../format.ts'
@@ -29,11 +28,11 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
   const [round, setRound] = useState(0)
   const family = familyOf(lockedWallet)
   const found = useWallets(family)
-  /** This browser has no wallet, so wallet apps and the phone are offered first. */
+  /** Without a wallet in this browser, wallet apps and the phone are offered first. */
   const alone = wallets.length === 0 && found.wallets.length === 0 && !found.searching
   const full = wallets.length >= walletsMax
 
-  /** Moves the focus to the first heading if the focused element was removed, for keyboard and screen reader users. */
+  /** Keeps keyboard and screen reader users near if the focused element was removed. */
   const keepPlace = (): void => {
     requestAnimationFrame(() => {
       if (document.activeElement !== document.body) return

@@ -1,5 +1,3 @@
-// Introduces the verification before any data is entered: the organization, the purpose, and the requirements.
-
 import { formatWait } from '../../../pages/lengths.ts'
 import { LANGUAGES } from '../../contract.ts'
 import { shortAddress } from '../format.ts'

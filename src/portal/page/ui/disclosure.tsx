@@ -1,4 +1,4 @@
-// Collapsible section. Its content is created when it is opened.
+// Collapsible section whose content is created when it is opened.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon, type IconName, IconTile } from './icons.tsx'

@@ -1,4 +1,3 @@
-// Frame of every screen: organization, progress, language, and announcements for screen readers.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { LANGUAGES, type Language, type OrganizationView } from '../../contract.ts'
@@ -22,7 +21,7 @@ interface FrameProps {
   readonly test: boolean
   readonly online: boolean
   readonly announcement: string
-  /** Leaves the session; undefined if this browser has no access to it. */
+  /** Undefined if this browser has no access to the session. */
   readonly onLeave?: () => void
   readonly children: ComponentChildren
 }
@@ -115,7 +114,7 @@ const LanguageChoice = () => {
   )
 }
 
-/** Contact of the organization; shown only after the person has opened one of its sessions. */
+/** Shown only to people who have opened a session of the organization. */
 const Contact = ({ organization: { name, supportEmail, privacyUrl } }: { readonly organization: OrganizationView }) => {
   const { common } = useSpeech().messages
   return (

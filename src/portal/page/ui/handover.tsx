@@ -1,5 +1,4 @@
-// Continues on another device, with a QR code for the phone or links that open this page in a wallet app. Each link
-// works once, so it is requested only when it is shown.
+// Continues on another device or in a wallet app. Links work once, so they are requested only when shown.
 import { useEffect, useState } from 'preact/hooks'
 import type { HandoverAnswer } from '../../contract.ts'
 import type { SessionCalls } from '../api.ts'
@@ -24,7 +23,7 @@ const useHandover = (calls: Pick<SessionCalls, 'handover'>): Handover => {
       (answer) => {
         if (gone) return
         setLink(answer)
-        // Request a new link before the old one expires.
+        // Replaces the link before it expires.
         timer = setTimeout(
           () => setTurn((now) => now + 1),
           Math.max(30_000, answer.expiresAtSeconds * 1000 - Date.now() - 60_000),
@@ -75,7 +74,7 @@ export const AppLinks = ({ calls, apps }: { readonly calls: SessionCalls; readon
   const { wallets } = useMessages()
   const handover = useHandover(calls)
   const [tapped, setTapped] = useState(false)
-  // On return to this page, the link was used or another one is needed.
+  // On return, the link was used or another is needed.
   useEffect(() => {
     if (!tapped) return
     const back = (): void => {

@@ -1,5 +1,4 @@
-// Line icons, 24 by 24, in the color of the surrounding text. They are decorative: the text always has the same
-// meaning.
+// Decorative line icons, 24 by 24, in the color of the text next to them.
 import type { ComponentChildren } from 'preact'
 
 const PATHS = {
@@ -51,7 +50,6 @@ export const Icon = ({ name, size = 24 }: { readonly name: IconName; readonly si
   </svg>
 )
 
-/** Icon on a tinted background, next to a heading and a text. */
 export const IconTile = ({ name, tone = 'accent' }: { readonly name: IconName; readonly tone?: string }) => (
   <span class={`tile tile-${tone}`}>
     <Icon name={name} size={22} />

@@ -1,4 +1,3 @@
-// Component that is loaded when it is first shown.
 import type { ComponentType, JSX } from 'preact'
 import { partLoader } from '../../../pages/use-part.ts'
 import { useMessages } from '../language.ts'

@@ -1,4 +1,3 @@
-// Common components of all screens.
 import type { ButtonHTMLAttributes, ComponentChildren, MouseEventHandler } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useCopy } from '../../../pages/use-copy.ts'
@@ -44,7 +43,7 @@ interface NoticeProps {
   readonly tone?: Tone
   readonly title?: string
   readonly icon?: IconName
-  /** An action failed: the notice is scrolled into view, and screen readers announce it immediately. */
+  /** Scrolled into view and announced immediately, because an action failed. */
   readonly urgent?: boolean
   readonly children?: ComponentChildren
 }
@@ -64,14 +63,13 @@ export const Notice = ({ tone = 'info', title, icon, urgent = false, children }:
 interface ScreenProps {
   readonly title: string
   readonly lead?: ComponentChildren
-  /** Shown above the heading. */
   readonly emblem?: ComponentChildren
   readonly children?: ComponentChildren
-  /** Forward and back buttons, always visible in the same position. */
+  /** Forward and back buttons, always in the same position. */
   readonly actions?: ComponentChildren
 }
 
-/** One screen. Its heading receives the focus when it appears, so that screen readers start there. */
+/** The heading receives the focus when the screen appears, so that screen readers start there. */
 export const Screen = ({ title, lead, emblem, children, actions }: ScreenProps) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -133,7 +131,7 @@ export const Field = ({ id, label, hint, error, children }: FieldProps) => {
 
 interface CopyButtonProps {
   readonly text: string
-  /** Label for screen readers, if the visible text depends on its context. */
+  /** For screen readers, if the visible text depends on its context. */
   readonly label?: string
 }
 

@@ -1,4 +1,3 @@
-// Forward and back buttons of every step.
 import type { ComponentChildren } from 'preact'
 import { useMessages } from '../language.ts'
 import { Button } from './parts.tsx'
@@ -7,7 +6,7 @@ interface StepActionsProps {
   readonly back: (() => void) | null
   readonly onNext?: () => void
   readonly busy?: boolean
-  /** Shows the button less prominently while the step is incomplete; a click then lists the missing parts. */
+  /** Less prominent while the step is incomplete; a click then lists the missing parts. */
   readonly quiet?: boolean
   readonly form?: string
   readonly children?: ComponentChildren

@@ -1,6 +1,5 @@
-// Links that open a page in the browser of a mobile wallet app. Sources: docs.metamask.io "Use deeplinks",
-// docs.phantom.com "Browse", developer.trustwallet.com "Deep Linking", web3.okx.com "App Universal Link", and the
-// documentation of Coinbase Wallet and Solflare.
+// Links that open a page in a wallet app. Sources: docs.metamask.io "Use deeplinks", docs.phantom.com "Browse",
+// developer.trustwallet.com "Deep Linking", web3.okx.com "App Universal Link", documentation of Coinbase and Solflare.
 
 export interface WalletApp {
   readonly name: string
@@ -15,7 +14,7 @@ export const WALLET_APPS: readonly WalletApp[] = [
   {
     name: 'MetaMask',
     families: ['evm', 'solana'],
-    // MetaMask expects the URL without its scheme and unencoded.
+    // MetaMask expects an unencoded URL without its scheme.
     link: (url) => `https://link.metamask.io/dapp/${url.replace(/^https?:\/\//, '')}`,
   },
   {
@@ -45,7 +44,7 @@ export const WALLET_APPS: readonly WalletApp[] = [
   },
 ]
 
-/** Returns whether the device is a phone or tablet; the links work only there. */
+/** Includes tablets. */
 export const isPhone = (): boolean =>
   /android|iphone|ipad|ipod/i.test(navigator.userAgent) ||
   // iPads identify themselves as Macs.

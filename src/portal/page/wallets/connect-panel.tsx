@@ -1,5 +1,4 @@
-// Connects a wallet of this browser: requests its accounts, lets the person choose an account and a chain, requests the
-// signature, and sends the proof.
+// Connects a wallet of this browser: accounts, choice of account and chain, signature, proof.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ChainView, WalletView } from '../../contract.ts'
 import type { ProofCalls } from '../api.ts'
@@ -31,10 +30,7 @@ const walletProblem = (error: unknown, name: string, messages: Messages): string
   return problemText(error, messages)
 }
 
-/**
- * Returns the preselected EVM chain: the wallet's current chain, or the first on which it isn't connected yet. Null on
- * Solana.
- */
+/** Preselects the wallet's current chain, or the first chain without this wallet; null on Solana. */
 const firstChain = (account: WalletAccount, chains: readonly ChainView[], connected: readonly WalletView[]) => {
   const taken = connected.filter(({ address }) => sameAddress(address, account.address)).map(({ chain }) => chain)
   const own = chains.find(({ chainId }) => chainId === account.chainId)

@@ -1,5 +1,4 @@
-// EVM wallets of this browser, announced by EIP-6963 or available as `window.ethereum`. They sign the server's text
-// unchanged with `personal_sign` (EIP-191).
+// EVM wallets announced by EIP-6963, or `window.ethereum`. They sign the server's text with `personal_sign` (EIP-191).
 import { createStore, type EIP6963ProviderDetail } from 'mipd'
 import {
   type DetectedWallet,
@@ -11,7 +10,7 @@ import {
   walletError,
 } from './wallet.ts'
 
-/** Part of EIP-1193 that the page uses. */
+/** Used part of EIP-1193. */
 interface Provider {
   request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>
 }
@@ -53,7 +52,7 @@ const evmWallet = (key: string, name: unknown, icon: unknown, provider: Provider
 const fromDetail = ({ info, provider }: EIP6963ProviderDetail): DetectedWallet =>
   evmWallet(`evm:${info.uuid}`, info.name, info.icon, provider as unknown as Provider)
 
-/** Calls back with all announced wallets after each new announcement. @returns a function that stops this */
+/** Reports all wallets after each announcement. @returns a function that stops this */
 export const followEvmWallets = (onChange: (wallets: readonly DetectedWallet[]) => void): (() => void) => {
   const store = createStore()
   const known = new Map<string, DetectedWallet>()
@@ -65,7 +64,7 @@ export const followEvmWallets = (onChange: (wallets: readonly DetectedWallet[]) 
       onChange([...known.values()])
       return
     }
-    // Fallback for in-app browsers of wallets without EIP-6963.
+    // For in-app browsers of wallets without EIP-6963.
     const injected = (window as { readonly ethereum?: Partial<Provider> }).ethereum
     onChange(
       typeof injected?.request === 'function'

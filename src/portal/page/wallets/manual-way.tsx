@@ -1,5 +1,4 @@
-// Connects a wallet that this browser can't access: hardware, contract, or on another device. The person types the
-// address, signs the message with the wallet, and pastes the signature.
+// For wallets that this browser can't access, such as hardware or contract wallets: the person pastes a signature.
 import { useState } from 'preact/hooks'
 import type { ChainView, ChallengeAnswer } from '../../contract.ts'
 import { type ProofCalls, RefusedError } from '../api.ts'

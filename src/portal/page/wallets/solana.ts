@@ -1,4 +1,4 @@
-// Solana wallets of this browser, detected by the Wallet Standard. They sign the bytes of the server's text unchanged.
+// Solana wallets of the Wallet Standard. They sign the bytes of the server's text.
 import { getWallets } from '@wallet-standard/app'
 import type { WalletAccount as StandardAccount, Wallet } from '@wallet-standard/base'
 import { type DetectedWallet, nameOf, pictureOf, toHex, WalletFailedError, walletError } from './wallet.ts'
@@ -53,7 +53,7 @@ const fromStandard = (wallet: Wallet, number: number): DetectedWallet | null => 
       } catch (error) {
         throw walletError(error)
       }
-      // The server can't verify a signature over a different text, for example with a prefix that the wallet adds.
+      // The server can't verify a signature over another text, such as one with a prefix.
       if (outcome?.signature.length !== SIGNATURE_BYTES || !same(outcome.signedMessage, bytes)) {
         throw new WalletFailedError('no signature')
       }
@@ -62,7 +62,7 @@ const fromStandard = (wallet: Wallet, number: number): DetectedWallet | null => 
   }
 }
 
-/** Calls back with all registered wallets after each change. @returns a function that stops this */
+/** Reports all wallets after each change. @returns a function that stops this */
 export const followSolanaWallets = (onChange: (wallets: readonly DetectedWallet[]) => void): (() => void) => {
   const { get, on } = getWallets()
   const known = new Map<Wallet, DetectedWallet | null>()

@@ -1,4 +1,3 @@
-// Lists the wallets of this browser; the selected wallet expands in the list.
 import { useEffect, useState } from 'preact/hooks'
 import type { ChainView, WalletView } from '../../contract.ts'
 import type { ProofCalls } from '../api.ts'
@@ -9,16 +8,15 @@ import { followEvmWallets } from './evm.ts'
 import { followSolanaWallets } from './solana.ts'
 import type { DetectedWallet } from './wallet.ts'
 
-/** Time without an announcement after which the browser counts as having no wallet. */
+/** Without an announcement for this long, the browser counts as having no wallet. */
 const PATIENCE_MS = 1_200
 
 interface Discovery {
   readonly wallets: readonly DetectedWallet[]
-  /** Whether more wallets may announce themselves. */
   readonly searching: boolean
 }
 
-/** @param family only wallets of this family; null for all */
+/** @param family null for both */
 export const useWallets = (family: 'evm' | 'solana' | null): Discovery => {
   const [evm, setEvm] = useState<readonly DetectedWallet[]>([])
   const [solana, setSolana] = useState<readonly DetectedWallet[]>([])

@@ -1,4 +1,3 @@
-// List row of a connected wallet.
 import type { WalletView } from '../../contract.ts'
 import { shortAddress } from '../format.ts'
 import { useMessages } from '../language.ts'

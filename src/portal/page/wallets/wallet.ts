@@ -1,8 +1,6 @@
-// Common interface of all detected wallets: their accounts, and signing a text.
-
 export interface WalletAccount {
   readonly address: string
-  /** EIP-155 id of the wallet's current chain; null on Solana. */
+  /** EIP-155 id of the current chain; null on Solana. */
   readonly chainId: number | null
 }
 
@@ -13,26 +11,25 @@ export interface DetectedWallet {
   /** Data URI, or null. Shown only as an image. */
   readonly icon: string | null
   readonly family: 'evm' | 'solana'
-  /** Requests access to the person's accounts. @throws WalletRefusedError, WalletFailedError */
+  /** Requests access to the accounts. @throws WalletRefusedError, WalletFailedError */
   connect(): Promise<readonly WalletAccount[]>
   /** Returns the signature as `0x` hex. @throws WalletRefusedError, WalletFailedError */
   sign(address: string, message: string): Promise<string>
 }
 
-/** The person refused in the wallet's window. */
+/** The person refused in the wallet. */
 export class WalletRefusedError extends Error {
   override readonly name = 'WalletRefusedError'
 }
 
-/** The wallet is locked or busy, or its response is malformed. The wallet's own message isn't shown. */
+/** Locked, busy or malformed response. The wallet's own message isn't shown. */
 export class WalletFailedError extends Error {
   override readonly name = 'WalletFailedError'
 }
 
-/** EIP-1193 error code for a request that the user rejected. */
 const USER_REJECTED = 4001
 
-/** Maps a wallet's error, because wallets report a refusal in different ways. */
+/** Wallets report a refusal in different ways. */
 export const walletError = (error: unknown): Error => {
   const { code, name, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>
   const text = `${String(name ?? '')} ${String(message ?? '')}`.toLowerCase()
@@ -43,7 +40,7 @@ export const walletError = (error: unknown): Error => {
 export const toHex = (bytes: Uint8Array): string =>
   `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
-/** Accepts only image data URIs, because any script can announce a wallet; shown only in an `img`. */
+/** Only image data URIs, because any script can announce a wallet; shown only in an `img`. */
 export const pictureOf = (icon: unknown): string | null =>
   typeof icon === 'string' && icon.startsWith('data:image/') ? icon : null
 
