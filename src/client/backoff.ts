@@ -1,18 +1,15 @@
-// Exponential backoff with full jitter, which never retries before the service's Retry-After. Retries are more frequent
-// while the client's own earlier attempt holds the idempotency key, because its answer may arrive at any moment.
+// Exponential backoff with full jitter, but never before Retry-After. While the client's own earlier attempt holds the
+// idempotency key, it polls more often, because the answer may arrive at any moment.
 import { ArgumentInvalidError, RequestRefusedError, ServiceUnreachableError } from './errors.ts'
 
 export interface RetryPolicy {
-  /** Maximum number of attempts per call, excluding polls for an earlier attempt that holds the key. Defaults to 6. */
+  /** Attempts per call, excluding polls for an earlier attempt. Defaults to 6. */
   readonly tries: number
-  /** Upper limit of the first random delay in milliseconds. Doubles with each attempt. Defaults to 250. */
+  /** Maximum first delay in milliseconds, doubled with each attempt. Defaults to 250. */
   readonly baseDelayMs: number
-  /** Upper limit of each random delay in milliseconds. Defaults to 10,000. */
+  /** Maximum of each delay in milliseconds. Defaults to 10,000. */
   readonly maxDelayMs: number
-  /**
-   * Longest `Retry-After`, in milliseconds, before the call fails immediately. Also limits the total wait for an
-   * earlier attempt that holds the key. Defaults to 60,000.
-   */
+  /** Longest accepted `Retry-After`, and longest wait for an earlier attempt, in milliseconds. Defaults to 60,000. */
   readonly maxRetryAfterMs: number
 }
 
@@ -29,13 +26,10 @@ export const completeRetryPolicy = (wanted: Partial<RetryPolicy> = {}): RetryPol
   return policy
 }
 
-/** 502 and 504 come from a proxy that received no response from the service. */
+/** 502 and 504 come from a proxy without a response of the service. */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 
-/**
- * Reports whether the same request may succeed later. `IDEMPOTENCY_IN_FLIGHT`: the client's own interrupted attempt is
- * in progress.
- */
+/** Whether the request may succeed later. `IDEMPOTENCY_IN_FLIGHT`: the client's own interrupted attempt is running. */
 export const isRetried = (error: unknown): boolean =>
   error instanceof ServiceUnreachableError ||
   (error instanceof RequestRefusedError &&
@@ -44,7 +38,7 @@ export const isRetried = (error: unknown): boolean =>
 /** RFC 9110 §5.6.7. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** Returns the seconds of a `Retry-After` header (RFC 9110 §10.2.3). Null if it is missing or malformed. */
+/** Seconds of a `Retry-After` header (RFC 9110 §10.2.3); null if it is missing or malformed. */
 export const parseRetryAfter = (header: string | null, nowMs: number = Date.now()): number | null => {
   if (header === null) return null
   if (/^[0-9]{1,9}$/.test(header)) return Number(header)
@@ -52,11 +46,7 @@ export const parseRetryAfter = (header: string | null, nowMs: number = Date.now(
   return Number.isNaN(dateMs) ? null : Math.max(0, Math.ceil((dateMs - nowMs) / 1000))
 }
 
-/**
- * Returns the delay before the next attempt. Null if the call must not be retried.
- * @param failures starts at 1
- * @param random returns a number from 0 to 1
- */
+/** Null if the call must not be retried. @param failures starts at 1 @param random returns a number from 0 to 1 */
 export const retryDelayMs = (
   policy: RetryPolicy,
   failures: number,
@@ -69,18 +59,14 @@ export const retryDelayMs = (
   return seconds * 1000 > policy.maxRetryAfterMs ? null : seconds * 1000 + jitterMs
 }
 
-/**
- * Reports whether an earlier attempt with the same key is in flight, or was interrupted and holds the key for
- * `retryAfterSeconds`.
- */
+/** Whether an earlier attempt with the same key holds it for `retryAfterSeconds`. */
 export const isTwinInFlight = (error: unknown): error is RequestRefusedError & { readonly retryAfterSeconds: number } =>
   error instanceof RequestRefusedError && error.code === 'IDEMPOTENCY_IN_FLIGHT' && error.retryAfterSeconds !== null
 
 const TWIN_POLL_MS = 1_000
 
 /**
- * Returns the delay before the next poll for an earlier attempt. Null if the attempt holds the key beyond the longest
- * permitted wait.
+ * Delay before the next poll for an earlier attempt; null beyond the longest permitted wait.
  * @param asked number of previous polls
  * @param waitedMs total wait so far
  */
@@ -95,7 +81,7 @@ export const twinDelayMs = (
   return Math.min(leftMs, TWIN_POLL_MS * 2 ** asked, policy.maxDelayMs) + random() * policy.baseDelayMs
 }
 
-/** Rejects with the signal's reason as soon as the signal is aborted. */
+/** Rejects with the signal's reason when aborted. */
 export const wait = (delayMs: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) {

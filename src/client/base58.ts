@@ -1,4 +1,3 @@
-// Decodes base58 keys of 32 bytes without a library.
 import { ArgumentInvalidError } from './errors.ts'
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -17,7 +16,7 @@ export const decodeKey = (argument: string, text: string): Uint8Array => {
   }
   const hex = value === 0n ? '' : value.toString(16)
   const digits = hex.length % 2 === 0 ? hex : `0${hex}`
-  // Each leading 1 is a zero byte; any other encoding of zero bytes is invalid.
+  // Each leading 1 is a zero byte; other encodings of zero bytes are invalid.
   const zeros = text.length - text.replace(/^1+/, '').length
   return zeros + digits.length / 2 === BYTES ? Uint8Array.from(Buffer.from(digits.padStart(64, '0'), 'hex')) : fail()
 }

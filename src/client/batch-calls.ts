@@ -1,5 +1,4 @@
-// Sends many attestation requests in one call. Retries elements with a temporary failure under their own
-// Idempotency-Key, so that each element is decided at most once.
+// Retries failed elements under their own Idempotency-Key, so that each is decided at most once.
 import { ATTESTATION_PATHS, BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from '../attestation/paths.ts'
 import { attestationBody, readEvaluation } from './attestation-calls.ts'
 import type { AttestationAnswer, AttestationRequest } from './attestation-types.ts'
@@ -8,7 +7,7 @@ import { AnswerInvalidError, ArgumentInvalidError, RequestRefusedError } from '.
 import { type Fields, readFields } from './json-fields.ts'
 import type { Answer, Call } from './transport.ts'
 
-/** Leaves room for the index of an element, which follows the key of its batch. */
+/** Leaves room for an element's index after the key of its batch. */
 const KEY_MAX = IDEMPOTENCY_KEY_MAX - `/${BATCH_SIZE_MAX - 1}`.length
 
 export type BatchResult =
@@ -45,10 +44,7 @@ const readResults = ({ body, requestId }: Answer, size: number): BatchResult[] =
   )
 }
 
-/**
- * Returns results in the order of the requests.
- * @throws ArgumentInvalidError; the errors of Transport if no part of the batch is answered
- */
+/** Results in the order of the requests. @throws ArgumentInvalidError; errors of Transport if nothing is answered */
 export const attestMany = async (
   { call, retry, random, wait }: BatchDependencies,
   requests: readonly AttestationRequest[],
@@ -76,8 +72,7 @@ export const attestMany = async (
         body: { requests: asked.map(({ body }) => body) },
       })
     } catch (error) {
-      // Answers of earlier rounds may already be in use, so they are returned. The other elements keep their last
-      // error.
+      // Earlier answers may be in use already, so they are returned; other elements keep their last error.
       if (results.size === 0 || signal?.aborted) throw error
       return requests.map((_, index) => results.get(index)!)
     }

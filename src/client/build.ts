@@ -1,5 +1,5 @@
-// Builds @countersign/client into src/client/dist: plain ES modules and types for Node 20 and Bun, without bundling.
-// `npm pack` runs it; in a fresh clone, it first installs the compiler.
+// Builds @countersign/client into src/client/dist as ES modules for Node 20 and Bun. Run by `npm pack`; in a fresh
+// clone, it first installs the compiler.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -14,10 +14,7 @@ class ClientInvalidError extends Error {
   override readonly name = 'ClientInvalidError'
 }
 
-/**
- * Empties `outputFolder` first.
- * @throws ClientInvalidError
- */
+/** Empties `outputFolder` first. @throws ClientInvalidError */
 const buildClient = async (outputFolder: string): Promise<void> => {
   rmSync(outputFolder, { recursive: true, force: true })
   const compiler = Bun.spawn([COMPILER, '-p', FOLDER, '--outDir', outputFolder], {
@@ -28,7 +25,7 @@ const buildClient = async (outputFolder: string): Promise<void> => {
   const [code, printed] = await Promise.all([compiler.exited, new Response(compiler.stdout).text()])
   if (code !== 0) throw new ClientInvalidError(printed)
   for (const name of filesIn(outputFolder).filter((file) => file.endsWith('.d.ts'))) {
-    // The compiler rewrites import extensions in code, but not in declarations.
+    // The compiler rewrites import extensions only in code, not in declarations.
     const path = join(outputFolder, name)
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/((?:from|import\()\s*'\.{1,2}\/[^']+)\.ts'/g, "$1.js'"))
   }
@@ -41,6 +38,6 @@ if (import.meta.main) {
     await Bun.spawn(words, { cwd: ROOT, stdio: ['ignore', 2, 2] }).exited
   }
   await buildClient(folder)
-  // npm pack prints the package name to standard output, for scripts.
+  // Standard output is for the package name that npm pack prints.
   process.stderr.write(`${filesIn(folder).length} files in ${folder}\n`)
 }

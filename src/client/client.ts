@@ -1,5 +1,4 @@
-// Client for both APIs, for backends only, because it holds API keys. All calls can be aborted, and are retried with
-// the same Idempotency-Key.
+// Client for both APIs. For backends only, because it holds API keys.
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { attestationBody, readAttestationAnswer, readTaskAnswer, taskBody } from './attestation-calls.ts'
@@ -32,68 +31,59 @@ import type { Fetch } from './request.ts'
 import { type Call, createTransport, type TransportDependencies } from './transport.ts'
 
 export interface CountersignClientOptions {
-  /**
-   * Base URL of the attestation API, for example `https://attest.example.com`. Required for attest, attestMany, task
-   * and proof.
-   */
+  /** Base URL, such as `https://attest.example.com`. Required for attest, attestMany, task and proof. */
   readonly attestationUrl?: string | undefined
-  /** Key of the attestation API; starts with `csa_`. */
+  /** Attestation API key; starts with `csa_`. */
   readonly attestationApiKey?: string | undefined
-  /** Base URL of the identity API. Required for register, status, follow and verify. */
+  /** Base URL. Required for register, status, follow and verify. */
   readonly identityUrl?: string | undefined
-  /** Key of the identity API; starts with `csi_`. */
+  /** Identity API key; starts with `csi_`. */
   readonly identityApiKey?: string | undefined
   /** Defaults to the global fetch. */
   readonly fetch?: Fetch | undefined
-  /** Timeout per attempt in milliseconds. Defaults to 30,000, which is more than the service's own 25 seconds. */
+  /** Milliseconds per attempt. Defaults to 30,000, which exceeds the service's own 25 seconds. */
   readonly timeoutMs?: number | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
 }
 
 export interface CallOptions {
-  /** Aborts the call, including retries and delays. The call then throws the signal's reason. */
+  /** Aborts the call with its retries; the call then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface IdempotentCallOptions extends CallOptions {
-  /**
-   * 1 to 255 visible ASCII characters. Defaults to a random key per call. Set it, for example to an order id, to get
-   * the same answer after your program restarts.
-   */
+  /** 1 to 255 visible ASCII characters; random by default. An order id gives a restarted program the same answer. */
   readonly idempotencyKey?: string | undefined
 }
 
 export interface FollowOptions extends CallOptions {
-  /** Longest time without data, in milliseconds, before the client reconnects. Defaults to 45,000. */
+  /** Milliseconds without data before the client reconnects. Defaults to 45,000. */
   readonly quietMs?: number | undefined
 }
 
 /**
- * All functions reject with RequestRefusedError, ServiceUnreachableError, AnswerInvalidError or ArgumentInvalidError
- * (see `@countersign/client/errors`).
+ * Calls reject with RequestRefusedError, ServiceUnreachableError, AnswerInvalidError or ArgumentInvalidError of
+ * `@countersign/client/errors`. Retries repeat a call with the same Idempotency-Key.
  */
 export interface CountersignClient {
   /** Evaluates a call or a wallet. A denial is an answer, not an error. */
   attest(request: AttestationRequest, options?: IdempotentCallOptions): Promise<AttestationAnswer>
   /**
-   * Evaluates up to 1,000 requests in one call. Returns results in the order of the requests. Retries elements with a
-   * temporary failure. The Idempotency-Key of a batch has at most 251 characters.
+   * Evaluates up to 1,000 requests. Results are in the order of the requests; temporary failures are retried. The
+   * Idempotency-Key has at most 251 characters.
    */
   attestMany(requests: readonly AttestationRequest[], options?: IdempotentCallOptions): Promise<readonly BatchResult[]>
-  /** Evaluates a call with the v1 task API: EVM chains only, with a quorum of signatures. */
+  /** Evaluates a call with the v1 API: EVM chains only, with a quorum of signatures. */
   task(request: TaskRequest, options?: IdempotentCallOptions): Promise<TaskAnswer>
   /**
-   * Returns the proof that a decision is in the service's log. Available some seconds after the decision. Store the
-   * proof with the attestation; `checkDecisionProof` of `@countersign/client/decision-proof` checks it offline.
+   * Proves that a decision is in the log, some seconds after the decision. Store the proof with the attestation;
+   * `checkDecisionProof` of `@countersign/client/decision-proof` checks it offline.
    */
   proof(uuid: string, options?: CallOptions): Promise<string>
   /** Creates a verification session for a person or a business. */
   register(type: SessionType, request?: RegisterRequest, options?: IdempotentCallOptions): Promise<RegisteredSession>
   status(type: SessionType, sessionId: string, options?: CallOptions): Promise<SessionState>
-  /**
-   * Yields the current status, then each change, until `completed` or `rejected`. Resumes lost connections. Leaving the
-   * loop or aborting the signal closes the connection.
-   */
+  /** Yields the status and each change until `completed` or `rejected`. Leaving the loop closes the connection. */
   follow(type: SessionType, sessionId: string, options?: FollowOptions): AsyncGenerator<SessionState, void, void>
   verify(request: VerifyRequest, options?: CallOptions): Promise<WalletVerification>
 }
@@ -108,10 +98,7 @@ const milliseconds = (argument: string, value: number): number => {
   return value
 }
 
-/**
- * Returns a version 7 UUID (RFC 9562). Its leading timestamp keeps inserts at the end of the service's index, which
- * takes a third of the time of random keys.
- */
+/** UUID v7 (RFC 9562). In the service's index, such keys take a third of the time of random keys. */
 const newKey = (): string => {
   const time = Date.now().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`

@@ -1,24 +1,23 @@
-// Checks offline that a decision is in the log with a given public key, using only node:crypto. Source:
-// https://c2sp.org/tlog-proof, https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note, RFC 9162 §2.1.3.2.
+// Checks offline that a decision is in the log of a public key. Source: https://c2sp.org/tlog-proof,
+// https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note, RFC 9162 §2.1.3.2.
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { ArgumentInvalidError } from './errors.ts'
 
-/** `message` contains the reason. */
 export class ProofInvalidError extends Error {
   override readonly name = 'ProofInvalidError'
   readonly code = 'PROOF_INVALID'
 }
 
 export interface ProvenDecision {
-  /** Parsed log line: `uuid`, `attesters`, `signatures` and others. */
+  /** Parsed line: `uuid`, `attesters`, `signatures` and others. */
   readonly decision: Readonly<Record<string, unknown>>
   /** Log line as stored. */
   readonly line: string
-  /** Index of the line in the log, starting at 0. */
+  /** Index of the line, starting at 0. */
   readonly index: number
-  /** Number of lines that the signed head covers. */
+  /** Number of lines covered by the signed head. */
   readonly size: number
-  /** Signed head of the log. Store it: later heads of the same log must extend it. */
+  /** Signed head. Store it: later heads of the same log must extend it. */
   readonly checkpoint: string
 }
 
@@ -109,14 +108,14 @@ const parseLine = (text: string): Readonly<Record<string, unknown>> => {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // A line that is not JSON is not a decision.
+    // Not JSON, so not a decision.
   }
   throw new ProofInvalidError('the line is in the log but is not a decision')
 }
 
 /**
- * Checks a proof from `client.proof` or `countersign decisions prove`.
- * @param logKey public key of the log, obtained once from its operator; never use a key that comes with the proof
+ * Checks a proof of `client.proof` or `countersign decisions prove`.
+ * @param logKey the log's public key, obtained from its operator; never use a key that comes with the proof
  * @throws ProofInvalidError; ArgumentInvalidError if the key is malformed
  */
 export const checkDecisionProof = (proof: string, logKey: string): ProvenDecision => {

@@ -1,4 +1,3 @@
-// Base URL and key header of one API, validated when the client is created.
 import { ArgumentInvalidError } from './errors.ts'
 
 export interface Endpoint {
@@ -16,16 +15,13 @@ const baseUrl = (argument: string, text: string): string => {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Rejects line breaks and spaces from pasting. */
+/** Rejects spaces and line breaks from pasting. */
 const usableKey = (argument: string, text: string): string => {
   if (!/^[\x21-\x7e]{1,512}$/.test(text)) throw new ArgumentInvalidError(argument, 'must be visible ASCII characters')
   return text
 }
 
-/**
- * Returns null if neither URL nor key is set.
- * @throws ArgumentInvalidError if only one of them is set, or one is invalid
- */
+/** Null without URL and key. @throws ArgumentInvalidError if only one is set, or one is invalid */
 export const createEndpoint = (
   name: 'attestation' | 'identity',
   url: string | undefined,

@@ -1,7 +1,6 @@
-// Errors of the client. Each has a stable `code`, to be used instead of instanceof, and the request id in the service's
-// log. Messages never contain keys or request data.
+// Errors of the client. Use their stable `code` instead of instanceof. Messages never contain keys or request data.
 
-/** Error codes of the service (docs/decisions.md §1, "Error body"). */
+/** Codes of the service (docs/decisions.md §1, "Error body"). */
 export type ServiceErrorCode =
   | 'MALFORMED_JSON'
   | 'DUPLICATE_KEY'
@@ -31,7 +30,7 @@ export type ServiceErrorCode =
   | 'DEPENDENCY_UNAVAILABLE'
   | 'SHUTTING_DOWN'
 
-/** `UNKNOWN_REFUSAL`: an error response without a code, for example from a proxy. */
+/** `UNKNOWN_REFUSAL`: an error response without a code, such as from a proxy. */
 export type ClientErrorCode = 'ARGUMENT_INVALID' | 'SERVICE_UNREACHABLE' | 'ANSWER_INVALID' | 'UNKNOWN_REFUSAL'
 
 /** A newer service may return codes that this version doesn't list. */
@@ -51,7 +50,7 @@ export class ClientError extends Error {
   }
 }
 
-/** The message names the argument and the expected form, never the value. */
+/** Names the argument and the expected form, never the value. */
 export class ArgumentInvalidError extends ClientError {
   override readonly name = 'ArgumentInvalidError'
   readonly argument: string
@@ -67,7 +66,6 @@ export interface Refusal {
   readonly status: number
   readonly detail: string
   readonly requestId: string
-  /** `Retry-After` header; null if missing. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -87,7 +85,7 @@ export class RequestRefusedError extends ClientError {
   }
 }
 
-/** A network failure or a timeout. The service may have processed the request. */
+/** Network failure or timeout. The service may have processed the request. */
 export class ServiceUnreachableError extends ClientError {
   override readonly name = 'ServiceUnreachableError'
 
@@ -96,7 +94,7 @@ export class ServiceUnreachableError extends ClientError {
   }
 }
 
-/** The response doesn't match this API, because of a wrong URL or a proxy that changed it. */
+/** The response isn't from this API: wrong URL, or a proxy that changed it. */
 export class AnswerInvalidError extends ClientError {
   override readonly name = 'AnswerInvalidError'
 

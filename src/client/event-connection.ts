@@ -1,5 +1,4 @@
-// One connection to the event stream. Closed if it doesn't open in time, if no data arrives for too long, or when
-// reading ends. The service sends a comment every 15 seconds.
+// One connection to the event stream, closed if it opens late or stays silent. The service sends a comment every 15 s.
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
 import { createEventParser, EventTooLongError, type ServerSentEvent } from './event-stream.ts'
@@ -11,7 +10,7 @@ export interface EventConnectionOptions {
   readonly path: string
   readonly requestId: string
   readonly lastEventId: string | null
-  /** Timeout for the response headers. */
+  /** Timeout until the response headers. */
   readonly openMs: number
   /** Longest time without data. */
   readonly quietMs: number
@@ -19,7 +18,7 @@ export interface EventConnectionOptions {
 }
 
 export interface ReceivedEvent extends ServerSentEvent {
-  /** Reconnection delay from the server, if any. */
+  /** Reconnection delay from the server; null for none. */
   readonly retryMs: number | null
 }
 
@@ -63,7 +62,7 @@ export async function* readEventConnection(options: EventConnectionOptions): Asy
         throw new ServiceUnreachableError('the stream was interrupted', requestId, error)
       })
       if (done) return
-      // The consumer's time per event does not count as silence of the service.
+      // The consumer's time per event isn't silence of the service.
       clearTimeout(timer)
       for (const event of parser.push(value)) yield { ...event, retryMs: parser.retryMs() }
     }

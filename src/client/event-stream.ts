@@ -1,16 +1,15 @@
-// Parser for Server-Sent Events (WHATWG HTML §9.2.6). The network may split lines anywhere. Lines end with CR, LF or
-// CRLF; an empty line completes an event.
+// Parser for Server-Sent Events (WHATWG HTML §9.2.6). Lines may be split anywhere and end with CR, LF or CRLF.
 
 export interface ServerSentEvent {
   readonly data: string
-  /** Latest event id, for `Last-Event-ID` when the stream is resumed. */
+  /** For `Last-Event-ID` when the stream is resumed. */
   readonly lastEventId: string | null
 }
 
 export interface EventParser {
   /** @throws EventTooLongError */
   push(bytes: Uint8Array): ServerSentEvent[]
-  /** Returns the reconnection delay from the server, if any. */
+  /** Reconnection delay from the server; null for none. */
   retryMs(): number | null
 }
 
@@ -21,11 +20,11 @@ export class EventTooLongError extends Error {
 
 const EVENT_MAX_CHARACTERS = 65_536
 
-/** @param lastEventId latest id of the resumed stream */
+/** @param lastEventId of the resumed stream */
 export const createEventParser = (lastEventId: string | null = null): EventParser => {
-  // The decoder removes a byte order mark only at the beginning.
+  // Removes a byte order mark only at the beginning.
   const decoder = new TextDecoder()
-  /** Incomplete line. Not scanned again for each chunk, so that the cost of a long line stays linear. */
+  /** Incomplete line, not scanned again per chunk, so that a long line costs linear time. */
   let rest = ''
   let endsWithCr = false
   let data: string[] = []
@@ -42,7 +41,7 @@ export const createEventParser = (lastEventId: string | null = null): EventParse
       data.push(text)
       dataLength += text.length + 1
     } else if (name === 'id') {
-      // Only valid header values can be sent back.
+      // Only a valid header value can be sent back.
       id = /^[\x21-\x7e]{1,255}$/.test(text) ? text : null
     } else if (name === 'retry' && /^[0-9]{1,9}$/.test(text)) {
       retryMs = Number(text)
@@ -58,7 +57,7 @@ export const createEventParser = (lastEventId: string | null = null): EventParse
     push: (bytes) => {
       const text = decoder.decode(bytes, { stream: true })
       if (text === '') return []
-      // The CR of this CRLF has already ended the line.
+      // The CR of this CRLF has ended the line already.
       const start = endsWithCr && text.startsWith('\n') ? 1 : 0
       endsWithCr = text.endsWith('\r')
       const lines = text.slice(start).split(/\r\n|\n|\r/)

@@ -1,5 +1,4 @@
-// Converts attestations to arguments of Solidity contracts: the structs of IPolicyRegistry and ITaskVerifier, in the
-// form that viem and ethers encode. Needs no library.
+// Converts attestations to arguments of IPolicyRegistry and ITaskVerifier, in the form that viem and ethers encode.
 import type { Attestation, AttestationRequest, CompliantAnswer, CompliantTask } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'
 
@@ -17,13 +16,13 @@ export const EVM_CHAIN_IDS: Readonly<Record<string, number>> = {
   'megaeth-testnet': 6343,
 }
 
-/** Complete EVM call that an attestation covers. */
+/** Call covered by an attestation. */
 export interface EvmAttestedCall {
   readonly chainId: number
   readonly from: string
   /** Zero address for off-chain use. */
   readonly to: string
-  /** Requested project, if the request names one; otherwise `verification_hash` of the response. */
+  /** Requested project; if the request names none, `verification_hash` of the response. */
   readonly verificationHash: string
   /** `data` of the request. Defaults to `0x`. */
   readonly data?: string
@@ -62,7 +61,7 @@ const matching = (argument: string, text: string, form: RegExp, expected: string
   return text as `0x${string}`
 }
 
-/** Converts to lower case, which every encoder accepts. Mixed case would require a valid EIP-55 checksum. */
+/** Lower case, which every encoder accepts; mixed case would need a valid EIP-55 checksum. */
 const address = (argument: string, text: string): `0x${string}` =>
   matching(argument, text.toLowerCase(), /^0x[0-9a-f]{40}$/, 'must be 0x and 40 hex digits')
 
@@ -74,10 +73,7 @@ const seconds = (argument: string, value: number): bigint => {
   return BigInt(value)
 }
 
-/**
- * Returns the attestation argument of a guarded contract.
- * @throws ArgumentInvalidError if the attestation isn't for an EVM chain
- */
+/** Attestation argument of a guarded contract. @throws ArgumentInvalidError unless it is for an EVM chain */
 export const attestationArgument = (attestation: Attestation): AttestationArgument => ({
   uuid: attestation.uuid,
   expiration: seconds('expiration', attestation.expiration),
@@ -85,10 +81,7 @@ export const attestationArgument = (attestation: Attestation): AttestationArgume
   signature: signature('signature', attestation.signature),
 })
 
-/**
- * Returns the argument of a registry's `validateAttestation` and `hashStatementWithExpiry`.
- * @throws ArgumentInvalidError
- */
+/** Argument of a registry's `validateAttestation` and `hashStatementWithExpiry`. @throws ArgumentInvalidError */
 export const statementArgument = (
   call: EvmAttestedCall,
   attestation: Pick<Attestation, 'uuid' | 'expiration'>,
@@ -112,9 +105,8 @@ export const statementArgument = (
 }
 
 /**
- * Returns the call that was requested, never one that only the response names.
- * @param chainId required if EVM_CHAIN_IDS doesn't contain the chain
- * @throws ArgumentInvalidError
+ * Returns the call as requested, never as named by the response.
+ * @param chainId required for chains that aren't in EVM_CHAIN_IDS @throws ArgumentInvalidError
  */
 export const evmAttestedCall = (
   request: AttestationRequest,
@@ -132,7 +124,7 @@ export const evmAttestedCall = (
   }
 }
 
-/** Returns the argument of a contract that is guarded by v1 tasks. @throws ArgumentInvalidError */
+/** Argument of a contract guarded by v1 tasks. @throws ArgumentInvalidError */
 export const taskMessageArgument = (task: CompliantTask): TaskMessageArgument => ({
   taskId: task.taskId,
   expiry: seconds('expiryBlock', task.expiryBlock),

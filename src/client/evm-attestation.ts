@@ -1,5 +1,4 @@
-// Verifies the signature of an EVM attestation offline, over a digest of request and answer. Needs viem. Layout:
-// docs/decisions.md §2, "What EVM signs".
+// Verifies EVM attestations offline. Needs viem. Layout: docs/decisions.md §2, "What EVM signs".
 import { encodeAbiParameters, keccak256, recoverAddress } from 'viem'
 import type { Attestation } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'
@@ -16,10 +15,10 @@ const DIGEST_PARAMETERS = [
   { type: 'uint256' },
 ] as const
 
-/** Half of the order of secp256k1. Registries reject a larger s. */
+/** Half of the order of secp256k1; registries reject a larger s. */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** Returns the 32 bytes that the attester signed. @throws ArgumentInvalidError */
+/** The 32 signed bytes. @throws ArgumentInvalidError */
 export const evmDigest = (
   call: EvmAttestedCall,
   attestation: Pick<Attestation, 'uuid' | 'expiration'>,
@@ -43,9 +42,8 @@ export const evmDigest = (
 }
 
 /**
- * Verifies that the attestation's attester signed exactly this call, in the only encoding that registries accept. The
- * caller must check that the attester is trusted and that the attestation has not expired.
- * @throws ArgumentInvalidError
+ * Whether the attester signed exactly this call, in the only encoding that registries accept. The caller must check
+ * that the attester is trusted and the attestation hasn't expired. @throws ArgumentInvalidError
  */
 export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: Attestation): Promise<boolean> => {
   const { attester, signature } = attestationArgument(attestation)

@@ -1,5 +1,4 @@
-// Follows the status of a session over any number of connections, without repeating a status. Ends after a final status
-// (spec, Events: client behavior).
+// Follows a session over any number of connections, without repeating a status (spec, Events: client behavior).
 import { isRetried, type RetryPolicy, retryDelayMs, type wait } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
@@ -30,7 +29,7 @@ const parseState = (data: string, requestId: string): SessionState => {
   return readSessionState({ body, requestId })
 }
 
-/** Returns the server's delay with random jitter, or the backoff of the retry policy if that is longer. */
+/** The server's delay with jitter, or the backoff if that is longer. */
 const reconnectDelayMs = (
   { retry, random }: FollowDependencies,
   failures: number,
@@ -42,9 +41,8 @@ const reconnectDelayMs = (
 }
 
 /**
- * Reconnects without limit after the first event; before it, up to the attempts of the retry policy.
- * @throws RequestRefusedError, AnswerInvalidError; ServiceUnreachableError after the last attempt; the signal's reason
- * if aborted
+ * After the first event, reconnects without limit. @throws RequestRefusedError, AnswerInvalidError;
+ * ServiceUnreachableError after the last attempt; the signal's reason if aborted
  */
 export async function* followSession(dependencies: FollowDependencies): AsyncGenerator<SessionState, void, void> {
   const { fetch, endpoint, path, timeoutMs, quietMs, retry, signal } = dependencies
@@ -70,7 +68,7 @@ export async function* followSession(dependencies: FollowDependencies): AsyncGen
       for await (const event of readEventConnection(connection)) {
         lastEventId = event.lastEventId
         retryMs = event.retryMs ?? retryMs
-        // A new connection starts with the current status, which may already have been yielded.
+        // A new connection starts with the current status, which may be a repetition.
         if (event.data === lastData) continue
         lastData = event.data
         failures = 0

@@ -19,7 +19,7 @@ const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
 const URL_FORM = /^https?:\/\/\S+$/
 const PNG_FORM = /^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/
 
-/** Statuses after which a session doesn't change (spec, Events: client behavior). */
+/** A session doesn't change after these (spec, Events: client behavior). */
 export const FINAL_STATUSES: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
 
 const sessionType = (type: SessionType): SessionType => {
@@ -38,7 +38,7 @@ export const registerPath = (type: SessionType, { size }: RegisterRequest): stri
   return size === undefined ? path : `${path}?size=${size}`
 }
 
-/** Undefined if no field is set: then no body is sent. */
+/** Undefined without fields: no body is sent. */
 export const registerBody = ({ walletAddress, originUrl }: RegisterRequest): object | undefined =>
   walletAddress === undefined && originUrl === undefined ? undefined : { walletAddress, originUrl }
 

@@ -1,16 +1,16 @@
-/** `individual` is KYC, `business` is KYB. */
+/** KYC for individuals, KYB for businesses. */
 export type SessionType = 'individual' | 'business'
 export type CheckType = 'kyc' | 'kyb'
 export type SessionStatus = 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry'
 
 export interface RegisterRequest {
-  /** The only wallet that can connect and verify in the session. */
+  /** The only wallet that can connect to the session. */
   readonly walletAddress?: string | undefined
   /** Absolute https URL to which the verification page links back. */
   readonly originUrl?: string | undefined
-  /** Width of the QR code in pixels, from 80 to 2000. Defaults to 300. */
+  /** Width of the QR code, from 80 to 2000 pixels. Defaults to 300. */
   readonly size?: number | undefined
-  /** Simulated outcome of the session, effective immediately. Only for test keys; ignored with live keys. */
+  /** Simulated outcome, effective at once. Ignored with live keys. */
   readonly sandboxOutcome?: SessionStatus | undefined
 }
 
@@ -20,14 +20,14 @@ export interface RegisteredSession {
   readonly redirectUrl: string
   /** PNG as a data URI. */
   readonly qrCode: string
-  /** True if the wallet already had a reusable session of this type. */
+  /** Whether the wallet already had a reusable session of this type. */
   readonly reused: boolean
 }
 
 export interface SessionWallet {
   readonly id: string
   readonly address: string
-  /** Name of a chain. The service may add names. */
+  /** Chain name, from an open set. */
   readonly chain: string
 }
 
@@ -38,7 +38,7 @@ export interface SessionState {
   readonly userId?: string
   /** ISO 8601; present only if the status is `completed`. */
   readonly completedAt?: string
-  /** Empty unless the status is `completed`; the wallets are then in `unverifiedWallets`. */
+  /** Empty unless `completed`; until then, wallets are in `unverifiedWallets`. */
   readonly verifiedWallets: readonly SessionWallet[]
   readonly unverifiedWallets: readonly SessionWallet[]
 }
@@ -47,23 +47,20 @@ export interface VerifyRequest {
   readonly address: string
   /** Defaults to both types. */
   readonly type?: SessionType | undefined
-  /**
-   * Chain on which the wallet is used. A contract wallet is verified only on the chain of its proof. Without a chain,
-   * compare the chains in `wallets` of the response.
-   */
+  /** Chain of use: contract wallets are verified only on the chain of their proof. If omitted, compare `wallets`. */
   readonly chain?: string | undefined
 }
 
-/** For an unknown wallet, all fields are null or empty. */
+/** All fields are null or empty for an unknown wallet. */
 export interface WalletVerification {
   readonly address: string
   readonly verified: boolean
-  /** Status of the most recent session; null for an unknown wallet. */
+  /** Status of the newest session; null for an unknown wallet. */
   readonly status: SessionStatus | null
   readonly userId: string | null
   readonly checkType: CheckType | null
   /** ISO 8601. */
   readonly verifiedAt: string | null
-  /** Wallets of the same identity with a sufficient verification level. */
+  /** Wallets of the same identity at a sufficient level. */
   readonly wallets: ReadonlyArray<{ readonly address: string; readonly chain: string }>
 }

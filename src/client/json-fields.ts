@@ -1,4 +1,4 @@
-// Validates the fields of responses. Ignores other fields, because a newer service may send more.
+// Validates responses. Ignores unknown fields, because a newer service may send more.
 import { AnswerInvalidError } from './errors.ts'
 
 export interface Fields {
@@ -7,7 +7,7 @@ export interface Fields {
   /** Null if the field is null or missing. */
   nullableText(name: string): string | null
   flag(name: string): boolean
-  /** A whole number from 0 to 2^53 - 1. */
+  /** Whole number from 0 to 2^53 - 1. */
   count(name: string): number
   one<Choice extends string>(name: string, choices: readonly Choice[]): Choice
   matching(name: string, form: RegExp): string
@@ -17,7 +17,7 @@ export interface Fields {
   objects(name: string): Fields[]
 }
 
-/** All methods throw AnswerInvalidError, which names the field. */
+/** Methods throw AnswerInvalidError, which names the field. */
 export const readFields = (value: unknown, requestId: string, place = ''): Fields => {
   const fail = (name: string, expected: string): never => {
     throw new AnswerInvalidError(`${place}${name} is not ${expected}`, requestId)

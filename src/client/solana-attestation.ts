@@ -1,18 +1,17 @@
-// Verifies the signature of a Solana attestation offline, over a message of request and answer. Needs no library.
-// Layout: docs/decisions.md §2, "What Solana signs".
+// Verifies Solana attestations offline, without a library. Layout: docs/decisions.md §2, "What Solana signs".
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { Attestation, AttestationRequest, CompliantAnswer } from './attestation-types.ts'
 import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
 import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
-/** Complete Solana call that an attestation covers. */
+/** Call covered by an attestation. */
 export interface SolanaAttestedCall {
-  /** Wallet of the user, base58. It signs the transaction. */
+  /** User's wallet, which signs the transaction; base58. */
   readonly from: string
   /** Program that requires the attestation, base58; 32 zero bytes for off-chain use. */
   readonly to: string
-  /** Requested project, if the request names one; otherwise `verification_hash` of the response. */
+  /** Requested project; if the request names none, `verification_hash` of the response. */
   readonly verificationHash: string
   /** `data` of the request. Defaults to `0x`. */
   readonly data?: string
@@ -33,7 +32,7 @@ export const solanaAttestedCall = (
   lamports: request.msgValue ?? 0n,
 })
 
-/** Default prefix of the deployed registry program. */
+/** Default prefix of the registry program. */
 export const SOLANA_MESSAGE_PREFIX = 'predicate_solana_attestation'
 
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
@@ -44,11 +43,7 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Uint8Array => {
   return hash.digest()
 }
 
-/**
- * Returns the 32 bytes that the attester signed.
- * @param prefix message prefix of the deployment, if it isn't the default
- * @throws ArgumentInvalidError
- */
+/** The 32 signed bytes. @param prefix the deployment's, if not the default @throws ArgumentInvalidError */
 export const solanaMessage = (
   call: SolanaAttestedCall,
   attestation: Pick<Attestation, 'uuid' | 'expiration'>,
@@ -70,9 +65,8 @@ export const solanaMessage = (
 }
 
 /**
- * Verifies that the attestation's attester signed exactly this call. The caller must check that the attester is trusted
- * and that the attestation has not expired.
- * @throws ArgumentInvalidError
+ * Whether the attester signed exactly this call. The caller must check that the attester is trusted and the attestation
+ * hasn't expired. @throws ArgumentInvalidError
  */
 export const verifySolanaAttestation = (
   call: SolanaAttestedCall,

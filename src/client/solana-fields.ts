@@ -1,4 +1,4 @@
-// Encodes attestation fields for Solana programs. All functions throw ArgumentInvalidError.
+// Encodes fields for Solana programs. Functions throw ArgumentInvalidError.
 import { ArgumentInvalidError } from './errors.ts'
 import { UUID_FORM } from './json-fields.ts'
 
@@ -7,7 +7,7 @@ export const uuidBytes = (argument: string, text: string): Uint8Array => {
   return Buffer.from(text.replaceAll('-', ''), 'hex')
 }
 
-/** Decodes `0x` hex, of exactly `length` bytes if given. */
+/** @param length exact number of bytes; any if omitted */
 export const hexBytes = (argument: string, text: string, length = (text.length - 2) / 2): Uint8Array => {
   // Decoding stops at the first non-hex character, so the full length implies valid hex.
   const bytes = Buffer.from(text.startsWith('0x') ? text.slice(2) : '', 'hex')

@@ -1,5 +1,5 @@
-// Builds the two instructions of an attested Solana transaction. The Ed25519 program checks the signature. The registry
-// program, directly after it, checks that the attestation is for this call. Needs @solana/web3.js.
+// The two instructions of an attested Solana transaction: the Ed25519 program checks the signature, then the registry
+// checks that the attestation is for this call. Needs @solana/web3.js.
 import {
   Ed25519Program,
   type PublicKey,
@@ -14,7 +14,7 @@ import { accountOf, publicKeyOf } from './solana-accounts.ts'
 import { type SolanaAttestedCall, solanaMessage } from './solana-attestation.ts'
 import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
-/** Anchor instruction discriminator: first 8 bytes of SHA-256 of `global:validate_attestation`. */
+/** Anchor discriminator: first 8 bytes of SHA-256 of `global:validate_attestation`. */
 const VALIDATE_ATTESTATION = Buffer.from('fae8248f950149dc', 'hex')
 
 export interface SolanaRegistryAccounts {
@@ -38,10 +38,7 @@ export const solanaRegistryAccounts = (
   }
 }
 
-/**
- * Checks one signature over 32 bytes. All data is inside the instruction.
- * @throws ArgumentInvalidError
- */
+/** Checks one signature over 32 bytes, with all data inside the instruction. @throws ArgumentInvalidError */
 export const ed25519Instruction = (
   attestation: Pick<Attestation, 'attester' | 'signature'>,
   message: Uint8Array,
@@ -90,10 +87,9 @@ export const validateAttestationInstruction = (
 }
 
 /**
- * Returns both instructions in the required order; insert nothing between them. The guarded program's instruction
- * follows. If that program calls the registry itself, put only the first instruction directly before it.
- * @param prefix message prefix of the deployment, if it isn't the default
- * @throws ArgumentInvalidError
+ * Returns both instructions; insert nothing between them. The guarded program's instruction follows. If that program
+ * calls the registry itself, put only the first instruction directly before it.
+ * @param prefix message prefix of the deployment, if not the default @throws ArgumentInvalidError
  */
 export const solanaAttestationInstructions = (
   registryProgram: string,

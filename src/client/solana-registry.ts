@@ -1,6 +1,6 @@
-// Instructions that a registry's authority and policy owners send to the registry program. Needs @solana/web3.js. They
-// match the public registry program, except that `initialize` has one more account. Policy owners and the second step
-// of a transfer exist only in contracts/solana/registry.
+// Instructions for the registry program, sent by its authority and by policy owners. Needs @solana/web3.js. They match
+// the public registry program, except for one more account in `initialize`. Policy owners and two-step transfers exist
+// only in contracts/solana/registry.
 import { createHash } from 'node:crypto'
 import { type AccountMeta, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { decodeKey } from './base58.ts'
@@ -16,10 +16,7 @@ const signing = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: false
 const paying = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: true, isSigner: true })
 const system = readable(SystemProgram.programId)
 
-/**
- * Creates the registry of a deployed program. Only the program's upgrade authority can send it, and becomes the
- * registry's authority.
- */
+/** Creates the registry of a deployed program. Its upgrade authority must send it and becomes the authority. */
 export const initializeRegistryInstruction = (registryProgram: string, authority: string): TransactionInstruction => {
   const programId = publicKeyOf('registryProgram', registryProgram)
   return new TransactionInstruction({
@@ -61,7 +58,7 @@ export const registerAttesterInstruction = (
   attester: string,
 ): TransactionInstruction => attesterInstruction('register_attester', registryProgram, authority, attester, [system])
 
-/** The authority receives the rent of the account. */
+/** The authority receives the account's rent. */
 export const deregisterAttesterInstruction = (
   registryProgram: string,
   authority: string,
@@ -71,7 +68,7 @@ export const deregisterAttesterInstruction = (
 export interface SolanaPolicyChange {
   /** Guarded program, or an account that isn't a program. */
   readonly target: string
-  /** Upgrade authority of the program, or owner of the policy. */
+  /** Upgrade authority of the program, or policy owner. */
   readonly authority: string
 }
 
@@ -96,10 +93,9 @@ const policyAccounts = (programId: PublicKey, { target, authority }: SolanaPolic
 }
 
 /**
- * Sets the first policy of a target. The target program's upgrade authority signs.
+ * Sets the first policy of a target, signed by the target program's upgrade authority.
  * @param policy the project's `verification_hash`
- * @param options.targetSigns true for a target that isn't a program: the target also signs, and the authority becomes
- * the policy's owner
+ * @param options.targetSigns for a target that isn't a program: it also signs, and the authority becomes policy owner
  * @throws ArgumentInvalidError
  */
 export const setPolicyInstruction = (
@@ -134,9 +130,8 @@ export const updatePolicyInstruction = (
 }
 
 /**
- * Sets the owner of a policy. The owner also signs, and can then change the policy like the upgrade authority.
- * @param owner null removes the owner, which only the upgrade authority can do
- * @throws ArgumentInvalidError
+ * Sets the policy owner, who also signs and can then change the policy.
+ * @param owner null removes the owner, which requires the upgrade authority @throws ArgumentInvalidError
  */
 export const setPolicyOwnerInstruction = (
   registryProgram: string,
@@ -152,7 +147,7 @@ export const setPolicyOwnerInstruction = (
   })
 }
 
-/** Starts a transfer of the registry's authority. @param next null cancels the transfer */
+/** @param next null cancels the transfer */
 export const transferAuthorityInstruction = (
   registryProgram: string,
   authority: string,
@@ -169,7 +164,7 @@ export const transferAuthorityInstruction = (
   })
 }
 
-/** Completes a transfer. `next` signs. */
+/** Completes a transfer; signed by `next`. */
 export const acceptAuthorityInstruction = (registryProgram: string, next: string): TransactionInstruction => {
   const programId = publicKeyOf('registryProgram', registryProgram)
   return new TransactionInstruction({
@@ -179,11 +174,7 @@ export const acceptAuthorityInstruction = (registryProgram: string, next: string
   })
 }
 
-/**
- * Returns the rent of a spent attestation's account to the payer, 30 s after the attestation expired. Anyone can send
- * it.
- * @throws ArgumentInvalidError
- */
+/** Returns the rent of a spent attestation to its payer, 30 s after expiry. @throws ArgumentInvalidError */
 export const closeSpentUuidInstruction = (
   registryProgram: string,
   uuid: string,

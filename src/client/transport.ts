@@ -1,5 +1,4 @@
-// Calls the service with a timeout per attempt. Retries repeat the request with the same Idempotency-Key, so that the
-// service processes it at most once.
+// Retries repeat the request with the same Idempotency-Key, so that the service processes it at most once.
 import { isRetried, isTwinInFlight, type RetryPolicy, retryDelayMs, twinDelayMs, type wait } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
@@ -7,7 +6,7 @@ import { type Fetch, readText, sendRequest } from './request.ts'
 
 export interface TransportDependencies {
   readonly fetch: Fetch
-  /** Timeout per attempt, until the last byte of the response. */
+  /** Milliseconds per attempt, until the last byte of the response. */
   readonly timeoutMs: number
   readonly retry: RetryPolicy
   readonly random: () => number
@@ -32,7 +31,7 @@ export interface Answer {
 /** @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError; the signal's reason if aborted */
 export type Transport = (endpoint: Endpoint, call: Call) => Promise<Answer>
 
-/** Aborts `work` at the timeout or with the caller's signal. */
+/** Aborts `work` at the timeout, or with the caller's signal. */
 const withTimeLimit = async <Result>(
   timeoutMs: number,
   outer: AbortSignal | undefined,
