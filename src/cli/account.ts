@@ -1,5 +1,4 @@
-// `countersign account recover`: restores an administrator's access if nobody else can. It grants no additional rights,
-// because command users can read the database too.
+// `countersign account recover`: restores an administrator's access. Command users can read the database anyway.
 
 import { type Command, flag } from '../command-line/command.ts'
 import { CommandFailedError, print, shortTime } from '../command-line/output.ts'
@@ -42,7 +41,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   },
 ]
 
-// `countersign account-key rotate`: rotates the encryption key of one-time code secrets.
+// `countersign account-key rotate`: rotates the key that encrypts one-time code secrets.
 export const ACCOUNT_KEY_COMMANDS: readonly Command[] = [
   {
     noun: 'account-key',

@@ -1,5 +1,4 @@
-// `countersign attester import|rotate-passphrase`: reads key material from a file or standard input and writes it to an
-// encrypted keystore. No command prints key material or takes it as an argument.
+// `countersign attester import|rotate-passphrase`. No command prints key material or takes it as an argument.
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Command, type CommandContext, type GivenCommand, text } from '../command-line/command.ts'
@@ -32,7 +31,7 @@ const sourceOf = (content: string, command: GivenCommand): PrivateKeySource => {
   return { format, text: content, passphrase: readText(path).replace(/\r?\n$/, '') }
 }
 
-/** Adds the attester to the store. If this fails, deletes the keystore. */
+/** Deletes the keystore if the attester can't be stored. */
 const importKey = async (context: CommandContext): Promise<number> => {
   const { command, deployment, open } = context
   const key = sourceOf(readText(command.words[0] ?? ''), command)

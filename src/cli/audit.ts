@@ -1,4 +1,4 @@
-// `countersign audit verify`: verifies the hash chain of the audit log, its signed heads and its shipped copy.
+// `countersign audit verify`: verifies the audit log's hash chain, signed heads and shipped copy.
 
 import { existsSync } from 'node:fs'
 import { type Command, type CommandContext, flag, text } from '../command-line/command.ts'
@@ -26,7 +26,7 @@ const verifyCopy = async (context: CommandContext, entries: number): Promise<boo
   return ok
 }
 
-/** Without the module, its heads cannot be verified. A file in the data folder can leave the module out. */
+/** Heads can't be verified without the module, which a file in the data folder can leave out. */
 const uncomparedHeads = ({ folder: { auditHead } }: CommandContext['deployment']): readonly string[] =>
   existsSync(auditHead)
     ? [`${auditHead}: not compared, because the service runs without the module transparency; move the file to skip it`]

@@ -1,5 +1,4 @@
-// Administration commands: one per operation of the admin API that a command can run, and commands that run several
-// operations or work on files.
+// Administration commands: derived from operations of the admin API, or written for several operations or files.
 import { commandRoutes } from '../admin/route-table.ts'
 import type { Command } from '../command-line/command.ts'
 import { loadCommands } from '../module-interface/commands.ts'

@@ -1,5 +1,3 @@
-// `countersign completion bash|zsh|fish`: prints a script that completes nouns, verbs, options and their choices.
-
 import { type Command, optionsOf } from '../command-line/command.ts'
 import { type CommandOutput, UsageError } from '../command-line/output.ts'
 import { PROGRAM } from '../program/labels.ts'
@@ -9,10 +7,7 @@ import { VERBS } from './verbs.ts'
 const flagsOf = (command: Command): readonly string[] =>
   optionsOf(command).flatMap(({ name, negatable }) => [`--${name}`, ...(negatable ? [`--no-${name}`] : [])])
 
-/**
- * Returns the possible next words by the preceding words, joined by spaces: `key create` → its options, `key create
- * --kind` → its choices.
- */
+/** Next words by the preceding words: `key create` → its options, `key create --kind` → its choices. */
 const candidates = (): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, readonly string[]>([['', [...NOUNS, ...Object.keys(VERBS), 'help']]])
   for (const noun of NOUNS) {
@@ -31,7 +26,7 @@ const candidates = (): ReadonlyMap<string, readonly string[]> => {
   return found
 }
 
-/** Returns the branches of a shell `case` over noun, verb and the previous word. */
+/** Branches of a shell `case` over noun, verb and previous word. */
 const branches = (): string =>
   [...candidates()].map(([words, next]) => `    '${words}') echo '${next.join(' ')}' ;;\n`).join('')
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bun
+// `bun run countersign VERB …`. Exit codes: 0 success, 1 failure or a problem was found, 2 invalid arguments or
+// settings, 3 a second person must approve.
 import { type Command, type CommandPlace, isServed } from '../command-line/command.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
 import { isNoted, noteCommand } from '../command-line/command-note.ts'
 import { didYouMean, LocalCommandError, noSuch, UsageError } from '../command-line/output.ts'
 import { printError } from '../command-line/print-error.ts'
 import { splitOverride } from '../command-line/second-person.ts'
-// `bun run countersign VERB …`: finds and runs the command, and exits with its code.
-// Codes: 0 success, 1 failure or a problem was found, 2 invalid arguments or settings, 3 a second person must approve.
 import { type Config, loadConfig } from '../config/config.ts'
 import { describeSettings } from '../config/settings.ts'
 import { VERSION } from '../config/version.ts'
@@ -58,7 +58,7 @@ const unknownNoun = async (noun: string): Promise<never> => {
   throw new UsageError(`there is ${noSuch('command', noun)}${didYouMean(noun, [...NOUNS, ...Object.keys(VERBS)])}`)
 }
 
-/** Nouns whose commands need no operation, so that they start without loading them. */
+/** Nouns without operations, whose commands start without loading them. */
 const WITHOUT_OPERATIONS: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   decisions: async () => (await import('./decisions.ts')).DECISIONS_COMMANDS,
   geo: async () => (await import('./geo.ts')).GEO_COMMANDS,
@@ -77,11 +77,11 @@ const commandsFor = async (
   return [commandsOf(noun), given]
 }
 
-/** Returns the commands of a similar noun: `decision` and `decisions`. */
+/** Commands of a similar noun: `decision` and `decisions`. */
 const othersOf = async (noun: string): Promise<readonly Command[]> =>
   (await import('./commands.ts')).commandsOf(noun.endsWith('s') ? noun.slice(0, -1) : `${noun}s`)
 
-/** Runs a command of the table. @returns null if the noun is unknown */
+/** Null if the noun is unknown. */
 const runNoun = async (
   word: string,
   args: readonly string[],
@@ -110,10 +110,7 @@ const configOf = (settings: string[], environment: CommandPlace['environment']):
   return asStarted(config, dataFolderAt(config.dataDir))
 }
 
-/**
- * Returns the names of the running modules; of all modules if the settings are invalid, so that help is always
- * available.
- */
+/** Names of the running modules; of all modules if the settings are invalid, so that help is always available. */
 const modulesOf = (...given: Parameters<typeof configOf>): ReadonlySet<string> => {
   try {
     return configOf(...given).modules
@@ -122,7 +119,7 @@ const modulesOf = (...given: Parameters<typeof configOf>): ReadonlySet<string> =
   }
 }
 
-/** @param commandLine words after the program's name. @returns the exit code. @throws only internal errors */
+/** Returns the exit code. @throws only internal errors */
 export const runCountersign = async (commandLine: readonly string[], place: CommandPlace): Promise<number> => {
   const { output, environment } = place
   try {
@@ -179,7 +176,6 @@ const askAtTerminal = async (question: string): Promise<boolean> => {
   }
 }
 
-/** Runs the command in this process's arguments. */
 export const runCommandLine = async (): Promise<void> => {
   const [, , first, second] = process.argv
   if (first === 'start' || (first === 'help' && second === 'start')) {

@@ -1,4 +1,4 @@
-// `countersign decisions tail|verify`: prints and verifies the decision log. The service may be running.
+// `countersign decisions tail|verify`, also while the service runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, type CommandContext, flag, text } from '../command-line/command.ts'
 import {
@@ -26,15 +26,15 @@ const PROGRESS_MS = 1_000
 
 export interface DecisionsIo {
   readonly dataDirectory: string
-  /** Ends `tail --follow`; if undefined, the command runs until the process ends. */
+  /** Ends `tail --follow`. */
   readonly signal?: AbortSignal
-  /** @param place null selects the target in the settings. @throws CommandFailedError */
+  /** @param place null for the target in the settings. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
-  /** Compares a log with its tree; null to check only the hash chains. */
+  /** Compares a log with its tree; null to check only hash chains. */
   readonly checkOf: ((checkpoints: readonly string[], archivedBefore: string | null) => TreeCheck) | null
-  /** Null if logs aren't copied. */
+  /** Null if logs aren't shipped. */
   readonly copies: LogCopies | null
-  /** Delay between two reads of `tail --follow`. Defaults to 250 ms. */
+  /** Delay between reads of `tail --follow`. Defaults to 250 ms. */
   readonly wait?: () => Promise<void>
 }
 
@@ -96,7 +96,7 @@ const verify: Run = async ({ command, output, clock }, io, directory) => {
   const checkpoints = command.texts('checkpoint')
   const isChainsOnly = command.flag('chains')
   if (isChainsOnly && checkpoints.length > 0) throw new UsageError('--checkpoint cannot be used with --chains')
-  // A file in the data folder can leave the module out, so the tree is never skipped without a request.
+  // A file in the data folder can leave the module out, so the tree must not be skipped without a request.
   if (io.checkOf === null && !isChainsOnly) {
     throw new CommandFailedError(
       'the log cannot be compared with its tree, because the service runs without the module transparency: verify only the hash chains with --chains',

@@ -1,5 +1,4 @@
-// Deployment that a command's settings select: its folder, its store, the admin API client, and a lock for work that
-// requires a stopped service.
+// Deployment that a command's settings select, with a lock for work that requires a stopped service.
 import { join } from 'node:path'
 import type { Opened } from '../command-line/admin-client.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
@@ -46,7 +45,7 @@ const shipTargetOf = (shipping: ShippingService | null, named: ShipPlace | null)
   }
 }
 
-/** Opens a store that a start of the service created. A mistyped folder must not become a new, empty deployment. */
+/** A mistyped folder must not become a new, empty deployment. */
 const openExistingStore = async (config: Config, folder: DataFolder, clock: Clock): Promise<Store> => {
   const target = await locateStore(config, folder)
   if (!storeMayExist(target)) {
@@ -56,7 +55,7 @@ const openExistingStore = async (config: Config, folder: DataFolder, clock: Cloc
   return openStore({ target, clock, limits: config, onlyExisting: true })
 }
 
-/** Returns settings of this command that contain or name secrets, as environment variables for another process. */
+/** Settings that contain or name secrets, as environment variables for another process. */
 const secretSettingsOf = (config: Config): Record<string, string> =>
   Object.assign(
     {},
@@ -73,7 +72,7 @@ const runAlone = async <Result>(
   try {
     const store = await openExistingStore(config, folder, systemClock)
     try {
-      // The lock covers only this node's folder, so check the store for other nodes.
+      // The lock covers only this node, so check for other nodes.
       const users = await findUsers(store.database, { wait: Bun.sleep })
       if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
       return await work(store)
@@ -85,7 +84,7 @@ const runAlone = async <Result>(
   }
 }
 
-/** Ensures that only one rotation of a secret runs at a time; two would each create a next key. */
+/** Two rotations at once would each create a next key. */
 const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Result>): Promise<Result> => {
   const held = `another rotation is running on ${folder.root}: wait until it has finished`
   const lock = lockFolder(join(folder.root, 'rotation.lock'), folder.root, held)

@@ -1,21 +1,16 @@
-// Earlier spellings of commands, used in operators' scripts, and their translation to current commands. Help and
-// completion omit them.
+// Translates earlier spellings of commands, for operators' scripts. Help and completion omit them.
 import { parseArgs } from 'node:util'
 import { type Command, optionsOf } from '../command-line/command.ts'
 import { UsageError } from '../command-line/output.ts'
 import { PROGRAM } from '../program/labels.ts'
 import { isHelp } from './run-command.ts'
 
-/** Options of an earlier spelling with another name or form. All others are unchanged. */
+/** Options with another name or form; others are unchanged. */
 type RenamedOptions = Readonly<Record<string, string>>
 
-/**
- * Earlier spelling with its required words and options, and the current command. Upper-case parts are placeholders for
- * values, and … for all remaining words.
- */
+/** Required words and options, then the current command. Upper case: a placeholder; …: all remaining words. */
 export type Spelling = readonly [from: string, to: string, options?: RenamedOptions]
 
-/** Short and earlier forms of nouns. */
 const EARLIER_NOUNS: Readonly<Record<string, string>> = { keys: 'key', lists: 'list', org: 'organization' }
 
 const nounOf = (word: string): string => (Object.hasOwn(EARLIER_NOUNS, word) ? (EARLIER_NOUNS[word] ?? word) : word)
@@ -40,7 +35,7 @@ const ruleSpellings = (rule: 'second-factor' | 'second-person'): readonly Spelli
   [`org ${rule} ORG off`, `${rule}-rule update --no-required --org=ORG`],
 ]
 
-/** The first spelling that matches the given words and options applies. */
+/** The first matching spelling applies. */
 export const EARLIER_SPELLINGS: readonly Spelling[] = [
   ['attester add', 'attester create'],
   ['evidence reads SESSION', 'evidence list-reads SESSION'],
@@ -100,7 +95,7 @@ const fill = (parts: readonly string[], values: Values): readonly string[] =>
     (part) => values.get(part) ?? [part.replaceAll(PLACEHOLDERS, (name) => values.get(name)?.join(',') ?? '')],
   )
 
-/** @returns the values of the placeholders; null if the words don't match */
+/** Values of the placeholders; null if the words don't match. */
 const matchWords = (expected: readonly string[], given: readonly string[]): Map<string, readonly string[]> | null => {
   const takesRest = expected.at(-1)?.endsWith('…') ?? false
   if (takesRest ? given.length < expected.length : given.length !== expected.length) return null
@@ -132,7 +127,7 @@ const splitSpelling = ([from]: Spelling) => {
   return { noun: nounOf(noun), verb, expected, required }
 }
 
-/** @returns the words and options of the current command; null if the spelling doesn't match */
+/** Words and options of the current command; null if the spelling doesn't match. */
 const apply = (spelling: Spelling, target: Command, args: readonly string[]): readonly string[] | null => {
   const [, to, renamed = {}] = spelling
   const { verb, expected, required } = splitSpelling(spelling)
@@ -170,10 +165,7 @@ const apply = (spelling: Spelling, target: Command, args: readonly string[]): re
   return [newVerb, ...fill(parts.filter(isOption), values), ...rewritten, ...(words.length > 0 ? ['--', ...words] : [])]
 }
 
-/**
- * Translates an earlier spelling; returns anything else unchanged.
- * @throws UsageError if the words or options don't match the earlier spelling
- */
+/** Returns anything else unchanged. @throws UsageError for a partial match of an earlier spelling */
 export const translateEarlier = (
   [word, ...args]: readonly [noun: string, ...args: string[]],
   commandsOf: (noun: string) => readonly Command[],

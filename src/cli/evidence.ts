@@ -1,5 +1,4 @@
-// `countersign evidence`: shows and saves a session's evidence, lists accesses to it, and rotates its key. Each access
-// is recorded before any content is shown.
+// `countersign evidence`. Each access is recorded before any content is shown.
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'

@@ -1,4 +1,4 @@
-// `countersign geo …`: prints the geography file's data on an IP address, in the form that policies use.
+// `countersign geo …`: data on an IP address, as policies see it.
 
 import { type Command, type CommandContext, text } from '../command-line/command.ts'
 import { CommandFailedError, print, UsageError } from '../command-line/output.ts'

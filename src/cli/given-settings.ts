@@ -1,11 +1,11 @@
-// Describes a command's settings for a backup: names of variables and flags, with values only if they can't be secret.
+// Describes a command's settings for a backup, with values only if they can't be secret.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { variableOf } from '../config/setting.ts'
 import { SETTINGS } from '../config/settings.ts'
 import { MODULES } from '../modules.ts'
 
-// Separates the settings that every command accepts, data folder and config file, from the command's own options.
+// Separates the settings of every command from the command's own options.
 const SETTING_FLAGS = new Set(['--data-dir', '--config'])
 
 interface SplitFlags {
@@ -33,7 +33,7 @@ export const splitSettingFlags = (commandArguments: readonly string[]): SplitFla
   return { settings, others }
 }
 
-/** Extracts --url before the noun. After the noun, a command may define its own option with this name. */
+/** Extracts --url before the noun; after it, a command may have its own option with this name. */
 export const splitUrl = (
   commandLine: readonly string[],
 ): { readonly url: string | null; readonly words: readonly string[] } => {
@@ -48,10 +48,7 @@ const PLAIN = new Set(
     .map(({ name }) => variableOf(name)),
 )
 
-/**
- * @param settings flags of the command that are settings
- * @returns null if no config file is given or it doesn't exist
- */
+/** Null without a config file or if it doesn't exist. */
 export const configFileOf = (
   settings: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -64,10 +61,7 @@ export const configFileOf = (
   return path === undefined || path === '' || !existsSync(path) ? null : resolve(path)
 }
 
-/**
- * @returns all COUNTERSIGN_* variables by name, with values only if they contain no secret; an RPC URL may contain a
- * key
- */
+/** All COUNTERSIGN_* variables, with values only if they can't be secret; an RPC URL may contain a key. */
 export const describeGivenSettings = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, unknown>> => {

@@ -1,4 +1,3 @@
-// Help of nouns and commands, and the usage line after an invalid call.
 import { type Command, type Option, optionsOf, type Word } from '../command-line/command.ts'
 import { PROGRAM } from '../program/labels.ts'
 
@@ -16,7 +15,6 @@ const wrapped = (text: string, width: number): readonly string[] => {
   return [...lines, line]
 }
 
-/** Formats names in one column and their descriptions in the next. */
 export const described = (rows: readonly (readonly [name: string, help: string])[]): string => {
   const column = Math.min(28, Math.max(...rows.map(([name]) => name.length))) + 4
   return rows
@@ -71,7 +69,7 @@ export const nounHelp = (noun: string, commands: readonly Command[]): string =>
     `To list the options of a verb: ${PROGRAM} ${noun} VERB --help\n`,
   ].join('\n')
 
-/** Returns the text after the error of an invalid call. @param command null if the verb is missing or unknown */
+/** @param command null if the verb is missing or unknown */
 export const usageAfter = (noun: string, command: Command | null): string =>
   command === null
     ? `To list the verbs: ${PROGRAM} ${noun} --help\n`

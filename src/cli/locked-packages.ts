@@ -1,24 +1,24 @@
-// Packages of the lock file, with the licenses of installed packages, for the bill of materials.
+// Packages of the lock file with their licenses, for the bill of materials.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 import { BUILT } from '../program/built.ts'
 
-/** Root of the repository, if the program runs from source. */
+/** If the program runs from source. */
 const ROOT = join(import.meta.dir, '..', '..')
 
 export interface LockedPackage {
-  /** Position in the dependency tree: `viem`, or `borsh/bs58` for a version that only borsh uses. */
+  /** Position in the tree: `viem`, or `borsh/bs58` for a version that only borsh uses. */
   readonly place: string
   readonly name: string
   readonly version: string
-  /** Subresource integrity of the archive, for example `sha512-…`. */
+  /** Subresource integrity, such as `sha512-…`. */
   readonly integrity: string
-  /** License in its package.json; null if there is none, or the package is for another platform and not installed. */
+  /** Null if package.json has none, or the package isn't installed on this platform. */
   readonly license: string | null
-  /** Whether this project's package.json lists the package. */
+  /** Whether this project's package.json lists it. */
   readonly direct: boolean
-  /** Whether the running service needs the package, not only tests and tools. */
+  /** Whether the running service needs it. */
   readonly production: boolean
   /** Positions of its dependencies. */
   readonly needs: readonly string[]
@@ -35,7 +35,7 @@ interface LockFile {
   readonly packages: Readonly<Record<string, LockEntry>>
 }
 
-/** Fields of this project's package.json. `packageManager` is the runtime, for example `bun@1.4.4`. */
+/** `packageManager` is the runtime, such as `bun@1.4.4`. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -45,23 +45,19 @@ export interface Manifest {
 
 export const readManifest = (): Manifest => manifest
 
-/** Splits a position into package names: `@a/b/c` → `['@a/b', 'c']`. */
+/** `@a/b/c` → `['@a/b', 'c']`. */
 const namesIn = (place: string): string[] => place.match(/@[^/]+\/[^/]+|[^/]+/g) ?? []
 
 const licenseAt = (place: string): string | null => {
   const path = join(ROOT, ...namesIn(place).flatMap((name) => ['node_modules', name]), 'package.json')
   if (!existsSync(path)) return null
   const { license } = JSON.parse(readFileSync(path, 'utf8')) as { license?: unknown }
-  // Old packages have an object here.
+  // An object in old packages.
   const text = typeof license === 'object' && license !== null ? (license as { type?: unknown }).type : license
   return typeof text === 'string' && text !== '' ? text : null
 }
 
-/**
- * Reads bun.lock. Omits peer dependencies that no package needs otherwise, because bunfig.toml prevents their
- * installation.
- * @throws Error if the lock file has an unknown version
- */
+/** Omits peer dependencies, which bunfig.toml doesn't install. @throws Error for an unknown lock file version */
 export const readLockedPackages = (): readonly LockedPackage[] => {
   if (BUILT !== null) return JSON.parse(readFileSync(BUILT.packages, 'utf8')) as readonly LockedPackage[]
   const lock = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as LockFile
@@ -69,7 +65,7 @@ export const readLockedPackages = (): readonly LockedPackage[] => {
   const own = lock.workspaces['']
   if (own === undefined) throw new Error('bun.lock has no root workspace')
 
-  /** Resolves a package next to its dependent, then higher in the tree. */
+  /** Looks next to the dependent, then higher in the tree. */
   const placeOf = (name: string, from: string): string | null => {
     for (let names = namesIn(from); ; names = names.slice(0, -1)) {
       const place = [...names, name].join('/')

@@ -1,5 +1,5 @@
-// `countersign migrate`: copies a database into an empty one; each may be SQLite or PostgreSQL. The source is
-// unchanged, but marked as moved so that no service continues to use it by mistake.
+// `countersign migrate`: copies a database into an empty one. The source is marked as moved, so that no service
+// continues to use it by mistake.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -40,9 +40,9 @@ const PROGRESS_MS = 1_000
 
 interface MigrateContext {
   readonly output: CommandOutput
-  /** Data folder, whose service must be stopped. */
+  /** Its service must be stopped. */
   readonly dataDirectory: string
-  /** Null if there is no tree over the decision log to copy. */
+  /** Null if the decision log has no tree. */
   readonly treeTables: LogTreeTables | null
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly monotonicMs: () => number
@@ -68,12 +68,10 @@ const readAddress = (option: string, text: string, environment: MigrateContext['
   }
 }
 
-/**
- * Locks the source's folders, so that no service starts during the copy. @throws StoreUnusableError if one is running
- */
+/** Prevents a start during the copy. @throws StoreUnusableError if a service is running */
 const lockSource = (dataDirectory: string, source: StoreTarget): readonly FolderLock[] => {
   const folders = new Set(source.kind === 'sqlite' ? [dirname(source.path)] : [])
-  // Also the configured data folder, whose service may use this database.
+  // The service of the configured data folder may use this database.
   if (existsSync(join(dataDirectory, 'service.lock'))) folders.add(dataDirectory)
   const locks: FolderLock[] = []
   try {
@@ -88,7 +86,7 @@ const lockSource = (dataDirectory: string, source: StoreTarget): readonly Folder
   }
 }
 
-/** Renames an older tree file and replaces it with the new one. */
+/** Replaces an older tree file, which is renamed. */
 const takeTreeFile = (made: string, place: string): void => {
   const aside = `${place}.${new Date().toISOString().replaceAll(/[-:]/g, '')}`
   for (const suffix of ['-wal', '-shm', '']) {
@@ -97,10 +95,7 @@ const takeTreeFile = (made: string, place: string): void => {
   renameSync(made, place)
 }
 
-/**
- * Copies the tables and the tree. With SQLite, the tree is a file in the data folder; with PostgreSQL, it is in the
- * database.
- */
+/** Copies tables and tree: a file in the data folder with SQLite, in the database with PostgreSQL. */
 const copyAll = async (source: StoreTarget, target: StoreTarget, context: MigrateContext, json: boolean) => {
   const { output, treeTables, monotonicMs, wait } = context
   const { decisionTree: treeFile } = dataFolderAt(resolve(context.dataDirectory))
@@ -129,7 +124,7 @@ const copyAll = async (source: StoreTarget, target: StoreTarget, context: Migrat
           output.stderr(`${tablesDone} of ${tablesTotal} tables; ${table}: ${rows} rows\n`)
         },
       })
-      // The folder may contain an older tree from before a migration to PostgreSQL.
+      // A tree from before a migration to PostgreSQL may be in the folder.
       if (existsSync(newTree)) takeTreeFile(newTree, treeFile)
       await markMoved(from, target)
       return copied
@@ -175,7 +170,7 @@ const takeBack = async (store: StoreTarget, dataDirectory: string, { stdout }: C
   stdout(`${describeStore(store)} can be used again, in its state before the move.\n`)
 }
 
-/** Returns the exit code: 0 success, 1 failure without a copy, 2 invalid usage. */
+/** Exit codes: 0 success, 1 failure without a copy, 2 invalid usage. */
 export const runMigrate = (commandArguments: readonly string[], context: MigrateContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, environment, dataDirectory } = context

@@ -1,5 +1,4 @@
-// Opens the command line's admin API client on an open store, with the services that operations need from settings and
-// data folder.
+// Opens the admin API client of commands on an open store.
 
 import { createAdminClient, type Opened } from '../command-line/admin-client.ts'
 import type { Override } from '../command-line/second-person.ts'
@@ -20,12 +19,11 @@ interface AdminClientInput {
   readonly config: Config
   readonly folder: DataFolder
   readonly store: Store
-  /** Services of modules. */
   readonly provided: readonly ProvidedService[]
   readonly modules: readonly Module[]
   readonly clock: Clock
   readonly user: string
-  /** Reason for overriding the second-person rule; null without an override. */
+  /** Reason for overriding the second-person rule; null without one. */
   readonly override: Override | null
   readonly openKeys: () => Promise<OrganizationKeys>
   readonly openEvidence: () => Promise<EvidenceParts>
@@ -76,7 +74,7 @@ export const openAdminClient = ({
             ? listenUrl(config.dashboardListen, config.tlsCertificate.dashboard !== '')
             : config.dashboardUrl,
         ),
-        // A running service detects a commit within a second.
+        // A running service notices a commit within a second.
         notifyChanges: async () => undefined,
         identity: {
           evidence: {

@@ -1,8 +1,7 @@
-// Name of the user that runs a command, from the process's user id. The variable USER, which userInfo() of the runtime
-// trusts, can be set by anyone.
+// Name of the user that runs a command. Anyone can set the variable USER, which the runtime's userInfo() trusts.
 import { readFileSync } from 'node:fs'
 
-/** Reads `name:password:uid:…` (passwd(5)). @returns null if the user isn't listed */
+/** Searches `name:password:uid:…` (passwd(5)); null if not found. */
 const nameInPasswd = (text: string, uid: number): string | null => {
   for (const line of text.split('\n')) {
     const [name = '', , id] = line.split(':')
@@ -15,12 +14,12 @@ const readPasswd = (): string => {
   try {
     return readFileSync('/etc/passwd', 'utf8')
   } catch {
-    // Some container images have no /etc/passwd; the user id is then shown.
+    // Some container images have no /etc/passwd.
     return ''
   }
 }
 
-/** Runs id(1), which also finds users of directory services such as LDAP. */
+/** id(1) also finds users of directory services such as LDAP. */
 const nameFromDirectory = (): string | null => {
   try {
     const { exitCode, stdout } = Bun.spawnSync(['/usr/bin/id', '-un'], { stdin: 'ignore', stderr: 'ignore', env: {} })
@@ -38,7 +37,7 @@ interface UserSources {
   readonly directory: () => string | null
 }
 
-/** @returns the user's name; `uid 1000` if there is none */
+/** `uid 1000` for a user without a name. */
 export const operatingUser = (
   sources: UserSources = { uid: process.getuid?.(), passwd: readPasswd, directory: nameFromDirectory },
 ): string => {

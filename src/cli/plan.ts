@@ -1,4 +1,4 @@
-// `countersign plan`: recommends processes, workers and nodes for a rate and a p99, from a short run of the benchmark.
+// `countersign plan`: recommends processes, workers and nodes for a rate and a p99, from a short benchmark.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailedError, type CommandOutput, parseCommand, UsageError } from '../command-line/output.ts'

@@ -1,4 +1,4 @@
-// Runs operations on another machine's deployment through its admin API, with an admin key.
+// Runs operations on another machine's deployment through its admin API.
 import { readFileSync } from 'node:fs'
 import type { CommandClient, CommandInput } from '../admin/command-client.ts'
 import { createAdminClient, type Opened } from '../command-line/admin-client.ts'
@@ -26,7 +26,7 @@ const readKey = (environment: Environment): string => {
   }
 }
 
-/** Refuses URLs that would send the key unencrypted. @throws UsageError */
+/** Refuses to send the key unencrypted. @throws UsageError */
 const readBase = (text: string): string => {
   const url = URL.parse(text)
   const isSafe =
@@ -45,7 +45,7 @@ const addressOf = (base: string, path: string, { params = {}, query = {} }: Comm
   return given.length === 0 ? `${base}${filled}` : `${base}${filled}?${new URLSearchParams(given)}`
 }
 
-/** Returns mistakes of a policy document, as the admin API reports them. */
+/** Mistakes of a policy document, from an admin API problem. */
 const readIssues = (issues: unknown): readonly PolicyIssue[] =>
   (Array.isArray(issues) ? issues : []).filter(isObject).map(({ line, column, message, pointer }) => ({
     line: Number(line),
@@ -75,10 +75,7 @@ const requireSuccess = async (response: Response): Promise<void> => {
   throw new CommandFailedError(text, code)
 }
 
-/**
- * Returns an admin API client for the URL in `text`, without a store.
- * @throws UsageError for an invalid URL or a missing key
- */
+/** Needs no store. @throws UsageError for an invalid URL or a missing key */
 export const openRemote = (text: string, environment: Environment): Opened => {
   const base = readBase(text)
   const key = readKey(environment)
@@ -106,7 +103,7 @@ export const openRemote = (text: string, environment: Environment): Opened => {
   }
   const client: CommandClient = {
     call,
-    // Each operation is a separate transaction.
+    // Each operation is its own transaction.
     together: (work) => work(client),
     as: () => client,
   }

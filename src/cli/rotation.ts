@@ -1,8 +1,7 @@
-// Description and output of commands that rotate a secret in a file.
 import type { CommandContext } from '../command-line/command.ts'
 import { print } from '../command-line/output.ts'
 
-/** @param secret kind of secret in the file, for example `key` */
+/** @param secret kind of secret, such as `key` */
 export const rotationDescription = (secret: string): string =>
   `Works while the service runs. The next ${secret} is read from FILE.next, where FILE is the file of the current ${secret}. ` +
   'FILE.next is created if it is missing, and replaces FILE when the command completes. With several machines, copy the same ' +

@@ -1,5 +1,4 @@
-// Runs one command of a table: finds it, parses its words and options, prints help, and converts errors to a line and
-// an exit code.
+// Runs a command of a table: parses its words, prints help, and converts errors to a line and an exit code.
 
 import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { Open, Opened } from '../command-line/admin-client.ts'
@@ -16,13 +15,12 @@ export interface CommandInput {
   readonly user: string
   readonly deployment: CommandDeployment
   readonly open: Open
-  /** Opens the deployment at a URL instead. @throws UsageError */
+  /** @throws UsageError */
   readonly openRemote: (url: string) => Opened
-  /** URL given before the noun; null for this machine's deployment. */
+  /** URL before the noun; null for this machine's deployment. */
   readonly url: string | null
-  /** Loads the commands of a similar noun. */
   readonly others?: () => Promise<readonly Command[]>
-  /** Requests confirmation at a terminal; null without a terminal. */
+  /** Null without a terminal. */
   readonly ask: ((question: string) => Promise<boolean>) | null
 }
 
@@ -34,10 +32,8 @@ const requireServed = (command: Command, modules: ReadonlySet<string>): void => 
 export const isHelp = (word: string): boolean => word === '--help' || word === '-h'
 
 /**
- * @param commands commands of one noun
  * @param args words after the noun
- * @returns the exit code: 0 success, 1 failure or a problem was found, 2 invalid arguments, 3 a second person must
- * approve
+ * @returns 0 success, 1 failure or a problem was found, 2 invalid arguments, 3 a second person must approve
  */
 export const runCommand = async (
   commands: readonly Command[],

@@ -1,5 +1,4 @@
-// `countersign sbom`: prints the software bill of materials as CycloneDX 1.6 (ECMA-424). It contains no time and no
-// serial number, so the same checkout always gives the same output.
+// `countersign sbom`: a CycloneDX 1.6 bill of materials (ECMA-424), the same for every run of a checkout.
 
 import { type CommandOutput, parseCommand } from '../command-line/output.ts'
 import { runToExitCode } from '../command-line/print-error.ts'
@@ -24,7 +23,7 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   sha512: 'SHA-512',
 }
 
-/** Returns the algorithm and hex digest of `sha512-<base64>`. */
+/** Algorithm and hex digest of `sha512-<base64>`. */
 const hashOf = (integrity: string) => {
   const at = integrity.indexOf('-')
   const alg = ALGORITHMS[integrity.slice(0, at)]
@@ -34,11 +33,11 @@ const hashOf = (integrity: string) => {
 
 const referenceOf = ({ place, version }: Pick<LockedPackage, 'place' | 'version'>): string => `${place}@${version}`
 
-/** In package URLs, the @ of a scope is percent-encoded, but its slash isn't. */
+/** The @ of a scope is percent-encoded, its slash isn't. */
 const purlOf = (packageName: string, packageVersion: string): string =>
   `pkg:npm/${packageName.replace('@', '%40')}@${packageVersion}`
 
-/** Returns an SPDX expression if the text looks like one; otherwise a license name. */
+/** SPDX expression if the text looks like one; otherwise a license name. */
 const licenseOf = (text: string) =>
   /^[A-Za-z0-9.+-]+$|^\(?[A-Za-z0-9.+()-]+(?: (?:AND|OR|WITH) [A-Za-z0-9.+()-]+)+\)?$/.test(text)
     ? { expression: text }
@@ -55,12 +54,12 @@ const componentOf = (found: LockedPackage) => ({
   purl: purlOf(found.name, found.version),
   properties: [
     { name: 'countersign:direct', value: String(found.direct) },
-    // Property of CycloneDX's npm taxonomy.
+    // CycloneDX's npm taxonomy.
     { name: 'cdx:npm:package:development', value: String(!found.production) },
   ],
 })
 
-/** @param everything false omits the development dependencies */
+/** @param everything includes development dependencies */
 export const billOfMaterials = (packages: readonly LockedPackage[], everything: boolean) => {
   const listed = packages.filter(({ production }) => everything || production)
   const references = new Map(listed.map((found) => [found.place, referenceOf(found)]))

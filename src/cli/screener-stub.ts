@@ -1,5 +1,4 @@
-// `countersign screener-stub`: an HTTP screener for trials and tests. Its result depends only on the last characters of
-// the address, and is marked as such.
+// `countersign screener-stub`: an HTTP screener for trials, whose result depends on the last characters of the address.
 
 import { type CommandOutput, parseCommand, UsageError } from '../command-line/output.ts'
 import { runToExitCode } from '../command-line/print-error.ts'
@@ -59,7 +58,7 @@ export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerSt
       try {
         return answerTo(await addressIn(request))
       } catch {
-        // The request contains no address.
+        // No address in the request.
         return answerTo(null)
       }
     }),

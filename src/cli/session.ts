@@ -1,4 +1,4 @@
-// `countersign session decide`: decides a session or revokes a decision.
+// `countersign session decide`: also revokes decisions.
 
 import { authorOption, type Command, type CommandContext, flag, ORG, text } from '../command-line/command.ts'
 import { requireOrganization } from '../command-line/in-organization.ts'
@@ -37,7 +37,7 @@ const decide = async (context: CommandContext): Promise<void> => {
   }
   const fix = command.text('fix')
   const body = {
-    // State that the decision is based on: if another person decides in the meantime, the operation is refused.
+    // Sequence that the decision is based on: if another person decides first, the operation is refused.
     sequence: session.sequence,
     public_comment: command.text('comment') ?? null,
     private_comment: command.text('note') ?? null,

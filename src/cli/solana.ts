@@ -1,5 +1,4 @@
-// `countersign solana deploy-plan`: prints the commands that deploy a registry program to a cluster and register the
-// deployment's attesters, with Solana's tools and an example in docs/. It reads only the store, and sends nothing.
+// `countersign solana deploy-plan`: prints commands that deploy a registry and register attesters. Sends nothing.
 
 import { type Command, type CommandContext, text } from '../command-line/command.ts'
 import { print, UsageError } from '../command-line/output.ts'
@@ -8,7 +7,7 @@ import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'
 import { PROGRAM } from '../program/labels.ts'
 
-/** Hash and size of contracts/solana/registry/registry.so; a test compares both with the file. */
+/** contracts/solana/registry/registry.so; a test compares them. */
 export const REGISTRY_FILE = {
   sha256: '03486567001a2b098a2acee3faa2c00f04b8a7969a4f602e746290a26913089b',
   bytes: 17_976,

@@ -1,5 +1,4 @@
-// Runs commands that consist of only a verb, with their dependencies. Each command's code is imported on use, because
-// importing all of it takes longer than most commands.
+// Commands of only a verb. Their code is imported on use, because importing all takes longer than most commands.
 
 import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { CommandPlace } from '../command-line/command.ts'
@@ -8,7 +7,6 @@ import { CommandFailedError, type CommandOutput } from '../command-line/output.t
 import { MODULES } from '../modules.ts'
 import { LOG_TREE_TABLES } from '../store/copy/log-tree-tables.ts'
 
-/** Commands of the core. */
 const CORE: Readonly<Record<string, string>> = {
   start: 'Start the service',
   'screener-stub': 'Run a stub screener for trials',
@@ -24,7 +22,7 @@ const OF_MODULES = new Map(
   MODULES.flatMap(({ name, verbs = {} }) => Object.entries(verbs).map(([verb, each]) => [verb, { ...each, name }])),
 )
 
-/** Returns the summary of each verb. @param modules names of the running modules */
+/** @param modules names of the running modules */
 export const verbsOf = (modules: ReadonlySet<string>): Readonly<Record<string, string>> => ({
   ...CORE,
   ...Object.fromEntries(
@@ -47,7 +45,7 @@ const untilStopped = (): AbortSignal => {
 
 type RunCommand = (commandLine: readonly string[], place: CommandPlace) => Promise<number>
 
-/** Runs another command with only these environment variables. @returns its stdout. @throws CommandFailedError */
+/** Runs a command with only these environment variables; returns its stdout. @throws CommandFailedError */
 const runWithin =
   (runCommand: RunCommand, place: CommandPlace) =>
   async (environment: CommandPlace['environment'], ...words: readonly string[]): Promise<string> => {
@@ -85,7 +83,7 @@ const runModuleVerb = async (
   })
 }
 
-/** Resolves to the exit code; null if the verb is unknown. */
+/** Exit code; null if the verb is unknown. */
 export const runVerb = async (
   verb: string,
   commandArguments: string[],

@@ -1,4 +1,4 @@
-// Prints the response of an operation: the API's JSON with --json; otherwise tables, or lines of name and value.
+// Prints an operation's response: JSON with --json, otherwise tables or lines of name and value.
 import type { CommandOverride } from '../../admin/command-override.ts'
 import type { TSchema } from '../../admin/schema.ts'
 import type { CommandContext } from '../../command-line/command.ts'
@@ -8,7 +8,7 @@ import { durationText } from '../../lib/time.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Records with more members than this are printed separately. */
+/** Larger records are printed separately. */
 const BLOCK_MIN = 3
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/
@@ -26,7 +26,7 @@ const cellText = (name: string, value: unknown): string => {
   return members.map(([member, each]) => `${heading(member).toLowerCase()} ${cellText(member, each)}`).join(', ')
 }
 
-/** Returns a column heading, without the unit, which the value contains: `lifetime_seconds` → `LIFETIME`. */
+/** Column heading without the unit, which the value contains: `lifetime_seconds` → `LIFETIME`. */
 const heading = (name: string): string =>
   name
     .replace(/_(?:seconds|at)$/, '')
@@ -58,9 +58,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 const isBlock = (value: unknown): value is Row => isObject(value) && Object.keys(value).length > BLOCK_MIN
 
-/**
- * Returns lines of name and value, then each member that is a large record, a list of records, or a multi-line text.
- */
+/** Lines of name and value, then large records, lists of records, and texts of several lines. */
 const record = (value: Row, schema: TSchema | null): string => {
   const members = Object.entries(value)
   const properties = (schema?.['properties'] ?? {}) as Record<string, TSchema>
@@ -79,11 +77,11 @@ interface AnswerShape {
   /** Schema of a list's items; null if the response isn't a list. */
   readonly items: TSchema | null
   readonly override: CommandOverride
-  /** Text for a response without a body. */
+  /** Printed for a response without a body. */
   readonly done: string
 }
 
-/** Shape of a response whose operation declares no order of members. */
+/** For operations that declare no order of members. */
 export const UNDECLARED: AnswerShape = { schema: null, items: null, override: {}, done: '' }
 
 const printSecret = ({ output }: CommandContext, answer: Row, secret: string): void => {

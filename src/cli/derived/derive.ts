@@ -1,5 +1,5 @@
-// Derives commands from operations of the admin API. Path and method determine the name, path parameters and schemas
-// the words and options, and the response schema the output.
+// Derives commands from operations of the admin API: names from path and method, words and options from path parameters
+// and schemas, output from the response schema.
 import type { CommandOverride, Lookup } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
 import type { TSchema } from '../../admin/schema.ts'
@@ -29,16 +29,16 @@ interface Pair {
 }
 
 interface Shape extends Pair {
-  /** The organization's operation if there is one, otherwise the deployment's. */
+  /** The organization's operation; if there is none, the deployment's. */
   readonly main: Route
   readonly override: CommandOverride
   readonly noun: string
   readonly verb: string
   readonly fields: readonly Field[]
   readonly looks: ReadonlyArray<Lookup & { readonly field: Field }>
-  /** Query members of the list in which the command searches. */
+  /** Query members of the searched list. */
   readonly filters: readonly Field[]
-  /** Name of the flag that selects the deployment's operation; null if the command has only one operation. */
+  /** Flag that selects the deployment's operation; null if there is only one operation. */
   readonly deploymentFlag: string | null
   readonly isPaged: boolean
   readonly items: TSchema | null
@@ -188,10 +188,7 @@ const derive = (routes: readonly Route[], pair: Pair): Command => {
   }
 }
 
-/**
- * Returns the commands of all runnable operations, by noun and verb.
- * @param all all operations, used to look up ids
- */
+/** By noun and verb. @param all operations in which to look up ids */
 export const deriveCommands = (routes: readonly Route[], all: readonly Route[]): readonly Command[] => {
   const pairs = new Map<string, Pair>()
   for (const route of routes.filter(isRunnable)) {

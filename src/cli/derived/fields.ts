@@ -1,4 +1,4 @@
-// Maps fields of an operation to words and options of its command, and parses their values.
+// Maps an operation's fields to words and options of its command.
 import { readFileSync } from 'node:fs'
 import type { FieldOverride } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
@@ -12,7 +12,7 @@ import { isoSeconds } from '../../lib/time.ts'
 
 export interface Field {
   readonly part: 'params' | 'query' | 'body'
-  /** Path of a nested member with dots: `rate_limit.burst`. */
+  /** With dots for nested members: `rate_limit.burst`. */
   readonly path: string
   readonly schema: TSchema
   readonly required: boolean
@@ -22,12 +22,11 @@ export interface Field {
   readonly override: FieldOverride
 }
 
-/** Query members that the command framework handles, or that only approvals use. */
+/** Query members handled by the framework, or used only by approvals. */
 const HANDLED = new Set(['limit', 'cursor', 'comment'])
 
 const optionsOf = (schema: TSchema): readonly TSchema[] => (schema['anyOf'] ?? []) as readonly TSchema[]
 
-/** Returns the non-null alternative of a nullable schema. */
 const unwrap = (schema: TSchema): { readonly inner: TSchema; readonly isNullable: boolean } => {
   const options = optionsOf(schema)
   const others = options.filter((option) => option['type'] !== 'null')
@@ -43,7 +42,7 @@ export const choicesOf = (schema: TSchema): readonly string[] => {
   return values.length === optionsOf(schema).length ? values : []
 }
 
-/** Units and `id`, which option names omit. */
+/** Omitted in option names. */
 const SUFFIX = /_(?:seconds|days|id|at)$/
 
 const optionName = (path: string): string => path.replace(SUFFIX, '').replaceAll(/[._]/g, '-')
@@ -115,9 +114,7 @@ const placeholderOf = (field: Field): string => {
 
 const sentence = (words: string): string => words.replaceAll('`', '').replace(/\.$/, '')
 
-/**
- * Returns the help of a field without a description: `policy_id` → `Policy id`. Names of path parameters lack the `id`.
- */
+/** Help of a field without a description: `policy_id` → `Policy id`. */
 const nameAsHelp = ({ part, path }: Pick<Field, 'part' | 'path'>): string => {
   const words = path.replaceAll(/[._]/g, ' ').replaceAll(/\b(?:url|ip|uuid)\b/g, (word) => word.toUpperCase())
   const named = `${words.charAt(0).toUpperCase()}${words.slice(1)}`
@@ -180,7 +177,7 @@ const decodeJson = (text: string, shown: string): unknown => {
   }
 }
 
-/** @param nowSeconds reference for durations given instead of times. @throws UsageError */
+/** @param nowSeconds reference for a duration given instead of a time. @throws UsageError */
 const decode = (field: Field, texts: readonly string[], nowSeconds: number): unknown => {
   const { schema, isNullable, path, override } = field
   const given = texts.at(-1) ?? ''
@@ -199,7 +196,7 @@ const decode = (field: Field, texts: readonly string[], nowSeconds: number): unk
   return decodeJson(given, shown)
 }
 
-/** Sets a nested member of an input, such as `rate_limit.burst`. @throws UsageError if `rate_limit` was set to null */
+/** Sets a nested member such as `rate_limit.burst`. @throws UsageError if `rate_limit` is null */
 export const setMember = (input: Record<string, unknown>, path: string, value: unknown): void => {
   const [first = '', ...rest] = path.split('.')
   if (rest.length === 0) {
@@ -211,7 +208,7 @@ export const setMember = (input: Record<string, unknown>, path: string, value: u
   setMember(input[first] as Record<string, unknown>, rest.join('.'), value)
 }
 
-/** Returns the values of the given fields, by part and path. @throws UsageError */
+/** Values by part and path. @throws UsageError */
 export const readFields = (
   fields: readonly Field[],
   command: GivenCommand,

@@ -1,4 +1,4 @@
-// Looks up the id of an object that a command identifies by address, hash or number.
+// Looks up the id of an object given by address, hash or number.
 import type { Lookup } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
 import { type AdminClient, type OperationKey, readPages } from '../../command-line/admin-client.ts'
@@ -15,7 +15,7 @@ const readList = async (admin: AdminClient, route: Route, params: object, filter
   }) as Promise<readonly Record<string, unknown>[]>
 }
 
-/** Compares addresses by their bytes, and other members as text. */
+/** Addresses are compared as bytes, other members as text. */
 const isSame = (member: unknown, given: string): boolean => {
   if (typeof member === 'number') return String(member) === given
   if (typeof member !== 'string') return false
@@ -23,10 +23,7 @@ const isSame = (member: unknown, given: string): boolean => {
   return member === given || (address !== null && parseAnyAddress(member) === address)
 }
 
-/**
- * @throws CommandFailedError unless exactly one object is found. The message omits the given value, because it may be a
- * key.
- */
+/** @throws CommandFailedError unless exactly one is found; the message omits the value, which may be a key */
 export const look = async (
   routes: readonly Route[],
   admin: AdminClient,

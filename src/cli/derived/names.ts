@@ -1,16 +1,16 @@
-// Determines the operations that are commands, and the commands' names.
+// Selects and names the operations that are commands.
 import type { CommandOverride } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
 import type { TSchema } from '../../admin/schema.ts'
 
-/** Returns the singular of a path segment: `policies` → `policy`. */
+/** `policies` → `policy`. */
 const singular = (word: string): string =>
   word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.endsWith('s') ? word.slice(0, -1) : word
 
 const PREFIX = /^\/organizations\/\{organization\}(?=\/)|^\/deployment(?=\/)/
 const VERBS = { POST: 'create', PATCH: 'update', PUT: 'update', DELETE: 'delete' } as const
 
-/** Returns the schema of a list response's items; null if the response isn't a list. */
+/** Null if the response isn't a list. */
 export const itemsOf = ({ answers }: Route): TSchema | null => {
   const { data, items } = (answers[0].schema?.['properties'] ?? {}) as Record<string, TSchema>
   const list = data ?? items
@@ -36,7 +36,7 @@ export const commandName = (route: Route): readonly [noun: string, verb: string]
   return noun === undefined || verb === undefined ? derivedName(route) : [noun, verb]
 }
 
-/** Returns whether a command can run the operation: it returns JSON and needs no browser. */
+/** A command can run operations that return JSON and need no browser. */
 export const isRunnable = ({ access, command, streams, rawBody, answers }: Route): boolean =>
   command !== false &&
   !streams &&

@@ -1,4 +1,4 @@
-// `countersign doctor` on this machine: data folder, file owners, free disk space, and signing backend.
+// `countersign doctor` on this machine: data folder, owners, disk space, signing backend.
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -12,7 +12,7 @@ import { chooseSecp256k1Backend } from '../../signing/secp256k1-backends.ts'
 export const SPACE_PROBLEM_BYTES = 256 * 2 ** 20
 export const SPACE_NOTE_BYTES = 2 * 2 ** 30
 
-/** Reports the free space of a disk. On a full disk, the decision log can't be written and requests are refused. */
+/** On a full disk, the decision log can't be written, and requests are refused. */
 export const spaceFinding = (path: string, freeBytes: number): Finding => {
   const free = freeBytes < 2 ** 30 ? `${Math.floor(freeBytes / 2 ** 20)} MiB` : `${Math.floor(freeBytes / 2 ** 30)} GiB`
   const advice = 'free up space, use a larger disk, or ship decisions elsewhere and archive old files'
@@ -25,7 +25,7 @@ export const spaceFinding = (path: string, freeBytes: number): Finding => {
   }
 }
 
-/** Checks each disk once, because data, decisions and evidence may be on separate disks. */
+/** Checks each disk once: data, decisions and evidence may be on separate disks. */
 const inspectSpace = ({ root, decisions, evidence }: DataFolder): Finding[] => {
   const disks = new Map<number, string>()
   for (const path of [root, decisions, evidence]) {
@@ -51,7 +51,7 @@ const mayWrite = (path: string): boolean => {
   }
 }
 
-/** Finds files of another user, for example from a command run as root, which the service may be unable to read. */
+/** Finds files of other users, such as root, which the service may be unable to read. */
 const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: DataFolder): Finding[] => {
   const owner = statSync(root).uid
   const folders = [root, keystores, dirname(passphrase), decisions, evidence].filter((path) => existsSync(path))
@@ -63,7 +63,7 @@ const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: Dat
     }
     const closed = readdirSync(folder).filter((name) => {
       const stats = statSync(join(folder, name), { throwIfNoEntry: false })
-      // A mounted secret may belong to another user if the service's group can read it.
+      // A mounted secret may have another owner if the service's group can read it.
       return stats !== undefined && stats.uid !== owner && (stats.mode & READABLE_BY_OTHERS) === 0
     })
     if (closed.length === 0) return []
@@ -77,7 +77,7 @@ const inspectFolder = (folder: DataFolder): Finding[] => {
     const detail = 'the folder does not exist: start the service once, or set --data-dir'
     return [{ check: 'folder', subject: folder.root, result: 'problem', detail }]
   }
-  // Windows has no POSIX owners and modes.
+  // Windows lacks POSIX owners and modes.
   const owners = process.platform === 'win32' ? [] : inspectOwners(folder)
   return [...owners, ...inspectSpace(folder)]
 }

@@ -1,5 +1,4 @@
-// `countersign doctor` on the store: projects without an active policy, outdated lists and geography, and the database
-// clock.
+// `countersign doctor` on the store: projects without an active policy, outdated data, and the database clock.
 
 import { CommandFailedError } from '../../command-line/output.ts'
 import { type Clock, durationText } from '../../lib/time.ts'
@@ -10,10 +9,10 @@ import type { Store } from '../../store/store.ts'
 import { openGeoFile } from '../geo.ts'
 
 const DAY_SECONDS = 86_400
-/** Equal to the threshold in deploy/prometheus/alerts.yaml. */
+/** Same threshold as in deploy/prometheus/alerts.yaml. */
 const LIST_OLD_SECONDS = 2 * DAY_SECONDS
 const GEOGRAPHY_OLD_SECONDS = 45 * DAY_SECONDS
-/** Smaller differences between the clocks of service and database are harmless. */
+/** Smaller differences between the clocks are harmless. */
 const CLOCK_NOTE_SECONDS = 2
 const CLOCK_PROBLEM_SECONDS = 15
 

@@ -1,6 +1,5 @@
-// `countersign doctor`: checks every configured chain, its registry and the deployment's attesters in it; then the
-// machine, the listeners and the store. Each finding includes a remedy. RPC URLs are printed as hosts, because their
-// paths may contain keys.
+// `countersign doctor`: checks the chains with their registries and attesters, then the machine, listeners and store.
+// RPC URLs are printed as hosts, because their paths may contain keys.
 
 import { existsSync } from 'node:fs'
 import { type CommandOutput, formatTable, parseCommand, UsageError } from '../../command-line/output.ts'
@@ -86,7 +85,6 @@ const inspectScanner = ({ config }: DoctorCommandInput): Finding[] => {
   return [{ check: 'scanner', subject: 'scanner', result: 'note', detail }]
 }
 
-/** Checks that the listeners' certificates can be loaded, and their remaining validity. */
 const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly Finding[] => {
   try {
     return inspectCertificateTerms(readListenerTls(config), clock.unixSeconds())
@@ -96,7 +94,6 @@ const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly Fi
   }
 }
 
-/** Checks the data folder and its disks, the signing backend, network connections, and the content of the store. */
 const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Finding[]> => {
   const { config, folder, clock } = input
   const target = await input.locateStore()

@@ -1,5 +1,3 @@
-// Common code of list commands that aren't derived: the list's owner and operations.
-
 import type { AnswerOf, InputOf, OperationKey } from '../../command-line/admin-client.ts'
 import { authorOption, type CommandContext, flag, ORG, type Word } from '../../command-line/command.ts'
 import { requireOrganization } from '../../command-line/in-organization.ts'
@@ -14,10 +12,7 @@ export const AUTHOR = authorOption('author')
 type List = AnswerOf<'GET /organizations/{organization}/lists/{list}'>
 type ListOperation = Extract<OperationKey, `${string} /organizations/{organization}/lists${string}`>
 
-/**
- * Returns the operations on the list that the command names. For shared lists, the same operations exist without the
- * organization.
- */
+/** Operations on the named list. For shared lists, they exist without the organization. */
 export const openList = async (context: CommandContext) => {
   const { command, user } = context
   const org = command.text('org')
@@ -29,13 +24,13 @@ export const openList = async (context: CommandContext) => {
   const call = <Key extends ListOperation>(operation: Key, input: Omit<InputOf<Key>, 'params'>) =>
     admin.call(
       (owner === null ? operation.replace('/organizations/{organization}', '') : operation) as Key,
-      // The admin API client uses only the parameters in the path.
+      // The client uses only the parameters in the path.
       { ...input, params: { organization: owner ?? '', list } } as unknown as InputOf<Key>,
     )
   return { owner, list, call, read: (): Promise<List> => call('GET /organizations/{organization}/lists/{list}', {}) }
 }
 
-/** Returns the list's id in the store, for local access to its source or entries. @throws CommandFailedError */
+/** For local access to the list's source or entries. @throws CommandFailedError */
 export const requireListId = async (context: CommandContext, owner: string | null, name: string): Promise<string> => {
   const list = await (await context.open()).store.lists.find(owner, name)
   if (list === null) throw new CommandFailedError('list not found')

@@ -1,4 +1,4 @@
-// `countersign list upload|export|add|remove`: manages the addresses of a list.
+// `countersign list upload|export|add|remove`.
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -30,7 +30,7 @@ export const formatOf = (text: string | undefined, path: string): ListFormat => 
   return /\.xml$/i.test(path) ? 'sdn-advanced' : 'text'
 }
 
-/** @throws CommandFailedError for an error of a list file; any other error unchanged */
+/** @throws CommandFailedError for an error of a list file; otherwise the error itself */
 const explain = (error: unknown): never => {
   if (error instanceof ListFileInvalidError || error instanceof ListTooLongError || error instanceof ListChangedError) {
     throw new CommandFailedError(error.detail)
@@ -75,7 +75,7 @@ const exportList = async (context: CommandContext): Promise<number> => {
   const path = command.text('out')
   const format = command.flag('json') ? 'json' : formatOf(command.text('format'), path ?? '')
   if (format === 'sdn-advanced') throw new UsageError('--format must be text or csv')
-  // `wx` refuses to overwrite an existing file.
+  // `wx` refuses to overwrite a file.
   const file = path === undefined ? null : await open(path, 'wx').catch(explain)
   const write = async (text: string): Promise<void> => {
     if (file === null) output.stdout(text)
@@ -100,7 +100,7 @@ const exportList = async (context: CommandContext): Promise<number> => {
   return 0
 }
 
-/** Returns the distinct addresses after the list's name. @throws UsageError */
+/** Distinct addresses after the list's name. @throws UsageError */
 const addressesOf = ({ command }: CommandContext): readonly string[] => {
   const addresses = command.words.slice(1).map((given) => {
     const address = parseAnyAddress(given)

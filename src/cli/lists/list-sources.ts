@@ -1,4 +1,4 @@
-// `countersign list-source update|refresh`: synchronizes a list with a file or URL.
+// `countersign list-source update|refresh`.
 import { resolve } from 'node:path'
 import type { AnswerOf } from '../../command-line/admin-client.ts'
 import { type Command, type CommandContext, flag, text } from '../../command-line/command.ts'
@@ -12,7 +12,7 @@ const SOURCE = '/organizations/{organization}/lists/{list}/source'
 type Source = AnswerOf<`GET ${typeof SOURCE}-here`>
 type OpenedList = Awaited<ReturnType<typeof openList>>
 
-/** Reads the source in this process. It takes the lease, so a concurrent read by the service changes nothing. */
+/** Takes the lease, so that a concurrent read by the service changes nothing. */
 const refreshHere = async (context: CommandContext, { owner, list, call, read }: OpenedList): Promise<number> => {
   const { store } = await context.open()
   const taken = await store.listSources.take(await requireListId(context, owner, list), LEASE_SECONDS)
@@ -62,7 +62,7 @@ const update = async (context: CommandContext): Promise<number> => {
     },
     flags,
   })
-  // Read the source now, so that the user sees errors.
+  // Read at once, so that the user sees errors.
   return refreshHere(context, list)
 }
 

@@ -1,5 +1,5 @@
-// `countersign policy apply|sync`: bring the policies of an organization to the state of documents in files. Policies
-// are matched by name, and an unchanged document makes no revision, so both commands can be repeated.
+// `countersign policy apply|sync`: policies from files, matched by name. An unchanged document makes no revision, so
+// both commands can be repeated.
 import { type AdminClient, readPages } from '../../command-line/admin-client.ts'
 import type { CommandContext } from '../../command-line/command.ts'
 import { readText } from '../../command-line/option-values.ts'
@@ -18,7 +18,7 @@ const readPolicies = ({ admin, organization }: PolicyContext) =>
 
 type Policies = Awaited<ReturnType<typeof readPolicies>>
 
-/** Returns the policy's ID; null if no policy has the name. @throws UsageError if several have it */
+/** Null if no policy has the name. @throws UsageError if several have it */
 const policyNamed = (policies: Policies, name: string): string | null => {
   const [found, ...others] = policies.filter((policy) => policy.name === name)
   if (found === undefined || others.length === 0) return found?.id ?? null
@@ -26,7 +26,7 @@ const policyNamed = (policies: Policies, name: string): string | null => {
   throw new UsageError(`several policies are named “${name}”: specify one with policy apply --policy ID (${ids})`)
 }
 
-/** Returns the newest saved revision with the document; null if there is none. */
+/** Newest saved revision with the document; null for none. */
 const savedRevision = async ({ admin, organization }: PolicyContext, policy: string, source: string) => {
   const contentHash = contentHashOf(source)
   const params = { organization, policy }
@@ -46,7 +46,7 @@ const saveRevision = async (admin: AdminClient, organization: string, known: str
   }
 }
 
-/** `none`: the document is already saved, and active if it should be. */
+/** `none`: already saved, and active if it should be. */
 type Change = 'created' | 'saved' | 'activated' | 'none'
 
 interface Target {
@@ -54,11 +54,9 @@ interface Target {
   readonly policy: string | null
   readonly name: string
   readonly source: string
-  /** Whether to activate the revision. */
   readonly activates: boolean
 }
 
-/** Returns the change that applying the document makes, and the newest revision with the document. */
 const planChange = async (context: PolicyContext, known: string | null, { source, activates }: Target) => {
   if (known === null) return { change: 'created' as const, saved: null }
   const saved = await savedRevision(context, known, source)
@@ -66,7 +64,7 @@ const planChange = async (context: PolicyContext, known: string | null, { source
   return { change, saved }
 }
 
-/** Saves the document unless it is saved, and activates it unless it is active, in one transaction. */
+/** Saves and activates the document in one transaction, as far as necessary. */
 const applyDocument = async (context: PolicyContext, target: Target) => {
   const { organization } = context
   const { source, activates } = target
@@ -149,10 +147,7 @@ interface FolderDocument {
   readonly name: string
 }
 
-/**
- * Reads the documents of a folder, and checks them with the lists and screeners of the deployment before the first
- * change. @returns null after printing the mistakes of an invalid document
- */
+/** Checks all documents before the first change. Returns null after printing the mistakes of one. */
 const readFolder = async (context: PolicyContext, folder: string): Promise<readonly FolderDocument[] | null> => {
   const { admin, organization, command, output } = context
   const documents: FolderDocument[] = []
@@ -182,7 +177,7 @@ const CHANGE_TEXTS: Readonly<Record<Change, readonly [made: string, wouldBe: str
   none: ['unchanged', 'unchanged'],
 }
 
-/** Returns the policies that may decide although no document has their name. */
+/** Policies that may decide although no document has their name. */
 const unmanagedPolicies = async (context: PolicyContext, policies: Policies, documents: readonly FolderDocument[]) => {
   const names = new Set(documents.map(({ name }) => name))
   const unmanaged = []
@@ -201,7 +196,7 @@ export const sync = async (given: CommandContext): Promise<number> => {
   const dryRun = context.command.flag('dry-run')
   const policies = await readPolicies(context)
   const activates = !context.command.flag('draft')
-  // Refuse ambiguous names before the first change.
+  // Refuses ambiguous names before the first change.
   const known = new Map(documents.map(({ name }) => [name, policyNamed(policies, name)]))
   const changes = []
   for (const { file, name, source } of documents) {

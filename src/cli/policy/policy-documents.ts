@@ -1,4 +1,4 @@
-// `countersign policy check|templates|new|schema`: commands on documents that need no deployment.
+// `countersign policy check|templates|new|schema`, which need no deployment.
 import { existsSync } from 'node:fs'
 import { exampleFactsOf } from '../../admin/policies/needs-shown.ts'
 import type { CommandContext } from '../../command-line/command.ts'
@@ -64,7 +64,7 @@ export const templates = (context: CommandContext): number => {
   return 0
 }
 
-/** Returns a comment that refers editors to the schema file; empty if the installation lacks the schema. */
+/** Comment that refers editors to the schema; empty if the installation lacks it. */
 const editorLine = (): string => (existsSync(SCHEMA) ? `# yaml-language-server: $schema=${SCHEMA.href}\n` : '')
 
 export const create = (context: CommandContext): number => {

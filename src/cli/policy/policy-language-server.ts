@@ -1,6 +1,5 @@
-// `countersign policy language-server`: a Language Server Protocol 3.17 server on standard input and output. It reports
-// compiler problems, completes conditions, and describes facts and functions.
-// Source: https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/.
+// `countersign policy language-server` on standard input and output. Source:
+// https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/.
 import { NamedError } from '../../lib/named-error.ts'
 import type { KnownSources } from '../../policy/cel/scope.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../../policy/issues.ts'
@@ -10,7 +9,7 @@ import { choicesAt, type EditorChoice, explainAt, type TextPlace } from '../../p
 interface LanguageServerDependencies {
   readonly input: ReadableStream<Uint8Array>
   readonly write: (text: string) => void
-  /** Returns the sources of the target deployment; called when a document is opened or saved. */
+  /** Sources of the deployment, read when a document is opened or saved. */
   readonly known: () => Promise<KnownSources>
 }
 
@@ -32,7 +31,7 @@ interface ChangeInput {
   readonly contentChanges: readonly { readonly text: string }[]
 }
 
-/** Maximum size of a message in bytes: several times the longest document. */
+/** In bytes; several times the longest document. */
 const MESSAGE_MAX = 8 * 2 ** 20
 const HEADER_END = '\r\n\r\n'
 const METHOD_UNKNOWN = -32_601
@@ -40,7 +39,6 @@ const REQUEST_FAILED = -32_803
 const KINDS = { fact: 5, function: 3, method: 2, name: 12 } as const
 const [ERROR, WARNING] = [1, 2]
 
-/** The stream isn't a sequence of messages. */
 class ProtocolError extends NamedError {}
 
 /** @throws ProtocolError */
@@ -66,10 +64,7 @@ async function* messagesIn(input: ReadableStream<Uint8Array>): AsyncGenerator<Me
 /** Other YAML files are ignored. */
 const isPolicy = (source: string): boolean => /^(?:rules|decides):/m.test(source) || /^\s*\{[^}]*"rules"/.test(source)
 
-/**
- * Returns a diagnostic for an issue, which has a position but no length: it covers the word there, or the rest of the
- * line.
- */
+/** An issue has no length, so its diagnostic covers the word at its position, or the rest of the line. */
 const diagnosticOf = (source: string, { line, column, message }: PolicyIssue, severity: number) => {
   const text = source.split(/\r?\n/)[line - 1] ?? ''
   const word = /^[\w.]+|^.+/.exec(text.slice(column - 1))?.[0] ?? ''

@@ -1,5 +1,3 @@
-// `countersign policy show|diff`: commands on policy documents.
-
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
 import {
@@ -64,10 +62,7 @@ const activeOf = async (context: PolicyContext): Promise<string> => {
   return policy.active_revision_id
 }
 
-/**
- * Compares OLD with NEW, or the active revision of --policy with the only reference. Comparing two files needs no
- * store.
- */
+/** Compares two references, or the active revision of --policy with one. Two files need no store. */
 export const diff = async (context: CommandContext): Promise<number> => {
   const references = context.command.words
   const compiled = async (): Promise<readonly CompiledPolicy[]> => {

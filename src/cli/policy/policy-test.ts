@@ -1,4 +1,4 @@
-// `countersign policy test`: runs the tests of documents, and reports their coverage and a JUnit file for CI systems.
+// `countersign policy test`: runs tests, and reports coverage and JUnit results for CI systems.
 import { writeFileSync } from 'node:fs'
 import type { CommandContext } from '../../command-line/command.ts'
 import { readText } from '../../command-line/option-values.ts'
@@ -16,7 +16,6 @@ interface Suite {
   readonly tests: readonly TestResult[]
   readonly warnings: readonly PolicyIssue[]
   readonly coverage: PolicyCoverage | null
-  /** Null if the document is valid. */
   readonly invalid: PolicyInvalidError | null
 }
 
@@ -50,7 +49,7 @@ const suiteText = ({ file, tests, coverage, invalid }: Suite, isOnly: boolean): 
   return `${isOnly ? '' : `${file}\n`}${lines.join('')}${coverage === null ? '' : coverageText(coverage)}`
 }
 
-/** Escapes a text for XML 1.0, which cannot represent most control characters. */
+/** XML 1.0 can't represent most control characters. */
 const xml = (text: string): string =>
   Bun.escapeHTML(text.replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}'))
 
@@ -68,7 +67,7 @@ const suiteXml = ({ file, tests, invalid }: Suite): string => {
   return `  <testsuite name="${xml(file)}" ${counts}>\n${cases.join('')}  </testsuite>\n`
 }
 
-/** Writes the format that GitHub Actions reporters, GitLab and Jenkins read. @throws CommandFailedError */
+/** Format of GitHub Actions reporters, GitLab and Jenkins. @throws CommandFailedError */
 const writeJunit = (path: string, suites: readonly Suite[]): void => {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.map(suiteXml).join('')}</testsuites>\n`
   try {

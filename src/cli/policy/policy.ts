@@ -1,4 +1,4 @@
-// `countersign policy`: commands that aren't derived, because they work on documents or local files.
+// `countersign policy` commands that aren't derived, because they work on documents or local files.
 import { knownSources } from '../../admin/policies/find.ts'
 import { type Command, type CommandContext, flag, ORG, text } from '../../command-line/command.ts'
 import { inOrganization, knownChains, REVISION_WORD, reportingMistakes } from '../../command-line/policy-context.ts'
@@ -8,7 +8,7 @@ import { serveLanguage } from './policy-language-server.ts'
 import { diff, show } from './policy-revisions.ts'
 import { test } from './policy-test.ts'
 
-/** Documents may name the deployment's chains; with --org, also its screeners and the organization's lists. */
+/** Documents may name the deployment's chains and, with --org, its screeners and the organization's lists. */
 const runLanguageServer = async (context: CommandContext): Promise<number> => {
   const { output, command, deployment, open } = context
   const known = knownChains(context)
