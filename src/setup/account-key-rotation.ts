@@ -1,5 +1,5 @@
-// Rotates the key that encrypts the secrets of one-time codes, without a restart. During the rotation, the next key is
-// in FILE.next next to the current key. The service decrypts with both keys and encrypts with the next one.
+// Rotates the key that encrypts the secrets of one-time codes, without a restart. Until the end, the next key is in
+// FILE.next; the service decrypts with both keys and encrypts with the next.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createSecretBox, SealBrokenError, type SecretBox } from '../admin/accounts/secret-box.ts'
@@ -13,20 +13,19 @@ import type { DataFolder } from './data-folder.ts'
 import { makeKeyFile, nextKeyPath, readKeyFile, syncFolder, takePlace } from './key-file.ts'
 
 export interface AccountKeyRotation {
-  /** Number of secrets that this call re-encrypted. */
+  /** Secrets that this call re-encrypted. */
   readonly secrets: number
-  /** Number of secrets that neither key decrypts. Their accounts already needed a recovery link before the rotation. */
+  /** Secrets that neither key decrypts; their accounts needed a recovery link before, too. */
   readonly unreadable: number
-  /** Path of the file with the new key. */
+  /** File with the new key. */
   readonly file: string
-  /** False if the new file could not replace the old file. The operator must then replace it. */
+  /** False if the old file could not be replaced, which the operator must then do. */
   readonly inPlace: boolean
 }
 
 /**
- * Re-encrypts all secrets of one-time codes with the next key. After an interruption, the next call continues. Secrets
- * that change during a pass are left to the next pass.
- * @throws SettingInvalidError if the key is in an environment variable, which a running service doesn't read again
+ * Continues after an interruption. Secrets that change during a pass are left to the next pass.
+ * @throws SettingInvalidError if the key is in an environment variable, which a running service can't read again
  */
 export const rotateAccountKey = async (input: {
   readonly config: Pick<Config, 'accountKey'>
@@ -45,7 +44,7 @@ export const rotateAccountKey = async (input: {
   const oldKey = readKeyFile(path, ACCOUNT_KEY)
   if (!existsSync(next)) {
     makeKeyFile(next)
-    // Flush the key to disk before the first secret is encrypted with it.
+    // The key must be on disk before the first secret is encrypted with it.
     syncFolder(dirname(next))
   }
   const newKey = readKeyFile(next, ACCOUNT_KEY)
@@ -73,7 +72,7 @@ export const rotateAccountKey = async (input: {
   }
   let secrets = 0
   let last = await pass()
-  // Meanwhile, the service may have encrypted a secret with the old key.
+  // Meanwhile, the service may have used the old key.
   for (; last.resealed > 0; last = await pass()) secrets += last.resealed
   const inPlace = takePlace(next, path)
   last = await pass()

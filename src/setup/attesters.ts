@@ -1,4 +1,3 @@
-// The attesters with which this process signs.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AttesterReference } from '../pool/protocol.ts'
@@ -10,16 +9,15 @@ import type { DataFolder } from './data-folder.ts'
 const keystorePathOf = (folder: DataFolder, keystoreFile: string): string =>
   isTokenKey(keystoreFile) ? keystoreFile : join(folder.keystores, keystoreFile)
 
-/** Returns the attesters that workers may load, oldest first, without retired ones. */
+/** Attesters that workers may load, oldest first, without retired ones. */
 export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
   (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
     status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: keystorePathOf(folder, keystoreFile) }],
   )
 
 /**
- * Returns the attesters whose keystores are present. A missing keystore is tolerated if another attester of its kind
- * can sign: the file may arrive later from another node. Otherwise all attesters are returned, and the start fails with
- * an error that names the file.
+ * Attesters with keystores. If another attester of the kind can sign, a missing keystore is tolerated: the file may
+ * arrive later. Otherwise, returns all, so that the start fails with an error that names the file.
  */
 export const presentAttesters = (
   attesters: readonly AttesterReference[],

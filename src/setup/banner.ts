@@ -1,5 +1,4 @@
-// The text that a start prints once to standard output. API keys are printed only on the first start. Afterwards, they
-// are in quickstart.env, which only its owner can read.
+// Text printed once per start. Only the first start prints API keys; later, they are in quickstart.env.
 import { relative } from 'node:path'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import type { Config } from '../config/config.ts'
@@ -10,10 +9,9 @@ import type { Quickstart } from './quickstart.ts'
 
 export interface StartedService {
   readonly url: string
-  /** Name of the signing backend. */
   readonly signer: string
   readonly quickstart: Quickstart
-  /** Link that creates the first account. Null if an account exists. */
+  /** Link that creates the first account; null if an account exists. */
   readonly welcome: { readonly url: string; readonly expiresAtSeconds: number } | null
 }
 
@@ -27,7 +25,7 @@ const curl = (url: string, key: string, verificationHash: string): string =>
     `  -d '{"from":"${SAMPLE_WALLET}","chain":"base","verification_hash":"${verificationHash}"}'`,
   ].join('\n')
 
-/** Returns the path relative to the current folder if it is inside that folder. */
+/** Relative if it is inside the current folder. */
 const displayPath = (path: string): string => {
   const fromHere = relative(process.cwd(), path)
   return fromHere.startsWith('..') ? path : `./${fromHere}`

@@ -1,5 +1,5 @@
-// Finds listener certificates that have expired or will expire soon, for the start and for `countersign doctor`. A
-// process keeps the certificate with which it started, so a new file requires new processes.
+// Finds listener certificates that have expired or expire soon. A process keeps its first certificate, so a new file
+// requires new processes.
 
 import { X509Certificate } from 'node:crypto'
 import { dayOf } from '../lib/time.ts'
@@ -18,7 +18,7 @@ export interface CertificateCheck {
 const SOON_DAYS = 14
 const DAY_SECONDS = 86_400
 
-/** Returns the period in which all certificates of the chain are valid. */
+/** Period in which all certificates of the chain are valid. */
 const termOf = ({ cert }: ListenerTls) => {
   const blocks = cert
     .split(/(?<=-----END CERTIFICATE-----)/)

@@ -1,5 +1,4 @@
-// Checks whether a chain matches the configuration and whether its registry accepts the deployment's signatures: RPC
-// URLs, chain ids, clocks, registry code, attesters. Used by `countersign doctor` and other views of the result.
+// Checks the chains against the configuration: RPC URLs, chain ids, clocks, registry code, attesters.
 import type { ChainSettings } from '../config/chain-settings.ts'
 import type { Chain, ChainTable } from '../domain/chain.ts'
 import { failureReason } from '../facts/failure-reason.ts'
@@ -14,9 +13,9 @@ export type CheckName = 'rpc' | 'clock' | 'registry' | 'attester'
 export interface ChainCheck {
   readonly chain: string
   readonly check: CheckName
-  /** Host of an RPC URL, or address of the registry or of an attester. */
+  /** Host of an RPC URL, or address of the registry or an attester. */
   readonly subject: string
-  /** `problem`: attestations fail or cannot be created. `note`: information only. */
+  /** `problem`: attestations fail or can't be created. `note`: information only. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
@@ -24,14 +23,12 @@ export interface ChainCheck {
 interface InspectionInput {
   readonly chain: Chain
   readonly settings: ChainSettings
-  /** All attesters of the deployment. */
   readonly attesters: readonly Attester[]
   readonly nowSeconds: () => number
-  /** Replaced in tests. */
   readonly connect?: (url: string) => JsonRpc
 }
 
-/** If a block is further in the future, this machine's clock is slow, and signatures expire earlier than intended. */
+/** If a block is further in the future, this machine's clock is slow, and signatures expire too early. */
 const AHEAD_MAX_SECONDS = 15
 /** If the latest block is older, the node is behind or idle, or this machine's clock is fast. */
 const BEHIND_MAX_SECONDS = 300
@@ -40,7 +37,7 @@ const KINDS: Readonly<Record<Chain['family'], AttesterKind>> = { evm: 'secp256k1
 
 type Report = (check: CheckName, subject: string, result: ChainCheck['result'], detail: string) => void
 
-/** Checks one RPC URL. Returns null if it cannot be used for the other checks. */
+/** Null if the URL can't be used for the other checks. */
 const inspectRpc = async (
   { nowSeconds, connect = (url) => createJsonRpc({ url, timeoutMs: REGISTRY_TIMEOUT_MS }) }: InspectionInput,
   registry: ChainRegistry,
@@ -130,7 +127,7 @@ const inspectRegistry = async (
   }
 }
 
-/** Runs every check of one chain in order. Never rejects because of a chain's response or failure. */
+/** Never rejects because of a chain. */
 const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck[]> => {
   const { chain, settings } = input
   const checks: ChainCheck[] = []
@@ -159,17 +156,14 @@ const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck
 export interface ChainsInspectionInput {
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
-  /** Limits the checks to this chain. */
+  /** Only this chain. */
   readonly only?: string | undefined
-  /** Returns all attesters of the deployment. Not called if there is no chain to check. */
+  /** Called only if there is a chain to check. */
   readonly readAttesters: () => Promise<readonly Attester[]>
   readonly nowSeconds: () => number
 }
 
-/**
- * Checks the configured chains that have an RPC URL. The checks run concurrently, because an unresponsive chain takes
- * seconds.
- */
+/** Concurrently, because an unresponsive chain takes seconds. */
 export const inspectChains = async (input: ChainsInspectionInput): Promise<readonly ChainCheck[]> => {
   const { chains, chainSettings, only, readAttesters, nowSeconds } = input
   const wanted = chains.chains.flatMap((chain) => {

@@ -1,5 +1,5 @@
-// Creates the configured policy registries for contract lookups and for `countersign doctor`. Chains without a
-// configured registry are never queried: public registries have other owners and attesters.
+// Configured policy registries. Public registries have other owners and attesters, so chains without a configured
+// registry are never queried.
 import type { ChainSettings } from '../config/chain-settings.ts'
 import type { Config } from '../config/config.ts'
 import { EVM_ZERO_ADDRESS, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
@@ -14,13 +14,12 @@ import { createSolanaRegistry, MAINNET_GENESIS_HASH } from '../facts/solana-regi
 import type { Clock } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** Timeout of one attempt with one URL. Several attempts fit into a request's deadline. */
+/** Per attempt and URL. Several attempts fit into a request's deadline. */
 export const REGISTRY_TIMEOUT_MS = 5_000
 
-/** The zero address, which holds no registry. It allows checks of a chain without a registry. */
+/** Holds no registry; allows checks of a chain without one. */
 const NOWHERE = { evm: EVM_ZERO_ADDRESS, solana: SOLANA_ZERO_ADDRESS } as const
 
-/** Returns the chain's configured registry, or a registry at the zero address. */
 export const registryOf = (
   chain: Chain,
   { registry = NOWHERE[chain.family], genesisHash }: ChainSettings,
@@ -29,7 +28,7 @@ export const registryOf = (
     ? createEvmRegistry(chain.chainId, registry)
     : createSolanaRegistry(registry, genesisHash ?? MAINNET_GENESIS_HASH)
 
-/** Returns only the host, because paths and queries of RPC URLs may contain keys. */
+/** Paths and queries of RPC URLs may contain keys. */
 export const rpcHost = (url: string): string => new URL(url).host
 
 export const createRegistries = (

@@ -1,4 +1,3 @@
-// Paths inside the data folder, shared by the server and the commands.
 import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -8,31 +7,29 @@ export interface DataFolder {
   readonly root: string
   readonly database: string
   readonly keystores: string
-  /** Created by the first start if no passphrase is configured. */
+  /** Created by the first start unless a passphrase is configured. */
   readonly passphrase: string
-  /** Created by the first start if no key is configured. */
+  /** Created by the first start unless a key is configured. */
   readonly evidenceKey: string
-  /** Folder of the encrypted documents. */
+  /** Encrypted documents. */
   readonly evidence: string
   readonly decisions: string
-  /** Search index of the decision log. It can be deleted and is then rebuilt. */
+  /** Search index of the decision log; rebuilt if deleted. */
   readonly decisionIndex: string
-  /** Merkle tree of the decision log, unless it is in PostgreSQL. It cannot be rebuilt. */
+  /** Merkle tree of the decision log, unless it is in PostgreSQL. Can't be rebuilt. */
   readonly decisionTree: string
-  /** Latest signed head of that tree, as a checkpoint that other tools can read. */
+  /** Latest signed head of the tree, as a checkpoint for other tools. */
   readonly decisionTreeHead: string
-  /** Latest signed head of the audit log. */
   readonly auditHead: string
-  /** Key that encrypts the secrets of one-time codes. Created by the first start. */
+  /** Key for the secrets of one-time codes, created by the first start. */
   readonly accountKey: string
-  /** Path prefix of the files that record login attempts at the hardware token. */
+  /** Path prefix of files that record login attempts at the hardware token. */
   readonly tokenLogin: string
-  /** Lock file of the service that uses this folder. */
   readonly lock: string
   readonly quickstart: string
-  /** Location of the store if it isn't `database`. See store-place.ts. */
+  /** Location of the store, if not `database` (store-location.ts). */
   readonly storePlace: string
-  /** Names of the modules that the last start left out. See left-out-modules.ts. */
+  /** See left-out-modules.ts. */
   readonly leftOutModules: string
 }
 
@@ -65,16 +62,12 @@ const unusable = (folder: DataFolder, error: unknown): unknown => {
   )
 }
 
-/**
- * Creates the folders with access for their owner only. @throws SettingInvalidError if they cannot be created or
- * written
- */
+/** Only the owner gets access. @throws SettingInvalidError if the folders can't be created or written */
 export const makeDataFolder = (folder: DataFolder): void => {
   const own = [folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')]
   try {
     for (const path of [folder.root, ...own]) mkdirSync(path, { recursive: true, mode: 0o700 })
-    // Changes only folders that this service created: the root may be a mount point or have a mode that its owner
-    // chose.
+    // Only the service's own folders: the root may be a mount point, or have a mode that its owner chose.
     for (const path of own) chmodSync(path, 0o700)
     accessSync(folder.root, constants.W_OK | constants.X_OK)
   } catch (error) {

@@ -1,6 +1,5 @@
-// The deployment's key for evidence and webhook secrets: from the environment, a file, or the first start, which
-// creates it. A wrong or missing key stops the start. During a rotation, the next key is in FILE.next; the service
-// decrypts with both keys and wraps with the next.
+// The deployment's key for evidence and webhook secrets: from the environment, a file, or the first start. A wrong or
+// missing key stops the start. During a rotation, FILE.next has the next key: either decrypts, the next wraps.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -22,7 +21,7 @@ const WHAT = 'the evidence key'
 type KeyFolder = Pick<DataFolder, 'evidenceKey'>
 type KeyStore = Pick<Store, 'organizationKeys' | 'deployment'>
 
-/** @throws SettingInvalidError if a key is unreadable or malformed, or is missing although encrypted data exists */
+/** @throws SettingInvalidError if a key is unreadable or malformed, or is missing although data needs it */
 const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder, inUse: boolean): DeploymentKeys => {
   if (evidenceKey?.source === 'environment') return () => [readKey(evidenceKey, WHAT)]
   const path = evidenceKey?.path ?? folder.evidenceKey
@@ -33,26 +32,20 @@ const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder,
   return () => readKeysInUse(path, WHAT)
 }
 
-/**
- * Returns the current keys, newest first. Empty if neither a setting nor the folder has a key. @throws
- * SettingInvalidError
- */
+/** Newest first; empty without any key. @throws SettingInvalidError */
 export const findEvidenceKeys = (
   { evidenceKey }: Pick<Config, 'evidenceKey'>,
   folder: KeyFolder,
 ): readonly Uint8Array[] =>
   evidenceKey === null && !existsSync(folder.evidenceKey) ? [] : keysOf({ evidenceKey }, folder, true)()
 
-/**
- * Fingerprints of the keys that existing data is encrypted with and of the key for new data. Empty before the first
- * start.
- */
+/** Fingerprints of the keys of existing and new data; empty before the first start. */
 const neededKeys = async (store: KeyStore): Promise<readonly string[]> => {
   const claimed = await store.deployment.read(EVIDENCE_KEY_CLAIM)
   return [...(await store.organizationKeys.wrappers()), ...(claimed === null ? [] : [claimed])]
 }
 
-/** @throws SettingInvalidError if a key is malformed, missing, or not the key that encrypted the stored data */
+/** @throws SettingInvalidError if a key is malformed, missing, or not the key of the stored data */
 export const prepareOrganizationKeys = async (
   config: Pick<Config, 'evidenceKey'>,
   folder: KeyFolder,
@@ -68,24 +61,22 @@ export const prepareOrganizationKeys = async (
     )
   }
   requireAll(needed)
-  // Claimed before anything is encrypted: if several nodes start at once, the first sets the key and the others fail
-  // with an error.
+  // Claimed before anything is encrypted: of several nodes that start at once, the first sets the key; the others fail.
   if (!(await store.deployment.setOnce(EVIDENCE_KEY_CLAIM, newest))) requireAll(await neededKeys(store))
   return createOrganizationKeys({ store: store.organizationKeys, deploymentKeys })
 }
 
 export interface EvidenceKeyRotation extends KeyRotation {
-  /** Path of the file with the key that decrypts everything. */
+  /** File with the key that decrypts everything. */
   readonly file: string
-  /** False if the new file could not replace the old file. The operator must then replace it. */
+  /** False if the old file could not be replaced, which the operator must then do. */
   readonly inPlace: boolean
 }
 
 /**
- * Rewraps all organization keys with the next key while the service runs. Creates the next key if it is missing. After
- * an interruption, the next call continues.
- * @throws SettingInvalidError if the key is in an environment variable, which a running service doesn't read again, or
- * if neither key decrypts an organization's key
+ * Rewraps all organization keys while the service runs. Continues after an interruption.
+ * @throws SettingInvalidError if the key is in an environment variable, which a running service can't read again, or
+ * neither key decrypts an organization's key
  */
 export const rotateEvidenceKey = async (input: {
   readonly config: Pick<Config, 'evidenceKey'>
@@ -101,24 +92,23 @@ export const rotateEvidenceKey = async (input: {
       `${name} can't be changed while the service runs: put the key into a file, set ${name}_FILE and restart`,
     )
   }
-  // Only validates: fails like a start if this isn't the deployment's key.
+  // Fails like a start if this isn't the deployment's key.
   await prepareOrganizationKeys(config, folder, store)
   const path = evidenceKey?.path ?? folder.evidenceKey
   const next = nextKeyPath(path)
   if (!existsSync(next)) {
     makeKeyFile(next)
-    // Flush the key to disk before it wraps the first organization key.
+    // The key must be on disk before it wraps the first organization key.
     syncFolder(dirname(next))
   }
   const [oldKey, newKey] = [readKeyFile(path, WHAT), readKeyFile(next, WHAT)]
   if (keyFingerprint(oldKey) === keyFingerprint(newKey)) {
     throw new SettingInvalidError(`${next} contains the current key`)
   }
-  // From here on, keys of new organizations are no longer wrapped with the old key.
+  // From here on, no new organization's key is wrapped with the old key.
   await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(newKey))
   const rotated = await rotateDeploymentKey({ store: store.organizationKeys, oldKey, newKey, wait })
-  // Another rotation may have finished first, and a third may have started. Its next key must not replace the key of
-  // this rotation.
+  // Another rotation may have finished first, and a third started, whose next key must not replace this one.
   const [current, following] = [readKeyFile(path, WHAT), existsSync(next) ? readKeyFile(next, WHAT) : null]
   if (keyFingerprint(current) === keyFingerprint(newKey)) return { ...rotated, file: path, inPlace: true }
   if (following === null || keyFingerprint(following) !== keyFingerprint(newKey)) {

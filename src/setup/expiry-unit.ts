@@ -1,4 +1,4 @@
-// Chains whose v1 tasks expire in Unix seconds only because no RPC URL is configured (decisions §3).
+// Chains whose v1 tasks expire in Unix seconds only for lack of an RPC URL (decisions §3).
 import { PARENT_BLOCK_CHAINS } from '../attestation/expiry.ts'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -7,7 +7,7 @@ import type { Finding } from './finding.ts'
 export const SECONDS_REMEDY =
   'expiry_block of v1 is in Unix seconds without an RPC URL: set rpc under chains, or expiry: seconds if intended'
 
-/** Returns names of chains. Excludes chains whose unit would be the same with an RPC URL. */
+/** Excludes chains whose unit would be the same with an RPC URL. */
 const chainsWithoutHeight = ({ chains, chainSettings }: Pick<Config, 'chains' | 'chainSettings'>): string[] =>
   chains.chains
     .filter(({ name, family }) => {
@@ -16,7 +16,7 @@ const chainsWithoutHeight = ({ chains, chainSettings }: Pick<Config, 'chains' | 
     })
     .map(({ name }) => name)
 
-/** Logs these chains, and returns a function that logs the first task of each. */
+/** Logs these chains. Returns a function that logs the first task of each. */
 export const reportSeconds = (
   config: Pick<Config, 'chains' | 'chainSettings'>,
   log: Pick<Logger, 'info' | 'warn'>,

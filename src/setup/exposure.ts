@@ -1,5 +1,4 @@
-// Finds unencrypted connections from the settings alone: the connection to the store, and listeners that other machines
-// can reach. Reported at the start and by `countersign doctor`.
+// Finds unencrypted connections from the settings: to the store, and to listeners that other machines can reach.
 import type { Config } from '../config/config.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 import { listenText } from '../server/listen-address.ts'
@@ -7,9 +6,9 @@ import { describeWeakConnection, type StoreTarget } from '../store/store-address
 
 export interface ExposureCheck {
   readonly check: 'store' | 'listener'
-  /** The setting that causes the finding. */
+  /** Setting that causes the finding. */
   readonly subject: string
-  /** `problem`: the store is unusable, or a listener cannot start. */
+  /** `problem`: the store is unusable, or a listener can't start. */
   readonly result: 'note' | 'problem'
   readonly detail: string
 }
@@ -19,18 +18,16 @@ export type ListenSettings = Pick<
   'serve' | 'apiListen' | 'portalListen' | 'dashboardListen' | 'metricsListen' | 'trustedProxies' | 'tlsCertificate'
 >
 
-/**
- * Whether a proxy on another machine is configured. In that case, the operator is responsible for the connection to it.
- */
+/** The operator is responsible for the connection to a proxy on another machine. */
 const hasProxyElsewhere = ({ trustedProxies }: ListenSettings): boolean =>
   trustedProxies.some(({ address }) => !isLoopbackHost(address))
 
-/** Listeners with their settings. `role` is null if every process opens the listener. */
+/** `role` is null if every process opens the listener. */
 const LISTENERS = [
   { setting: 'api-listen', name: 'api', key: 'apiListen', role: null },
   { setting: 'portal-listen', name: 'portal', key: 'portalListen', role: 'portal' },
   { setting: 'dashboard-listen', name: 'dashboard', key: 'dashboardListen', role: 'dashboard' },
-  // Monitoring systems connect to it directly, without a proxy.
+  // Monitoring systems connect to it without a proxy.
   { setting: 'metrics-listen', name: 'metrics', key: 'metricsListen', role: null },
 ] as const
 
@@ -50,7 +47,6 @@ const inspectListeners = (settings: ListenSettings): readonly ExposureCheck[] =>
     return [{ check: 'listener', subject: setting, result: 'note', detail }]
   })
 
-/** @returns one entry per weakness; empty if there are none */
 export const inspectExposure = (config: ListenSettings, store: StoreTarget): readonly ExposureCheck[] => {
   const weakness = describeWeakConnection(store)
   return [

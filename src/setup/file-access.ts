@@ -1,5 +1,5 @@
-// Finds users other than the service's user who may read or change the data folder or files with secrets. Runs before
-// the start restricts its own folders, to report exposure up to that point.
+// Finds other users who may read or change the data folder or secret files. Runs before the start restricts its
+// folders, to report the exposure until then.
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -9,11 +9,10 @@ import type { DataFolder } from './data-folder.ts'
 export interface AccessProblem {
   readonly path: string
   readonly detail: string
-  /** True for a secret that other users can change, and may have replaced. The service then doesn't start. */
+  /** For a secret that others can change and may have replaced; the service then doesn't start. */
   readonly refused: boolean
 }
 
-/** Paths of the configured secret files. */
 export type SecretSettings = Pick<Config, 'secretFiles'>
 
 const GROUP = 0o070
@@ -21,7 +20,7 @@ const EVERYONE = 0o007
 const WRITE = 0o022
 const READ = 0o044
 
-/** @returns null if the path is missing or inaccessible; its reader reports that */
+/** Null if missing or inaccessible, which its reader reports. */
 const statOf = (path: string): Stats | null => {
   try {
     return statSync(path)
@@ -34,7 +33,7 @@ const filesIn = (folder: string): string[] => {
   try {
     return readdirSync(folder).map((name) => join(folder, name))
   } catch {
-    // Missing or inaccessible; the reader of the folder reports that.
+    // Missing or inaccessible, which its reader reports.
     return []
   }
 }
@@ -50,7 +49,7 @@ const inspectFolder = (path: string, what: string, advice: string): AccessProble
   return { path, refused: false, detail: `${what} is open to ${whoHas(mode)} (${modeText(mode)}): ${advice}` }
 }
 
-/** @param readable mode bits of permitted readers, for example the group if another program writes the secret */
+/** @param readable mode bits of permitted readers, such as the group if another program writes the secret */
 const inspectSecret = (path: string, readable: number): AccessProblem | null => {
   const stats = statOf(path)
   if (stats === null || !stats.isFile()) return null
@@ -67,9 +66,9 @@ const inspectSecret = (path: string, readable: number): AccessProblem | null => 
   }
 }
 
-/** Returns everything that users other than the owner can read or change, but should not. */
+/** Paths that other users can read or change, but should not. */
 export const inspectAccess = (folder: DataFolder, settings: SecretSettings): readonly AccessProblem[] => {
-  // Windows doesn't have such modes.
+  // Windows has no such modes.
   if (process.platform === 'win32') return []
   const secrets = join(folder.root, 'secrets')
   const own = [...filesIn(folder.keystores), ...filesIn(secrets), folder.quickstart]
@@ -83,7 +82,7 @@ export const inspectAccess = (folder: DataFolder, settings: SecretSettings): rea
   ].filter((problem) => problem !== null)
 }
 
-/** Warns about each problem. @throws SettingInvalidError for a secret that other users can change */
+/** Warns about each problem. @throws SettingInvalidError for a secret that others can change */
 export const checkAccess = (
   folder: DataFolder,
   settings: SecretSettings,

@@ -1,17 +1,16 @@
-// Result type of the inspections of a deployment.
 import type { AskToken } from '../signing/token-service.ts'
 import type { TokenAttester } from '../store/sqlite/sqlite-snapshot.ts'
 
-/** One line of the report of `countersign doctor`. The detail states the remedy. */
+/** A line of the report of `countersign doctor`; the detail states the remedy. */
 export interface Finding {
   readonly check: string
   readonly subject: string
-  /** `problem`: something fails or will fail soon. `note`: information only. */
+  /** `problem`: something fails, or will soon. `note`: information only. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
 
-/** Requests one signature from each key. @param ask null if no module connects to a token */
+/** Requests a signature from each key. @param ask null if no module connects to a token */
 export const inspectTokenKeys = async (
   attesters: readonly TokenAttester[],
   ask: AskToken | null,

@@ -1,4 +1,4 @@
-// Files with a secret of the deployment: 32 random bytes in hex, readable by their owner only.
+// Secret files of the deployment: 32 random bytes in hex, readable only by their owner.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -6,10 +6,7 @@ import type { SecretSource } from '../config/setting.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { errorCodeOf, isMissingFile, unreadableText } from '../lib/named-error.ts'
 
-/**
- * Creates the file atomically. If several processes or machines start at once, the first creates it and all read the
- * same key.
- */
+/** Atomic: if several processes start at once, all read the key of the first. */
 export const makeKeyFile = (path: string): void => {
   const temporary = `${path}.${randomUUID()}.tmp`
   const descriptor = openSync(temporary, 'wx', 0o600)
@@ -25,7 +22,7 @@ export const makeKeyFile = (path: string): void => {
   }
 }
 
-/** Flushes a folder's entries, so that new names survive a power failure. */
+/** Makes new names survive a power failure. */
 export const syncFolder = (path: string): void => {
   const descriptor = openSync(path, 'r')
   try {
@@ -35,10 +32,7 @@ export const syncFolder = (path: string): void => {
   }
 }
 
-/**
- * Atomically replaces the old secret's file with the new one.
- * @returns false if the file cannot be replaced, for example because it is a mounted secret
- */
+/** Atomically replaces the old file. Returns false if it can't be replaced, such as a mounted secret. */
 export const takePlace = (next: string, path: string): boolean => {
   try {
     renameSync(next, path)
@@ -51,17 +45,14 @@ export const takePlace = (next: string, path: string): boolean => {
   return true
 }
 
-/** Parses 32 bytes in hex. A single trailing line break is ignored. */
+/** Ignores one trailing line break. */
 const parseKey = (text: string, where: string): Uint8Array => {
   const digits = text.replace(/\r?\n$/, '')
   if (!/^[0-9a-fA-F]{64}$/.test(digits)) throw new SettingInvalidError(`${where} must contain 64 hex digits`)
   return Uint8Array.fromHex(digits)
 }
 
-/**
- * @param what name for error messages, for example `the evidence key`. @returns null if the file doesn't exist. @throws
- * SettingInvalidError
- */
+/** Null if the file doesn't exist. @param what name in errors: `the evidence key`. @throws SettingInvalidError */
 const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
   let text: string
   try {
@@ -73,30 +64,23 @@ const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
   return parseKey(text, path)
 }
 
-/**
- * @param what name for error messages, for example `the evidence key`. @throws SettingInvalidError if the key is
- * unreadable or malformed
- */
+/** @param what name in errors. @throws SettingInvalidError if the key is missing, unreadable or malformed */
 export const readKeyFile = (path: string, what: string): Uint8Array => {
   const key = readKeyFileIfThere(path, what)
   if (key === null) throw new SettingInvalidError(`${what} cannot be read (ENOENT): ${path}`)
   return key
 }
 
-/** Path of the next key during a rotation. */
 export const nextKeyPath = (path: string): string => `${path}.next`
 
-/**
- * Returns the current keys, newest first: two during a rotation.
- * @throws SettingInvalidError if a key is unreadable or malformed
- */
+/** Newest first; two during a rotation. @throws SettingInvalidError if a key is unreadable or malformed */
 export const readKeysInUse = (path: string, what: string): readonly [Uint8Array, ...Uint8Array[]] => {
-  // Read first: at its end, a rotation renames this file to `path`.
+  // Read first, because the end of a rotation renames this file to `path`.
   const newer = readKeyFileIfThere(nextKeyPath(path), what)
   const current = readKeyFile(path, what)
   return newer === null ? [current] : [newer, current]
 }
 
-/** Reads a key from the source of a setting. @throws SettingInvalidError if it is unreadable or malformed */
+/** @throws SettingInvalidError if the key is unreadable or malformed */
 export const readKey = (source: SecretSource, what: string): Uint8Array =>
   source.source === 'file' ? readKeyFile(source.path, what) : parseKey(process.env[source.name] ?? '', source.name)

@@ -1,5 +1,4 @@
-// Records in the data folder the modules that the service was started without, one per line. Commands that lack that
-// setting then don't run those modules.
+// Records the modules that the last start left out, because commands may lack that setting.
 import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { Config } from '../config/config.ts'
@@ -18,7 +17,7 @@ export const rememberLeftOut = async (folder: Place, names: readonly string[]): 
     await writePrivateFile(folder.leftOutModules, `${names.join('\n')}\n`)
 }
 
-/** Returns a command's settings without the modules that the folder's service was started without. */
+/** Settings of a command without the modules that the last start left out. */
 export const asStarted = (config: Config, folder: Place): Config => {
   const leftOut = remembered(folder)
   return { ...config, modules: new Set([...config.modules].filter((name) => !leftOut.includes(name))) }

@@ -1,4 +1,4 @@
-// Source of the passphrase of the attester keystores: the environment, a file, or the first start, which creates it.
+// Passphrase of the attester keystores: from the environment, a file, or the first start.
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -8,15 +8,11 @@ import { makeKeyFile } from './key-file.ts'
 
 export interface Passphrase {
   readonly source: PassphraseSource
-  /** `light` if the passphrase has 256 random bits and needs no key stretching. */
+  /** `light`: the passphrase has 256 random bits and needs no key stretching. */
   readonly workFactor: 'standard' | 'light'
 }
 
-/**
- * Returns the source of the passphrase for workers and commands. Only the first start creates one: a later passphrase
- * could not decrypt existing keystores.
- * @throws SettingInvalidError if it is missing
- */
+/** Only the first start creates one: a later one could not decrypt existing keystores. @throws SettingInvalidError */
 export const locatePassphrase = (
   config: Pick<Config, 'passphrase'>,
   folder: DataFolder,

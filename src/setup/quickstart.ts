@@ -1,6 +1,5 @@
-// The first start: creates two attesters and, unless disabled, a demo organization with everything needed to request an
-// attestation. All rows are stored in one transaction and written to `quickstart.env` (mode 0600). Later starts
-// update only its URLs.
+// The first start: two attesters and, unless disabled, a demo organization. All rows are stored in one transaction, and
+// the values written to `quickstart.env` (mode 0600). Later starts only update its URLs.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -37,16 +36,16 @@ export interface QuickstartDependencies {
   readonly folder: DataFolder
   readonly chains: ChainTable
   readonly urls: QuickstartUrls
-  /** Parameters of the first keystores. Null: this process creates no keystores, and therefore no deployment. */
+  /** Null if this process creates no keystores, and therefore no deployment. */
   readonly keystores: { readonly passphrase: string; readonly workFactor: 'standard' | 'light' } | null
-  /** False: no organization, policy or key is created. */
+  /** If false, no organization, policy or key is created. */
   readonly demo: boolean
 }
 
-/** Deployment value with the time of the first start, set by the node that created the deployment. */
+/** Deployment value: time of the first start. */
 const FIRST_START = 'first_start_at_seconds'
 
-/** Nobody owns the addresses of the demo contract and program: they are hashes of these texts. */
+/** Hashes of these texts, so nobody owns the demo addresses. */
 const DEMO_CONTRACT = parseEvmAddress(
   `0x${createHash('sha256').update('countersign demo contract').digest('hex').slice(0, 40)}`,
 ) as WalletAddress
@@ -62,10 +61,7 @@ const writePending = (folder: DataFolder, values: Readonly<Record<string, string
   closeSync(descriptor)
 }
 
-/**
- * Creates an organization with a policy, a project that is bound on every chain, and a key of each kind. @returns the
- * values to write to `quickstart.env`
- */
+/** A policy, a project bound on every chain, and a key of each kind. Returns the values for `quickstart.env`. */
 const makeDemo = async (
   tables: Tables,
   { chains }: QuickstartDependencies,
@@ -98,7 +94,7 @@ const makeDemo = async (
       name: 'quick start',
       expiresAtSeconds: null,
       rateLimit: null,
-      // The person who starts the service administers the whole deployment.
+      // The person who starts the service administers the deployment.
       ...(kind === 'admin' ? { scopes: ['admin', 'deployment'] } : {}),
     })
     return issued.text
@@ -123,7 +119,7 @@ const urlValues = ({ api, portal, dashboard }: QuickstartUrls): Readonly<Record<
   DASHBOARD_URL: dashboard,
 })
 
-/** @returns false if another node that started at the same time has created the deployment */
+/** False if another node, started at the same time, has created the deployment. */
 const seed = async (
   dependencies: QuickstartDependencies,
   evm: AttesterKeystore,
@@ -136,7 +132,7 @@ const seed = async (
       await tables.attesters.add({ kind, address, keystoreFile: basename(path) })
     }
     const made = demo ? await makeDemo(tables, dependencies) : {}
-    // Flushed before the commit: keys are shown once, so a commit without this file would lose them.
+    // Before the commit: keys are shown once, so a commit without this file would lose them.
     writePending(folder, {
       ...urlValues(urls),
       ...made,
@@ -147,7 +143,7 @@ const seed = async (
   })
 }
 
-/** Reads `NAME=value` lines. Empty if the file has been moved. */
+/** Empty if the file has been moved. */
 const readValues = (folder: DataFolder): Readonly<Record<string, string>> => {
   if (!existsSync(folder.quickstart)) return {}
   const lines = readFileSync(folder.quickstart, 'utf8').split('\n')
@@ -158,7 +154,7 @@ const readValues = (folder: DataFolder): Readonly<Record<string, string>> => {
   )
 }
 
-/** Replaces URLs that no longer match the settings. Other lines are unchanged; a moved file stays away. */
+/** Leaves other lines unchanged, and doesn't create a moved file again. */
 const updateUrls = async (folder: DataFolder, urls: QuickstartUrls): Promise<void> => {
   if (!existsSync(folder.quickstart)) return
   const text = readFileSync(folder.quickstart, 'utf8')
@@ -171,18 +167,15 @@ const updateUrls = async (folder: DataFolder, urls: QuickstartUrls): Promise<voi
 }
 
 export interface Quickstart {
-  /** True on the run that created the deployment. */
+  /** Whether this run created the deployment. */
   readonly first: boolean
   readonly values: Readonly<Record<string, string>>
 }
 
-/**
- * Returns true for an empty store.
- * @throws SettingInvalidError if the folder has been used before: a new deployment would overwrite the old keys
- */
+/** @throws SettingInvalidError if the folder was used before: a new deployment would overwrite the old keys */
 export const isFirstStart = async (store: Store, folder: DataFolder): Promise<boolean> => {
   if ((await store.deployment.read(FIRST_START)) !== null) return false
-  // Deployments of older versions have no such value.
+  // Deployments of older versions lack this value.
   if ((await store.organizations.list()).length > 0) return false
   const logged = readdirSync(folder.decisions).length > 0
   if (existsSync(folder.quickstart) || logged) {
@@ -193,10 +186,7 @@ export const isFirstStart = async (store: Store, folder: DataFolder): Promise<bo
   return true
 }
 
-/**
- * Creates the deployment in an empty store. Otherwise updates the URLs, and reads the values of the first run.
- * @throws SettingInvalidError if the store is empty and this process creates no keystores
- */
+/** Creates the deployment in an empty store. @throws SettingInvalidError if this process creates no keystores */
 export const prepareQuickstart = async (dependencies: QuickstartDependencies): Promise<Quickstart> => {
   const { store, folder, keystores } = dependencies
   let first = await isFirstStart(store, folder)
@@ -221,7 +211,7 @@ export const prepareQuickstart = async (dependencies: QuickstartDependencies): P
     }
     if (!first) discard()
   }
-  // Also needed after a crash between the commit and this rename.
+  // Also after a crash between the commit and this rename.
   if (existsSync(pendingPath(folder))) renameSync(pendingPath(folder), folder.quickstart)
   await updateUrls(folder, dependencies.urls)
   return { first, values: readValues(folder) }

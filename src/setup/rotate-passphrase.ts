@@ -1,6 +1,5 @@
-// Changes the passphrase of all keystores while the service runs. The next passphrase is in FILE.next while both are
-// needed; readers of a keystore try both. Each keystore is replaced atomically. After an interruption, the next call
-// continues.
+// Changes the passphrase of all keystores while the service runs. Until the end, the next passphrase is in FILE.next,
+// and readers try both. Keystores are replaced atomically, and an interrupted rotation continues.
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -12,11 +11,11 @@ import { makeKeyFile, syncFolder, takePlace } from './key-file.ts'
 import { locatePassphrase } from './passphrase.ts'
 
 export interface PassphraseRotation {
-  /** Number of keystores that this call re-encrypted. */
+  /** Keystores that this call re-encrypted. */
   readonly keystores: number
-  /** Path of the file with the passphrase of all keystores. */
+  /** File with the passphrase of all keystores. */
   readonly file: string
-  /** False if the new file could not replace the old file. The operator must then replace it. */
+  /** False if the old file could not be replaced, which the operator must then do. */
   readonly inPlace: boolean
 }
 
@@ -28,10 +27,9 @@ const keystoresIn = (directory: string): readonly string[] =>
 
 /**
  * @param progress called for each re-encrypted keystore
- * @throws SettingInvalidError if the passphrase is in an environment variable, which a running service doesn't read
- * again
- * @throws KeystoreLockedError, KeystoreInvalidError or AttesterMismatchError if a file in the folder isn't a keystore
- * of this deployment. The old passphrase then stays in use.
+ * @throws SettingInvalidError if the passphrase is in an environment variable, which a running service can't read again
+ * @throws KeystoreLockedError, KeystoreInvalidError, AttesterMismatchError for a file that isn't a keystore of this
+ * deployment; the old passphrase then stays in use
  */
 export const rotatePassphrase = async (input: {
   readonly config: Pick<Config, 'passphrase'>
@@ -49,7 +47,7 @@ export const rotatePassphrase = async (input: {
   const next = nextPassphrasePath(path)
   if (!existsSync(next)) {
     makeKeyFile(next)
-    // Flush the passphrase to disk before the first keystore is encrypted with it.
+    // The passphrase must be on disk before the first keystore is encrypted with it.
     syncFolder(dirname(next))
   }
   const [oldPassphrase, passphrase] = [await readPassphraseFile(path), await readPassphraseFile(next)]

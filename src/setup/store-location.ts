@@ -1,5 +1,5 @@
-// Location of the store: the setting `store`, or a SQLite file in the data folder. The address may contain a password,
-// so it is a secret: it is read on use and never part of a message.
+// Location of the store: the setting `store`, or SQLite in the data folder. It may contain a password, so it is never
+// part of a message.
 import { existsSync, readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -20,13 +20,13 @@ const readSource = async (source: NonNullable<Config['store']>): Promise<{ name:
   }
 }
 
-/** Returns the location as display text. Null if the store is the file in the folder or doesn't exist yet. */
+/** Location for display; null if the store is in the folder or doesn't exist yet. */
 export const rememberedStore = ({ storePlace }: Pick<DataFolder, 'storePlace'>): string | null =>
   existsSync(storePlace) ? readFileSync(storePlace, 'utf8').trim() : null
 
 /**
- * Records the location of a store outside the data folder, without user and password. Without the record, a start or
- * command that lacks the setting would use the file in the folder. Call once the store is in use or has just been filled.
+ * Records the location without user and password. Otherwise, a start without the setting would use the folder's file.
+ * Call once the store is in use or filled.
  */
 export const rememberStore = async (
   folder: Pick<DataFolder, 'storePlace' | 'database'>,
@@ -40,10 +40,7 @@ export const rememberStore = async (
   if (rememberedStore(folder) !== place) await writePrivateFile(folder.storePlace, `${place}\n`)
 }
 
-/**
- * @throws SettingInvalidError that names the error without repeating the address; StoreUnusableError if the setting is
- * missing and the folder's store is elsewhere
- */
+/** @throws SettingInvalidError; StoreUnusableError if the setting is missing and the folder's store is elsewhere */
 export const locateStore = async (config: Pick<Config, 'store'>, folder: DataFolder): Promise<StoreTarget> => {
   if (config.store === null) {
     const place = rememberedStore(folder)
@@ -63,5 +60,5 @@ export const locateStore = async (config: Pick<Config, 'store'>, folder: DataFol
   }
 }
 
-/** Whether the location might contain a store. A command must not create a new deployment at a mistyped path. */
+/** A command must not create a new deployment at a mistyped path. */
 export const storeMayExist = (target: StoreTarget): boolean => target.kind === 'postgres' || existsSync(target.path)

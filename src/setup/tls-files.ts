@@ -1,5 +1,4 @@
-// Reads the listeners' certificates at the start of each process. Bun keeps a listener's first certificate, so only new
-// processes use new files.
+// Reads the listeners' certificates. Bun keeps a listener's first certificate, so only new processes use new files.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
@@ -8,7 +7,7 @@ import { isMissingFile, unreadableText } from '../lib/named-error.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
 
 export interface TlsOfListeners {
-  /** Null: the listener serves HTTP. */
+  /** Null for HTTP. */
   readonly api: ListenerTls | null
   readonly portal: ListenerTls | null
   readonly dashboard: ListenerTls | null
@@ -61,7 +60,7 @@ const readPair = (listener: string, certificatePath: string, keyPath: string): L
   return { cert, key }
 }
 
-/** @throws SettingInvalidError if a file is missing or invalid, or if key and certificate don't match */
+/** @throws SettingInvalidError if a file is missing or invalid, or key and certificate don't match */
 export const readListenerTls = ({ tlsCertificate, tlsKey }: TlsSettings): TlsOfListeners => ({
   api: readPair('api', tlsCertificate.api, tlsKey.api),
   portal: readPair('portal', tlsCertificate.portal, tlsKey.portal),
