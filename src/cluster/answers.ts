@@ -1,5 +1,4 @@
-// Collects metrics for a scrape, and figures for the live view, from all processes. The supervisor requests each
-// process's part and combines them.
+// Collects metrics and live figures from all processes.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import type { Timers } from '../lib/time.ts'
@@ -16,15 +15,13 @@ export interface ProcessAnswersOptions {
 
 type Question = Extract<FromProcess, { type: 'collect' | 'metrics' | 'look' | 'figures' }>
 
-/** Timeout for a process's metrics; a process that is too busy is omitted. */
+/** A process that is too busy to respond in time is omitted. */
 const COLLECT_MS = 1_000
 const LOOK_MS = 500
 
-// Merges the metrics of all processes. Each family appears once and each sample has a process label, so that counters
-// and histograms can be summed and gauges distinguished. Source:
+// Each family appears once, and each sample has a process label. Source:
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format.
 interface Family {
-  /** Lines with `# HELP` and `# TYPE`. */
   readonly comments: string[]
   readonly samples: string[]
 }
@@ -39,7 +36,7 @@ const labelled = (sample: string, process: number): string => {
   return `${name}{${labels === undefined || labels === '' ? own : `${own},${labels}`}} ${value}`
 }
 
-/** @param expositions texts in the exposition format, by process */
+/** @param expositions by process */
 export const mergeMetrics = (expositions: ReadonlyMap<number, string>): string => {
   const families = new Map<string, Family>()
   for (const [process, text] of [...expositions].sort(([a], [b]) => a - b)) {
@@ -66,7 +63,7 @@ export const createProcessAnswers = (options: ProcessAnswersOptions) => {
   const metrics = createRounds<string>(COLLECT_MS, after)
   const figures = createRounds<LiveReading | null>(LOOK_MS, after)
   let labelled = false
-  /** A single process needs no process label. After the number of processes has been above one, the label stays. */
+  /** One process needs no label. Once there were several, the label stays. */
   const several = (): boolean => {
     labelled ||= target().processes > 1
     return labelled

@@ -1,9 +1,9 @@
-// Starts and ends a helper process, which receives none of the service's secrets.
+// Helper process without the service's secrets.
 import { ownProcess } from '../program/entries.ts'
 import { sendToChild } from './send.ts'
 
 export interface BackgroundChildOptions<Message> {
-  /** Path of the entry file relative to the repository root, then its arguments. */
+  /** Entry file relative to the repository root, then arguments. */
   readonly commandLine: readonly [string, ...string[]]
   /** Favors a small heap over speed. */
   readonly isSmall?: true
@@ -15,11 +15,11 @@ export interface BackgroundChildOptions<Message> {
 export interface BackgroundChild<Order> {
   send(order: Order): void
   kill(): void
-  /** Sends a message that ends the process, and kills it after `withinMs`. */
+  /** Sends a message that ends the process; kills it after `withinMs`. */
   end(order: Order, withinMs: number): Promise<void>
 }
 
-/** The output of the process is discarded, because it may contain secrets. */
+/** Discards the output, which may contain secrets. */
 export const startBackgroundChild = <Message, Order>(
   options: BackgroundChildOptions<Message>,
 ): BackgroundChild<Order> => {

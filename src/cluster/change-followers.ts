@@ -1,4 +1,4 @@
-// Applies changes made in any process: invalidates caches, and loads new signing keys.
+// Applies changes made in any process: invalidates caches and loads new signing keys.
 
 import type { Clock } from '../lib/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
@@ -11,13 +11,13 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export interface ChangeFollower {
-  /** Loads the cached data; undefined if the part reads on demand. */
+  /** Undefined if the part reads on demand. */
   load?(): Promise<void>
-  /** Handles a change; ignores other topics. */
+  /** Ignores other topics. */
   followChange(change: Change): void
-  /** Must be called if changes may have been missed. */
+  /** Call after changes may have been missed. */
   resync(): void
-  /** Returns the monotonic milliseconds at which the oldest pending change was reported; null if none is pending. */
+  /** Monotonic ms at which the oldest pending change was reported; null if none is pending. */
   behindSinceMs?(): number | null
 }
 
@@ -29,19 +29,19 @@ export interface ChangeFollowers {
 }
 
 export interface FollowedChanges extends ChangeFeed {
-  /** Passes all further changes to this part and then loads it, so that no change in between is missed. */
+  /** Passes further changes to the part, then loads it, so that it misses none. */
   follow(follower: ChangeFollower): Promise<void>
 }
 
-/** Time after which an unapplied change ends the decisions of this process. */
+/** After this delay of a change, the process stops deciding. */
 const BEHIND_MAX_MS = 4_000
 
-/** Applies every change within one poll of the feed. Nothing else invalidates a cache. */
+/** Nothing else invalidates a cache. */
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
   const { catalog, authenticator, pool, attesters } = followed
   const followers: ChangeFollower[] = []
   let leaseUntilMs = Number.POSITIVE_INFINITY
-  /** Time at which the first read after the end of the lease completed; null while there is a lease. */
+  /** Time of the first complete read after the lease ended; null while there is a lease. */
   let resumedMs: number | null = null
 
   const isBehind = (momentMs: number): boolean =>
@@ -50,10 +50,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
       return sinceMs !== null && sinceMs <= momentMs
     })
 
-  /**
-   * Does not renew the lease while a part is behind. After the lease ends, decisions wait until all changes are
-   * applied.
-   */
+  /** No renewal while a part is behind. After the lease ends, decisions wait until all changes are applied. */
   const renewLease = (untilMs: number): void => {
     const nowMs = clock.monotonicMs()
     if (isBehind(nowMs - BEHIND_MAX_MS)) return
@@ -71,7 +68,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
     clock,
     onChange: (change) => {
       if (change.topic === 'attester') attesters.reload()
-      // Sessions change hundreds of times per second, and no policy target depends on a session or a list.
+      // Sessions change hundreds of times per second, and no target depends on a session or a list.
       else if (change.topic !== 'session' && change.topic !== 'list') {
         if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
         else catalog.invalidate(change)

@@ -1,11 +1,11 @@
-// Checks that the service can listen on the configured addresses before it writes anything.
+// Claims the listen addresses before the service writes anything.
 
 import { SettingInvalidError } from '../config/settings.ts'
 import type { ProcessRole } from '../domain/process-role.ts'
 import { errorCodeOf } from '../lib/named-error.ts'
 import type { ListenAddress } from '../server/listen-address.ts'
 
-/** Returns the address; port 0 becomes a free port. @throws SettingInvalidError */
+/** Port 0 becomes a free port. @throws SettingInvalidError */
 const claimListenAddress = (setting: string, { hostname, port }: ListenAddress): ListenAddress => {
   try {
     const probe = Bun.listen({ hostname, port, exclusive: true, socket: { data: () => undefined } })
@@ -26,12 +26,12 @@ export interface ListenAddresses {
 }
 
 export interface WantedAddresses extends ListenAddresses {
-  /** An address if metrics have a separate listener. */
+  /** An address for a separate metrics listener. */
   readonly metricsListen: ListenAddress | 'api' | null
   readonly serve: ReadonlySet<ProcessRole>
 }
 
-/** Claims all addresses that the roles of the service need, like claimListenAddress. @throws SettingInvalidError */
+/** @throws SettingInvalidError */
 export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses => {
   const claimed = new Map<string, string>()
   const claim = (setting: string, address: ListenAddress): ListenAddress => {

@@ -1,5 +1,4 @@
-// Records the outcome of requests that this node did not finish answering. Until then, other nodes reject a retry
-// (invariant 3).
+// Records the outcome of requests that this node didn't finish. Until then, other nodes reject a retry (invariant 3).
 import { type Clock, createHeldClock, type Timers } from '../lib/time.ts'
 import { KEEP_SLACK_SECONDS, type NodeMemory } from '../server/idempotency.ts'
 import type { IdempotencyTable, UnansweredClaim } from '../store/idempotency.ts'
@@ -8,7 +7,7 @@ export interface ClaimTellerDependencies {
   readonly memory: NodeMemory
   readonly claims: Pick<IdempotencyTable, 'listUnanswered' | 'complete' | 'release'>
   readonly clock: Clock
-  /** Lifetime of a claim: longer than any process can spend on its request. */
+  /** Longer than any process can work on the claim's request. */
   readonly claimSeconds: number
   readonly after: Timers['after']
   readonly onError: (error: unknown) => void
@@ -21,14 +20,14 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
   const { memory, claims, clock, claimSeconds, after, onError } = dependencies
   const claimMs = claimSeconds * 1000
   const startedMs = clock.monotonicMs()
-  /** Time by which a claim must have expired to ensure that no process of this node still works on it. */
+  /** Claims that expired before this have no process working on them. */
   const endedBySeconds = createHeldClock(clock, claimMs)
-  /** True if all claims from before this process started have expired. */
+  /** Whether claims from before this start have expired. */
   const isPastFirstClaims = (): boolean => clock.monotonicMs() - startedMs >= claimMs
   /** Uuids without a record, whose claims are released later. */
   const undecided = new Set<string>()
 
-  /** Nothing is signed under these claims any longer. If a retry has taken over a claim, it keeps it. */
+  /** Nothing more is signed under these claims. A retry that took over a claim keeps it. */
   const tell = async ({ claim, uuidSinceSeconds }: UnansweredClaim): Promise<void> => {
     const recalled = await memory.recall({
       organizationId: claim.organizationId,
@@ -39,16 +38,16 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
       const { body, keepSeconds } = recalled.answer
       await claims.complete(claim, { status: 200, body }, clock.unixSeconds() + keepSeconds + KEEP_SLACK_SECONDS)
     } else if (!isPastFirstClaims()) {
-      // An older process may still work on a claim from before this process started to read the clocks.
+      // A process from before this start may still work on the claim.
       undecided.add(claim.uuid)
     } else {
-      // Either nothing was signed or the signature has expired, so the next request with this key is a new one.
+      // Nothing was signed, or the signature has expired: the next request with this key is a new one.
       await claims.release(claim)
       undecided.delete(claim.uuid)
     }
   }
 
-  /** Settles up to a hundred claims. Rejects if the store or the log can't be read. */
+  /** Settles up to a hundred claims. Rejects if the store or log can't be read. */
   const pass = async (): Promise<void> => {
     const maySettle = ({ claim }: UnansweredClaim): boolean => !undecided.has(claim.uuid) || isPastFirstClaims()
     const listed = await claims.listUnanswered(memory.node, endedBySeconds(), BATCH + undecided.size)

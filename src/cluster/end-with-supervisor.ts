@@ -1,5 +1,5 @@
-// Ends a supervised process with its supervisor. Linux kills it even if its main thread hangs (prctl(2),
-// PR_SET_PDEATHSIG); other systems rely on the closed channel.
+// Ends a process with its supervisor. Linux kills it even if it hangs (prctl(2), PR_SET_PDEATHSIG); other systems rely
+// on the closed channel.
 import { dlopen } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import type { Logger } from '../telemetry/log.ts'
@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/log.ts'
 const PR_SET_PDEATHSIG = 1
 const SIGKILL = 9
 
-/** Absolute path of this process's C library (GNU or musl): Bun also searches the working directory for a bare name. */
+/** Absolute path of the C library (GNU or musl): for a bare name, Bun also searches the working directory. */
 const libraryPath = (): string | null =>
   /\s(\/\S+\/(?:libc\.so\.6|ld-musl-[^/\s]+\.so\.1))$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] ?? null
 
@@ -23,7 +23,6 @@ export interface OrphanableProcess {
   on(event: 'disconnect', listener: () => void): unknown
 }
 
-/** @param supervisorPid id of the process that started this process */
 export const endWithSupervisor = (
   host: OrphanableProcess,
   supervisorPid: number,
@@ -34,13 +33,13 @@ export const endWithSupervisor = (
     log.error('the supervisor ended: ending this process')
     end()
   }
-  // If the channel closed earlier, Bun emits the event as soon as there is a listener.
+  // If the channel closed earlier, Bun emits the event once there is a listener.
   host.on('disconnect', endOrphaned)
   try {
     dieWithParent()
   } catch (error) {
     log.warn('the system does not end this process with its supervisor; the process monitors its supervisor', { error })
   }
-  // The supervisor may have ended before the request to Linux; the parent is then another process.
+  // The supervisor may have ended before; the parent is then another process.
   if (host.ppid !== supervisorPid) endOrphaned()
 }

@@ -1,5 +1,5 @@
-// Runs the service as several processes behind one port. With several processes, this process only supervises and opens
-// no listener, store or key. A single process serves and supervises processes requested later.
+// Runs the service as several processes behind one port, with a supervisor that opens no listener, store or key. A
+// single process supervises itself and later ones.
 import type { Config } from '../config/config.ts'
 import { PROCESSES_MAX } from '../config/process-plan.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -18,10 +18,10 @@ import type { ProcessListener, SupervisedProcess } from './place.ts'
 import { createProcessSupervisor, type ProcessSupervisor } from './process-supervisor.ts'
 import { sendToChild } from './send.ts'
 
-/** Added to the deadline, because a stop does more than answer the requests in flight. */
+/** Added to the deadline, because a stop does more than finish requests. */
 const STOP_SLACK_MS = 15_000
 
-/** Only Linux distributes connections fairly between listeners on a shared port. */
+/** Only Linux distributes connections fairly on a shared port. */
 export const CAN_SHARE_PORT = process.platform === 'linux'
 
 type Listen = Pick<ProcessAssignment, 'apiListen' | 'portalListen' | 'dashboardListen'>
@@ -71,14 +71,14 @@ const supervisorOptions = (config: Config, log: Logger) => ({
   target: { processes: config.processes, workers: config.workers },
   processesMax: CAN_SHARE_PORT ? PROCESSES_MAX : 1,
   stopMs: config.deadlineMs + STOP_SLACK_MS,
-  // If all children are dead, only the restart timer keeps the supervisor's process alive.
+  // If all children are dead, only the restart timer keeps this process alive.
   after: lastingTimers.after,
   monotonicMs: systemClock.monotonicMs,
   unixMs: Date.now,
   log,
 })
 
-/** Claims the addresses and the data folder. @throws SettingInvalidError, StoreUnusableError */
+/** @throws SettingInvalidError, StoreUnusableError */
 export const superviseProcesses = (config: Config, log: Logger): ProcessSupervisor => {
   if (!CAN_SHARE_PORT) {
     throw new SettingInvalidError(
@@ -108,7 +108,7 @@ export const superviseProcesses = (config: Config, log: Logger): ProcessSupervis
   }
 }
 
-/** Creates the supervisor's entry for its own process. Messages to itself arrive in a later turn. */
+/** Entry for the supervisor's own process. Messages to itself arrive in a later turn. */
 const createOwnPlace = (assignment: ProcessAssignment) => {
   let hear: (message: ToProcess) => void = () => undefined
   let listener: ProcessListener | null = null
@@ -145,11 +145,11 @@ const createOwnPlace = (assignment: ProcessAssignment) => {
 }
 
 export interface HostProcess {
-  /** Link of this process, which is the first of possibly several. */
+  /** Link of this process, the first of possibly several. */
   readonly link: ProcessLink
-  /** Must be called before anything can request a stop. */
+  /** Call before anything can request a stop. */
   stopWith(stopService: () => Promise<void>): void
-  /** Stops the other processes and this process's service. */
+  /** Stops the other processes and this service. */
   stop(): Promise<void>
 }
 

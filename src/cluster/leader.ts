@@ -1,6 +1,5 @@
-// Runs the tasks that one process performs for the deployment. A role's leader holds its lease in the store. It trusts
-// a renewal for 4 s from before the request. Another process takes over only after the lease has not changed for 5.5 s.
-// Both use monotonic clocks.
+// Tasks that one process performs for the deployment. A role's leader holds a lease in the store and trusts a renewal
+// for 4 s from its request. Others take over after 5.5 s without a change. Both use monotonic clocks.
 import { DetailedError, NamedError } from '../lib/named-error.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -10,31 +9,30 @@ import type { LeaderLease, LeaderLeaseTable } from '../store/leader-lease.ts'
 export interface LeaderTask {
   readonly name: string
   start(lead: Lead): void
-  /** Resolves when no work of the task is in flight. The leader waits at most STOP_LIMIT_MS. */
+  /** Resolves when the task has no work in flight; awaited for at most STOP_LIMIT_MS. */
   stop(): Promise<void>
 }
 
-/** Lease from the perspective of a task. */
 export interface Lead {
-  /** Must be checked before each write. */
+  /** Check before each write. */
   leads(): boolean
-  /** Checks within a transaction: if true, no other process leads before the transaction ends. */
+  /** If true, no other process leads before the transaction ends. */
   holds(transaction: Transaction): Promise<boolean>
 }
 
-/** A task did not stop in time. Its lease has already ended, so it writes nothing more. */
+/** The task didn't stop in time. Its lease has ended, so it writes nothing more. */
 export class LeaderTaskTimeoutError extends DetailedError {
   constructor(name: string) {
     super(`the task ${name} did not stop in time`)
   }
 }
 
-/** Another process now leads and continues the work. */
+/** Another process leads and continues the work. */
 export class LeadLostError extends NamedError {
   readonly detail = 'another process has taken over this task'
 }
 
-/** Calls throw after the lead is lost. */
+/** Calls throw once the lead is lost. */
 export const whileLeading =
   <Arguments extends readonly unknown[], Result>(
     { leads }: Pick<Lead, 'leads'>,
@@ -52,23 +50,23 @@ export interface LeaderDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
   readonly onChange?: (leads: boolean, term: number) => void
-  /** Called if the lease could not be read or renewed, or a task could not be started or stopped. */
+  /** Called if the lease can't be read or renewed, or a task can't start or stop. */
   readonly onError: (error: unknown) => void
 }
 
 export interface Leader extends Lead {
-  /** Returns the last known holder's id; null if there is no holder. */
+  /** Last known holder; null for none. */
   holder(): string | null
-  /** Checks once, and then every two seconds. Resolves after the first check, regardless of its result. */
+  /** Checks at once, then every two seconds. Resolves after the first check, whatever its result. */
   start(): Promise<void>
   look(): Promise<void>
   stop(): Promise<void>
 }
 
 const LOOK_MS = 2_000
-/** Time for which a renewal is trusted; two consecutive renewals may fail. */
+/** Two consecutive renewals may fail. */
 export const TRUSTED_MS = 4_000
-/** Time without a renewal after which the lease may be taken over, within 8 s of the last renewal. */
+/** The lease is taken over within 8 s of the last renewal. */
 const TAKEN_OVER_MS = 5_500
 const RETRY_MS = 500
 /** Longer than one delivery or request of a task. */
@@ -92,7 +90,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
 
   const leads = (): boolean => term !== null && clock.monotonicMs() < trustedUntilMs
 
-  /** The lead of one term: work that is left from an earlier term never writes in a later one. */
+  /** One term: work left over from an earlier term never writes in a later one. */
   const leadOf = (own: () => number | null): Lead => {
     const isHeld = (): boolean => term === own() && leads()
     return {
@@ -127,7 +125,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     atWork = atWork.then(endTasks)
   }
 
-  /** @param sentMs time before the request was sent to the store */
+  /** @param sentMs time before the request was sent */
   const trust = (sentMs: number): void => {
     trustedUntilMs = sentMs + TRUSTED_MS
     cancelEnd()
@@ -136,7 +134,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     })
   }
 
-  /** Starts a task. A task that fails to start doesn't prevent the others, and is stopped like them. */
+  /** A failed start doesn't prevent other tasks; the failed task is stopped like them. */
   const begin = (leaderTask: LeaderTask, lead: Lead): void => {
     try {
       leaderTask.start(lead)
@@ -146,16 +144,14 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   }
 
   const gain = (won: LeaderLease, sentMs: number): void => {
-    // The response took longer than the lease may be trusted. This process still holds the lease, and takes it again at
-    // the next check.
+    // The response took longer than the lease is trusted. The next check takes the lease again.
     if (clock.monotonicMs() >= sentMs + TRUSTED_MS) return
     term = won.term
     watched = null
     trust(sentMs)
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
-      // Stopping the tasks of an earlier term may have taken long; if the lease was lost in the meantime, none is
-      // started.
+      // Stopping earlier tasks may have taken long; the lease may be lost.
       const lead = leadOf(() => won.term)
       if (lead.leads()) for (const leaderTask of leaderTasks) begin(leaderTask, lead)
     })
@@ -166,7 +162,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     const renewed = await lease.renew(id, held)
     if (term !== held) return
     if (renewed) trust(sentMs)
-    // The renewal was too late for this term, even if no other process took the lease: start again with a check.
+    // Too late for this term, even if nobody took the lease.
     if (!renewed || !leads()) lose()
   }
 

@@ -1,4 +1,4 @@
-// Watches the lease of a role that this process doesn't serve, to report that no process runs its tasks.
+// Watches the lease of a role that this process doesn't serve, to report that nobody runs its tasks.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LeaderLease, LeaderLeaseTable } from '../store/leader-lease.ts'
 
@@ -6,20 +6,19 @@ export interface LeaseWatchDependencies {
   readonly lease: Pick<LeaderLeaseTable, 'read'>
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Called each time the lease has had no holder for ABANDONED_MS. */
+  /** Called whenever the lease has had no holder for ABANDONED_MS. */
   readonly onAbandoned: () => void
   readonly onError: (error: unknown) => void
 }
 
 export interface LeaseWatch {
-  /** Returns whether the lease has had no holder for ABANDONED_MS. */
   isAbandoned(): boolean
   start(): Promise<void>
   stop(): void
 }
 
 const LOOK_MS = 2_000
-/** Exceeds the duration of a restart of the lease's holder, or of all processes of the role. */
+/** Longer than a restart of all processes of the role. */
 export const ABANDONED_MS = 60_000
 
 export const createLeaseWatch = ({ lease, clock, after, onAbandoned, onError }: LeaseWatchDependencies): LeaseWatch => {

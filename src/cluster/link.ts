@@ -1,4 +1,3 @@
-// Link of a supervised process to its supervisor.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessControl, ProcessesLook } from '../admin/live/processes.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
@@ -14,10 +13,10 @@ export interface AnsweringProcess {
 export interface ProcessLink {
   readonly assignment: ProcessAssignment
   ready(): void
-  /** Returns the metrics of all processes, or only this one's if the supervisor doesn't respond in time. */
+  /** Metrics of all processes; only this one's if the supervisor doesn't respond in time. */
   collectMetrics(own: () => Promise<string>): Promise<string>
   answerWith(own: AnsweringProcess): void
-  /** Reads the state of all processes and sets their number. */
+  /** Reads the state of all processes, and sets their number. */
   readonly control: ProcessControl
 }
 
@@ -42,7 +41,7 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
   const send = (message: FromProcess): void => void host.send?.(message)
 
   const report = async (id: number): Promise<void> => {
-    // If the metrics fail, the supervisor continues without them.
+    // The supervisor continues without failed metrics.
     const own = await (process?.metrics() ?? Promise.resolve('')).catch(() => '')
     send({ type: 'metrics', id, text: own })
   }
@@ -81,8 +80,7 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
         waiting.delete(id)
         reject(new DependencyUnavailableError('the process supervisor did not answer'))
       }
-      // Wait in two halves: after this process was blocked, timers fire before responses that have already arrived are
-      // read.
+      // In two halves: after a blocked main thread, timers fire before waiting responses are read.
       let cancel = after(ANSWER_WITHIN_MS / 2, () => {
         cancel = after(ANSWER_WITHIN_MS / 2, giveUp)
       })

@@ -1,14 +1,14 @@
-// Counts the live processes of the deployment. Each increments its beat in the store every two seconds; a process with
-// an unchanged beat is gone.
+// Live processes of the deployment. Each increments its beat in the store every two seconds; without a new beat, it is
+// gone.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
 
-// Time that the processes of a deployment share without comparing wall clocks. Each advances the latest value written
-// by any process with its own monotonic clock. Shared time never goes back and never runs faster than real time.
+// Time shared by processes without comparing wall clocks. Each advances the latest written value with its own monotonic
+// clock, so shared time never goes back and never runs fast.
 interface SharedTime {
-  /** Whole milliseconds since an arbitrary moment. */
+  /** Since an arbitrary moment. */
   nowMs(): number
-  /** Adopts the time of another process if it is later. */
+  /** Adopts a later time of another process. */
   see(ms: number): void
 }
 
@@ -34,30 +34,30 @@ export interface ProcessRegistryDependencies {
 }
 
 export interface ProcessRegistry {
-  /** Number of live processes including this one, at the last successful beat. */
+  /** Live processes including this one, at the last successful beat. */
   count(): number
-  /** Ids of the live processes, including this one. */
+  /** Includes this process. */
   living(): readonly string[]
   /** Registers this process and reads the others. Rejects if the store is unavailable. */
   start(): Promise<void>
   beat(): Promise<void>
-  /** Removes the rows of processes that ended long ago; called only by the leader. */
+  /** Removes rows of processes that ended long ago; called only by the leader. */
   sweep(): Promise<void>
   stop(): Promise<void>
 }
 
 export const BEAT_MS = 2_000
-/** Interval at which a new process reads the others' beats until each has changed. */
+/** A new process reads the others' beats this often until each has changed. */
 const LISTEN_MS = 100
 const LISTENS = Math.ceil(BEAT_MS / LISTEN_MS) + 2
-/** Time after which a process without a new beat doesn't count; slightly more than three beats. */
+/** Slightly more than three beats. */
 export const GONE_MS = 7_000
-/** Time after which the row of an ended process is removed. */
+/** After this, the row of an ended process is removed. */
 const FORGOTTEN_MS = 60_000
 
 interface Seen {
   readonly beat: number
-  /** Time at which this beat was first read. */
+  /** When this beat was first read. */
   readonly atMs: number
 }
 
@@ -140,7 +140,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
       stopped = true
       cancel?.()
       cancelListening?.()
-      // A beat in flight would recreate the row.
+      // A beat in flight would create the row again.
       await current?.catch(() => undefined)
       await table.remove(id, null)
     },

@@ -5,12 +5,12 @@ export type FromProcess =
   | { readonly type: 'ready' }
   | { readonly type: 'collect'; readonly id: number }
   | { readonly type: 'pong' }
-  /** The process's own metrics, as requested by `report`. */
+  /** Own metrics, requested by `report`. */
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
   | { readonly type: 'look'; readonly id: number }
-  /** Sets the number of processes. Same response as for `look`. */
+  /** Same response as for `look`. */
   | { readonly type: 'resize'; readonly id: number; readonly target: ProcessTarget }
-  /** The process's own figures, as requested by `show`; null before it has any. */
+  /** Own figures, requested by `show`; null before there are any. */
   | { readonly type: 'figures'; readonly id: number; readonly reading: LiveReading | null }
 
 export type ToProcess =
@@ -21,16 +21,16 @@ export type ToProcess =
   | { readonly type: 'looked'; readonly id: number; readonly look: ProcessesLook }
   | { readonly type: 'workers'; readonly workers: number }
 
-/** Assignment for a new process. The process with index 0 also serves the pages. */
+/** The process with index 0 also serves the pages. */
 export interface ProcessAssignment {
   readonly index: number
   readonly supervisorPid: number
   readonly workers: number
-  /** Shared listen address of all processes, with its port. */
+  /** Listen address, with port, that all processes share. */
   readonly apiListen: string
   readonly portalListen: string
   readonly dashboardListen: string
 }
 
-/** Environment variable that contains an assignment. It isn't a setting. */
+/** Environment variable with the assignment; not a setting. */
 export const ASSIGNMENT_VARIABLE = 'SUPERVISED_PROCESS'

@@ -1,5 +1,4 @@
-// Numbers configured by an organization's short name and read by its id: queue weight, and maximum attestations in
-// flight.
+// Numbers configured by an organization's short name and read by its id: queue weight, maximum attestations in flight.
 
 import type { Config } from '../config/config.ts'
 import { ALL_OTHERS } from '../config/setting-values.ts'
@@ -11,7 +10,7 @@ export interface OrganizationNumbers {
   /** @throws StoreUnavailableError */
   load(): Promise<void>
   of(organizationId: string): number
-  /** Handles changes with the topic `organization`, and ignores others. */
+  /** Ignores topics other than `organization`. */
   followChange(change: Pick<Change, 'topic'>): void
   resync(): void
 }
@@ -19,10 +18,10 @@ export interface OrganizationNumbers {
 export interface OrganizationNumbersOptions {
   readonly organizations: Pick<Store['organizations'], 'list'>
   readonly bySlug: ReadonlyMap<string, number>
-  /** Number for other organizations, if the configuration doesn't define one. */
+  /** For organizations that aren't configured. */
   readonly fallback: number
   readonly onError: (error: unknown) => void
-  /** Called with short names that don't belong to an organization (yet). */
+  /** Called with short names that don't belong to an organization, or not yet. */
   readonly onUnknown: (slugs: readonly string[]) => void
 }
 
@@ -40,7 +39,7 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
     const unknown = named.filter((slug) => !all.some((organization) => organization.slug === slug))
     if (unknown.length > 0) onUnknown(unknown)
   }
-  /** Loads run one after another, so that an older result never replaces a newer one. */
+  /** Sequential, so that an older result never replaces a newer one. */
   const load = (): Promise<void> => {
     const loading = last.then(read)
     last = loading.catch(() => undefined)
@@ -59,13 +58,12 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
   }
 }
 
-/** Configured limits of each organization under load: queue weight, and maximum attestations in flight. */
 interface OrganizationShares {
   /** Must be loaded and receive all changes. */
   readonly followers: readonly OrganizationNumbers[]
-  /** Undefined if all organizations have the same weight. */
+  /** Undefined if all have the same weight. */
   readonly weightOf: ((organizationId: string) => number) | undefined
-  /** Returns Infinity for an organization without a limit; null if no organization has one. */
+  /** Infinity for an organization without a limit; null if none has one. */
   readonly capOf: ((organizationId: string) => number) | null
 }
 

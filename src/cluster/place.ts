@@ -1,19 +1,19 @@
-// Position in a supervisor's list of processes, and the process in it.
+// A supervisor's entry for a process.
 import type { ProcessControl, ProcessState } from '../admin/live/processes.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 
 export interface SupervisedProcess {
   readonly pid: number
-  /** Marks the supervisor's own process, which isn't pinged: if it hangs, so does the supervisor. */
+  /** Not pinged: if it hangs, so does the supervisor. */
   readonly own?: true
-  /** Never throws: a process that is ending doesn't receive the message. */
+  /** Never throws; an ending process doesn't receive the message. */
   send(message: ToProcess): void
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
 export interface ProcessListener {
   readonly onMessage: (message: FromProcess) => void
-  /** Called once, when the process has ended; the code is null after a signal. */
+  /** Called once; the code is null after a signal. */
   readonly onExit: (exitCode: number | null) => void
 }
 
@@ -26,9 +26,9 @@ export interface Place {
   ready: boolean
   readySinceMs: number
   failures: number
-  /** Number of pings since its last message. */
+  /** Pings since its last message. */
   silentPings: number
-  /** True while it is being stopped on purpose. */
+  /** Whether it is being stopped on purpose. */
   leaving: boolean
   onReady: (() => void)[]
   onExit: ((exitCode: number | null) => void)[]
@@ -56,18 +56,14 @@ export const stateOf = ({ process, leaving, ready }: Place): ProcessState => {
   return ready ? 'ready' : 'starting'
 }
 
-/** Role of a process among the processes of a deployment, assigned at its start. */
 export interface ServicePlace {
-  /** Index, starting at 0. The first process also serves the pages. */
+  /** Starts at 0. The first process also serves the pages. */
   readonly index: number
-  /**
-   * Whether other processes may listen on the same address. The supervisor has then claimed the address and locked the
-   * data folder.
-   */
+  /** Whether other processes listen on the same address, which the supervisor has claimed with the data folder. */
   readonly shared: boolean
-  /** Collects the metrics of all processes. `own` reads this process's metrics. */
+  /** Metrics of all processes. @param own reads this process's metrics */
   readonly collectMetrics: (own: () => Promise<string>) => Promise<string>
   readonly control: ProcessControl
-  /** Trial of a restored backup: makes no outgoing calls, and runs no leader task except building the log's tree. */
+  /** Trial of a restored backup: no outgoing calls, and no leader task except for the log's tree. */
   readonly isTrial?: boolean
 }

@@ -1,4 +1,4 @@
-// Starts, restarts and replaces several processes behind one port. The first starts alone, because it initializes the
+// Starts, restarts and replaces processes behind one port. The first starts alone, because it initializes the
 // deployment.
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import { NamedError } from '../lib/named-error.ts'
@@ -12,7 +12,7 @@ export interface ProcessSupervisorOptions {
   readonly target: ProcessTarget
   readonly processesMax: number
   readonly spawn: (index: number, listener: ProcessListener, workers: number) => SupervisedProcess
-  /** Time after which a stopping process is killed. */
+  /** After this, a stopping process is killed. */
   readonly stopMs: number
   readonly after: Timers['after']
   readonly monotonicMs: () => number
@@ -21,18 +21,15 @@ export interface ProcessSupervisorOptions {
 }
 
 export interface ProcessSupervisor {
-  /**
-   * Resolves to true when all processes listen, and to false if they were stopped before. @throws ProcessStartError if
-   * a process ends instead
-   */
+  /** True when all listen; false if stopped before. @throws ProcessStartError if a process ends instead */
   start(): Promise<boolean>
-  /** Replaces the processes one after another. Resolves to false if a new process did not become ready. */
+  /** One after another. Resolves to false if a new process doesn't become ready. */
   replaceAll(): Promise<boolean>
   stop(): Promise<void>
   ready(): number
 }
 
-/** A process ended before it was ready, and has logged the reason. */
+/** The process ended before it was ready, and has logged why. */
 export class ProcessStartError extends NamedError {
   readonly exitCode: number
   constructor(index: number, exitCode: number | null) {
@@ -43,22 +40,19 @@ export class ProcessStartError extends NamedError {
 
 const BACKOFF_MS = 100
 const BACKOFF_MAX_MS = 5_000
-/** If a process was ready for this long, its end counts as a new problem. */
+/** The end of a process that was ready for this long is a new problem. */
 const SETTLED_MS = 30_000
 const PING_MS = 1_000
-/**
- * Number of unanswered pings after which a process is replaced. Suspending the process group also suspends the
- * supervisor, so pings are counted instead of time.
- */
+/** Unanswered pings, not time, because suspending the process group also suspends the supervisor. */
 const SILENT_PINGS = 10
-/** Limit for a starting process: the first start creates keys. */
+/** Higher, because the first start creates keys. */
 const SILENT_PINGS_AT_START = 120
 
 export const createProcessSupervisor = (options: ProcessSupervisorOptions): ProcessSupervisor => {
   const { spawn, stopMs, after, monotonicMs, unixMs, log } = options
   let target = options.target
   let stopping = false
-  /** Allows only one change of the processes at a time. */
+  /** Only one change of the processes runs at a time. */
   let changing: Promise<boolean> = Promise.resolve(true)
 
   let places: readonly Place[] = Array.from({ length: target.processes }, (_, index) => newPlace(index))
@@ -96,7 +90,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     }
   }
 
-  /** A suspended process, or one that loops in native code, still receives connections and answers none. */
+  /** A suspended process, or one in a native loop, still receives connections but answers none. */
   const checkOn = (place: Place): void => {
     const { process, ready, leaving } = place
     if (process === null || process.own === true || leaving) return
@@ -137,13 +131,13 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     try {
       place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit }, place.workers)
     } catch (error) {
-      // Memory is exhausted or no process can be created: handled like a process that ends immediately.
+      // Out of memory or processes: handled like a process that ends at once.
       log.error('could not start a process', { process: place.index, error })
       onExit(null)
     }
   }
 
-  /** Resolves to null when the process is ready, or to its exit code if it ended. */
+  /** Null when ready; the exit code if it ended. */
   const startAndWait = (place: Place): Promise<{ readonly exitCode: number | null } | null> =>
     new Promise((resolve) => {
       const exited = (exitCode: number | null): void => resolve({ exitCode })

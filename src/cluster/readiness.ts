@@ -3,9 +3,9 @@ import type { ChangeFeed } from '../store/change-feed.ts'
 
 export interface SigningReadiness {
   workers(): number
-  /** Returns false while every key of a kind is missing in this process. */
+  /** False while this process lacks every key of a kind. */
   hasKeys(): boolean
-  /** Returns false while the decision log rejects records. */
+  /** False while the decision log rejects records. */
   isLogHealthy(): boolean
 }
 
@@ -27,7 +27,7 @@ export const createReadiness =
       () => true,
       () => false,
     )
-    // If the attesters can't be read, the store is down and the state of the keys is unknown.
+    // If this fails, the store is down, and the state of the keys unknown.
     const active = await store.attesters.list().then(
       (attesters) => attesters.some(({ status }) => status === 'active'),
       () => null,

@@ -1,4 +1,4 @@
-// Reads the figures of one process for the live view: its counters and its current state.
+// Figures of one process for the live view.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LiveReading } from '../admin/live/point.ts'
 import { DECISION_PATHS } from '../attestation/paths.ts'
@@ -21,7 +21,7 @@ export interface ProcessReading {
 }
 
 const EVENT_LOOP_RESOLUTION_MS = 20
-/** Minimum interval that the event loop figures cover, regardless of the read frequency. */
+/** Minimum interval covered by the event loop figures, however often they are read. */
 const EVENT_LOOP_INTERVAL_MS = 900
 const NANOSECONDS_PER_MS = 1e6
 const MICROSECONDS_PER_SECOND = 1e6
@@ -35,7 +35,7 @@ export const createProcessReading = (dependencies: ProcessReadingDependencies): 
   const eventLoop = (): LiveReading['eventLoop'] => {
     if (clock.monotonicMs() - sinceMs < EVENT_LOOP_INTERVAL_MS) return figures
     sinceMs = clock.monotonicMs()
-    // Nothing was measured: null, because zeros would look like measured values.
+    // Null, because zeros would look like measured values.
     figures =
       delay.count === 0
         ? null

@@ -3,12 +3,12 @@ import type { Lead, LeaderTask } from './leader.ts'
 
 export interface RepeatedTaskOptions {
   readonly name: string
-  /** Milliseconds from the start of the task to the first run. Defaults to 0. */
+  /** Until the first run. Defaults to 0. */
   readonly firstMs?: number
-  /** Milliseconds from the end of a run to the next run. */
+  /** From the end of a run to the next. */
   readonly intervalMs: number
   readonly after: Timers['after']
-  /** Receives a lead that is also lost when the task stops. */
+  /** The lead is also lost when the task stops. */
   readonly work: (lead: Lead) => Promise<void>
   readonly onError: (error: unknown) => void
 }

@@ -1,15 +1,15 @@
-// Sends one request to several processes. A round ends when all have responded or ended, or at the timeout.
+// Sends a request to several processes. A round ends when all have responded or ended, or at the timeout.
 import type { Timers } from '../lib/time.ts'
 
 export interface Rounds<Answer> {
-  /** @param ask sends the request with this round's id @param over receives the responses by process */
+  /** @param ask sends the request with this id @param over receives the responses by process */
   begin(
     indexes: readonly number[],
     ask: (id: number) => void,
     over: (answers: ReadonlyMap<number, Answer>) => void,
   ): void
   take(id: number, index: number, answer: Answer): void
-  /** Must be called when a process has ended, because it won't respond. */
+  /** Call when a process has ended, because it won't respond. */
   drop(index: number): void
 }
 

@@ -1,5 +1,4 @@
-// Sends a message to a child process that may be ending: a write to a closed channel throws, and would end the
-// supervisor in a timer.
+// A write to the closed channel of an ending process throws, and would end the supervisor in a timer.
 
 /** Drops the message if the child is ending. */
 export const sendToChild = (child: Pick<Bun.Subprocess, 'send'>, message: unknown): void => {
