@@ -1,4 +1,4 @@
-// Child processes of the admin API: the decision index, and one process per task.
+// Child processes of the admin API: the decision index, and one per task.
 
 import type { IndexQuestion, IndexReply } from '../../workers/index/decision-index-protocol.ts'
 import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'

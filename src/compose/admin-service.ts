@@ -1,5 +1,4 @@
-// Builds the admin API from the store, the pool, the metrics, the log, and its child processes. The composition root
-// calls it and owns all of them.
+// Builds the admin API with its child processes.
 import { createChallenges } from '../admin/accounts/challenges.ts'
 import { createCookies } from '../admin/accounts/cookie.ts'
 import { keepLastKeys } from '../admin/accounts/derived-key.ts'
@@ -69,7 +68,7 @@ interface AdminDependencies {
   readonly provided: readonly ProvidedService[]
   readonly operations: Required<ModuleOperations>
   readonly without: readonly string[]
-  /** Returns the disabled module that provides an operation, or null. */
+  /** Name of the disabled module that provides an operation; null for none. */
   readonly findLeftOut: (method: string, path: string) => Promise<string | null>
   readonly notifyChanges: Services['notifyChanges']
   readonly processes: ProcessControl
@@ -83,7 +82,7 @@ interface AdminDependencies {
   readonly decisions: DecisionSearch
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
-  /** Identifies this process as the executor of a task, across all machines. */
+  /** Identifies this process as a task's executor, across machines. */
   readonly sharing: Pick<Sharing, 'processId' | 'failInterruptedTasks'>
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
@@ -93,7 +92,7 @@ interface AdminDependencies {
   readonly report: (error: unknown, requestId: string) => void
   readonly version: string
   readonly signer: string
-  /** Public URLs, without a trailing slash. */
+  /** Public, without a trailing slash. */
   readonly urls: { readonly api: string; readonly dashboard: string }
 }
 
@@ -102,14 +101,14 @@ export interface Admin {
   /** Link for the first account; null if an account exists. */
   readonly welcome: NewLink | null
   readonly streams: { size(): number }
-  /** Ends the event streams, which would prevent the listener from stopping. */
+  /** Ends the event streams, which would keep the listener from stopping. */
   endStreams(): void
   stop(): Promise<void>
 }
 
 const LIVE_TICK_MS = 1_000
 
-/** Replaces each service that needs attester keys, in a process that does not serve attestations. */
+/** For services that need attester keys, in a process that doesn't serve attestations. */
 const refuse = (): Promise<never> => Promise.reject(new RoleNotServedError('attestation'))
 
 const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl: string): Promise<NewLink | null> =>
@@ -159,7 +158,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
 
   const routes = adminRoutes(dependencies.operations.routes)
   const ofModules = dependencies.operations.services({ store, clock, evidence: async () => identity.evidence })
-  // Built on first use, because the reference is rarely read.
+  // On first use, because the reference is rarely read.
   const documents = {
     admin: once(() => adminDocument(routes, version, origins.secure)),
     attestation: once(() => attestationDocument(version, urls.api)),

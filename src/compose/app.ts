@@ -1,5 +1,5 @@
-// API listener with the attestation API, the identity API and the operator endpoints. Metrics may have a separate
-// listener, so that monitoring can reach only them.
+// API listener: attestation API, identity API and operator endpoints. A separate metrics listener lets monitoring reach
+// only metrics.
 import { Elysia } from 'elysia'
 import { type AttestationEndpoints, attestationRoutes } from '../attestation/endpoint.ts'
 import type { ErrorCode } from '../domain/errors.ts'
@@ -23,10 +23,10 @@ export interface AppOptions
   /** Null if this process doesn't serve the identity API. */
   readonly identity: (IdentityEndpoints & ProviderEndpoints) | null
   readonly operations: OperationsRoutesOptions
-  /** Null if the operator doesn't publish the log's tree. */
+  /** Null if the log's tree isn't published. */
   readonly logFiles: LogFiles | null
   readonly report: (error: unknown, requestId: string) => void
-  /** Called for each error that no endpoint handles and counts. Must not throw. */
+  /** Called for errors that no endpoint counts. Must not throw. */
   readonly recordRefusal: (status: number, code: ErrorCode) => void
 }
 

@@ -1,4 +1,3 @@
-// Builds the attestation API: it resolves a request's policy and collects its facts, and the pool decides and signs.
 import { type AttestHandler, createAttest, createDecide } from '../attestation/attest.ts'
 import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
 import { createConcurrency } from '../attestation/concurrency.ts'
@@ -27,13 +26,13 @@ interface AttestationDependencies {
   readonly path: Pick<RequestPath, 'gate' | 'idempotent' | 'metrics' | 'report'>
   readonly catalog: Catalog
   readonly pool: Pool
-  /** Milliseconds that a claim waits for the store; null if too many claims are waiting. */
+  /** Milliseconds that a claim waits for the store; null if too many are waiting. */
   readonly storeBacklogMs: Database['backlogMs']
-  /** Maximum attestations in flight of an organization; null if no organization has a limit. */
+  /** Attestations in flight per organization; null without limits. */
   readonly capOf: ((organizationId: string) => number) | null
   readonly collector: FactCollector
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
-  /** Key for hashes of personal facts in the log. */
+  /** For hashes of personal facts in the log. */
   readonly digestKey: Uint8Array
   /** Null if decisions have no proofs. */
   readonly prove: ProveDecision | null

@@ -1,5 +1,4 @@
-// Builds session checks: their parts, the processes that open images, and the task that runs due checks in the
-// deployment's leader. Called by identity-service.ts.
+// Builds session checks, with the processes that open images and the leader's task.
 
 import type { LeaderTask } from '../cluster/leader.ts'
 import { createRepeatedTask } from '../cluster/repeated-task.ts'
@@ -33,7 +32,7 @@ export const createCheckTask = (dependencies: CheckTaskDependencies): LeaderTask
     onError: (error, part) => log.warn('a session check failed; will retry', { part, error }),
     parts,
   })
-  /** Whether claims of an earlier process were released. */
+  /** Whether an earlier process's claims were released. */
   let released = false
   const { start, ...task } = createRepeatedTask({
     name: 'checks of sessions',

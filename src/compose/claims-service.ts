@@ -1,4 +1,4 @@
-// Opens the store of idempotency claims for attestation requests, and the memory of decisions of interrupted requests.
+// Opens the idempotency claims, and the memory of interrupted requests' decisions.
 import { createDecisionMemory } from '../attestation/recall-answers.ts'
 import { createClaimTeller } from '../cluster/claim-teller.ts'
 import type { Config } from '../config/config.ts'
@@ -25,7 +25,7 @@ export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDe
   const node = knownNodeName(folder.decisions)
   const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock, node })
   const memory = createDecisionMemory(folder.decisions, clock, {
-    // The nodes of a deployment share a PostgreSQL database; a SQLite file belongs to one node.
+    // Nodes share a PostgreSQL database; a SQLite file belongs to one node.
     node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
     usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
   })
@@ -33,10 +33,7 @@ export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDe
     claims: logged ?? (await withMovedClaims(store.idempotency, { database: store.database, clock })),
     memory,
     backlogMs: (logged ?? store.database).backlogMs,
-    /**
-     * Starts to report the decisions of interrupted requests to other nodes, if there are any. Returns a function that
-     * stops it.
-     */
+    /** Starts to report decisions of interrupted requests to other nodes. Returns a function that stops it. */
     startTeller: (): (() => void) => {
       if (memory.node === '') return () => undefined
       const teller = createClaimTeller({

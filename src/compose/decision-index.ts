@@ -1,5 +1,4 @@
-// Opens the index of decisions. Each node that serves attestations or the dashboard updates it from its own decision
-// log; the dashboard also searches it.
+// Opens the decision index. Each node that serves attestations or the dashboard updates it from its own log.
 
 import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
 import { createAskedProcess, type IndexEvent } from '../admin/decisions/index-process.ts'
@@ -17,7 +16,7 @@ export interface DecisionIndex {
   close(): void
 }
 
-/** @returns null if the node indexes only its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
+/** Null if the node indexes only its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
 export const sharedIndexOf = async (
   config: Pick<Config, 'store' | 'decisionsIndex'>,
   folder: DataFolder,
@@ -30,7 +29,7 @@ export const sharedIndexOf = async (
   return { target, place, access: place === null ? null : (shipping?.accessTo(place) ?? null) }
 }
 
-/** @returns null if this process needs no index. @throws SettingInvalidError, ShipAccessMissingError */
+/** Null if this process needs no index. @throws SettingInvalidError, ShipAccessMissingError */
 export const openDecisionIndex = async (
   config: Pick<Config, 'serve' | 'store' | 'decisionsIndex'>,
   folder: DataFolder,

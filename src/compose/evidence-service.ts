@@ -1,5 +1,4 @@
-// Builds the evidence service, for the service and for commands. It uses the store, the folder of encrypted files, the
-// process that re-encodes images, and the task that deletes expired evidence.
+// Builds the evidence service, for the service and for commands.
 
 import { type Lead, type LeaderTask, LeadLostError, whileLeading } from '../cluster/leader.ts'
 import { createRepeatedTask } from '../cluster/repeated-task.ts'
@@ -20,10 +19,10 @@ import type { Logger } from '../telemetry/log.ts'
 interface EvidencePartsDependencies {
   readonly store: Store
   readonly keys: OrganizationKeys
-  /** Folder of encrypted documents, created on first use. */
+  /** Created on first use. */
   readonly folder: string
   readonly log: Pick<Logger, 'warn' | 'info'>
-  /** Called for each committed change; undefined without listeners. */
+  /** Called for each committed change. */
   readonly changed?: Parameters<typeof createEvidence>[0]['changed']
   readonly reencoder?: Reencoder
   /** Null or undefined if documents aren't scanned. */
@@ -35,13 +34,13 @@ export interface EvidenceParts {
   readonly evidence: EvidenceService
   /** Results of reading documents. */
   readonly readings: DocumentReadings
-  /** Facts that policies used to decide sessions. */
+  /** Facts on which policies decided sessions. */
   readonly decisionFacts: DecisionFacts
-  /** Counts since this process started. */
+  /** Since this process started. */
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
-  /** Deletes expired evidence now. */
+  /** Erases expired evidence now. */
   sweep(): Promise<SweepResult>
-  /** Deletes expired evidence every hour. */
+  /** Erases expired evidence every hour. */
   readonly leaderTask: LeaderTask
   close(): Promise<void>
 }

@@ -1,5 +1,4 @@
-// Unit of v1's `expiry_block` in this deployment: blocks for chains with an RPC URL, seconds for all others (decisions
-// §3).
+// Unit of v1's `expiry_block`: blocks for chains with an RPC URL, seconds for others (decisions §3).
 import {
   BLOCK_TIME_MS,
   BLOCK_TIME_MS_DEFAULT,
@@ -16,10 +15,10 @@ import type { Clock } from '../lib/time.ts'
 import { reportSeconds } from '../setup/expiry-unit.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** Timeout per RPC URL; a request's deadline may be shorter. */
+/** Per RPC URL; a request's deadline may be shorter. */
 const RPC_TIMEOUT_MS = 5_000
 
-/** Returns the chains whose tasks expire by block number, with their block times. */
+/** Chains whose tasks expire by block number. */
 const readPaces = ({ chainSettings }: Pick<Config, 'chainSettings'>) => {
   const paces = new Map<string, BlockPace & { readonly rpcUrls: readonly string[] }>()
   for (const [chainName, settings] of chainSettings) {
@@ -32,9 +31,7 @@ const readPaces = ({ chainSettings }: Pick<Config, 'chainSettings'>) => {
   return paces
 }
 
-/**
- * Returns the longest time in seconds for which an attestation or task of this deployment can be used after signing.
- */
+/** Longest validity of an attestation or task after signing, in seconds. */
 export const longestUse = (config: Pick<Config, 'chainSettings'>): number =>
   Math.max(LIFETIME_SECONDS_MAX, ...[...readPaces(config).values()].map(longestTaskSeconds))
 

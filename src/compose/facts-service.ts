@@ -1,5 +1,4 @@
-// Builds the fact sources: lists for the workers; geography, screeners and chains for requests. The composition root
-// calls it and owns the change feed, the pool and the metrics.
+// Builds the fact sources: lists for workers; geography, screeners and chains for requests.
 
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
 import { type LeaderTask, whileLeading } from '../cluster/leader.ts'
@@ -26,7 +25,7 @@ interface FactsDependencies {
   readonly config: Pick<Config, 'geoipFile' | 'screeners' | 'chains' | 'chainSettings'>
   readonly store: Pick<Store, 'lists' | 'listBases' | 'listSources'>
   readonly pool: Pick<Pool, 'updateLists'>
-  /** For policies that read the identity of a wallet. */
+  /** For policies that read a wallet's identity. */
   readonly identityOf: IdentityOf
   readonly identityChanges: FetchContext['identityChanges']
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -35,22 +34,21 @@ interface FactsDependencies {
 }
 
 export interface Facts {
-  /** Returns the country of an IP address; null if the geography file is missing or doesn't contain it. */
+  /** Null if the geography file is missing or lacks the address. */
   readonly countryOf: (address: string) => string | null
   readonly collector: FactCollector
   readonly listMemberships: () => readonly ListMembership[]
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   /**
-   * Loads all lists into the pool, and loads the geography file. Call it after the change feed has started and before
-   * the pool starts. Rejects if the store can't be read.
+   * Loads lists into the pool, and the geography file. Call after the change feed has started and before the pool
+   * starts. Rejects if the store can't be read.
    */
   load(): Promise<void>
   start(): void
-  /** Refreshes the lists' sources on schedule. */
   readonly leaderTask: LeaderTask
-  /** Handles changes with the topic `list`, and ignores others. */
+  /** Ignores topics other than `list`. */
   followChange(change: Change): void
-  /** Must be called if changes may have been missed. */
+  /** Call after changes may have been missed. */
   resync(): void
   /** See ChangeFollower. */
   behindSinceMs(): number | null
@@ -80,7 +78,7 @@ const openGeography = ({ config, clock, log }: FactsDependencies): Geography | n
         onError: (error) => log.error('the geography file could not be read', { path: config.geoipFile, error }),
       })
 
-/** Without readable chains, the reader isn't loaded, because viem takes 10 MB of memory. */
+/** Loads viem, which takes 10 MB of memory, only with readable chains. */
 const openReads = async (dependencies: ChainReadsDependencies): Promise<ChainReads> => {
   if (dependencies.chains.length === 0) return { read: () => null, counts: () => new Map() }
   const { createChainReads } = await import('../facts/chain-reads.ts')

@@ -1,5 +1,4 @@
-// Builds the identity API from the store, the HTTP parts and identity. The composition root calls it and owns the
-// change feed and the listeners.
+// Builds the identity API.
 
 import type { LeaderTask } from '../cluster/leader.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -46,7 +45,7 @@ import { createWebhookParts } from './webhook-service.ts'
 
 export interface IdentityDependencies {
   readonly store: Store
-  /** From createStoredStandings, shared with policies. */
+  /** Shared with policies (createStoredStandings). */
   readonly standings: Standings
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
@@ -57,7 +56,7 @@ export interface IdentityDependencies {
   readonly portalUrl: string
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** For callers that sign their messages instead of sending a key. */
+  /** For callers that sign messages instead of sending a key. */
   readonly signedGate: SignedGate
   readonly organizationKeys: OrganizationKeys
   readonly evidenceFolder: string
@@ -73,29 +72,29 @@ export interface IdentityDependencies {
 export interface Identity {
   readonly endpoints: IdentityEndpoints & ProviderEndpoints
   readonly streams: Pick<StreamHub, 'size' | 'open'>
-  /** Makes all session changes of the verification page and its documents. */
+  /** Makes the session changes of the verification page. */
   readonly changes: SessionChanges
   readonly providers: Providers
-  /** For the page and for reviewers. */
+  /** For the page and reviewers. */
   readonly evidence: EvidenceService
-  /** Creates sessions and links in a transaction of the caller, which must announce the change after the commit. */
+  /** Works in a transaction of the caller, who must announce the change after the commit. */
   readonly registerIn: (tables: Tables) => Register
-  /** Results of reading documents, for reviewers. */
+  /** Results of reading documents. */
   readonly readings: DocumentReadings
-  /** Facts that policies used to decide sessions. */
+  /** Facts on which policies decided sessions. */
   readonly decisionFacts: DecisionFacts
-  /** For testing a policy on sessions that people have decided. */
+  /** For trying a policy on sessions that people decided. */
   readonly sessionKnowledge: SessionKnowledge
   /** Lists of sanctioned people in the screening process. */
   readonly screeningLists: NonNullable<SessionParts['lists']>
   metrics(): IdentityMetrics
-  /** Handles changes with the topics `session` and `organization`, and ignores others. */
+  /** Ignores topics other than `session` and `organization`. */
   followChange(change: Change): void
-  /** Must be called if changes may have been missed. */
+  /** Call after changes may have been missed. */
   resync(): void
   /** Loads the settings for registrations. */
   load(): Promise<void>
-  /** Tasks that send webhooks, delete expired evidence, and run session checks. */
+  /** Tasks for webhooks, expired evidence and session checks. */
   readonly leaderTasks: readonly LeaderTask[]
   close(): void
   stop(): Promise<void>
@@ -103,7 +102,7 @@ export interface Identity {
 
 const TICKS_PER_SECOND = 20
 
-/** Returns the cache of verified wallets, shared by the API and policies so that they never disagree. */
+/** Shared by the API and policies, so that they never disagree. */
 export const createStoredStandings = (
   store: Pick<Store, 'walletStandings' | 'organizations'>,
   isUpToDate: () => boolean,

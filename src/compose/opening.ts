@@ -1,5 +1,4 @@
-// Opens everything that must exist before the first request: the store, signing and its policies, the facts, the change
-// feed, and the link to other processes. Nothing is used above the line that creates it.
+// Opens everything needed before the first request. Nothing is used above the line that creates it.
 
 import { followChanges } from '../cluster/change-followers.ts'
 import { createOrganizationShares } from '../cluster/organization-numbers.ts'
@@ -32,13 +31,12 @@ import { createStoredStandings } from './identity-service.ts'
 import { createSharing } from './sharing-service.ts'
 import { createNoSigning, openSigning } from './signing-service.ts'
 
-/** Exceeds the number of workers of any process, including lost workers that still run native code. */
+/** More than the workers of any process, including lost workers in native code. */
 const SLOTS_PER_PROCESS = 1_000
 
 const clock = systemClock
 const { after } = systemTimers
 
-/** Opens the data folder and the store, and creates their initial content. */
 const openStorage = async (config: Config, log: Logger, isFirst: boolean, closers: Closers) => {
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
@@ -64,7 +62,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
   const passphrase = config.serve.has('attestation')
     ? locatePassphrase(config, folder, await isFirstStart(store, folder))
     : null
-  /** Public URLs, without a trailing slash. */
+  /** Public, without a trailing slash. */
   const urls = {
     api: config.apiUrl === '' ? listenUrl(config.apiListen, tls.api !== null) : config.apiUrl,
     portal: config.portalUrl === '' ? listenUrl(config.portalListen, tls.portal !== null) : config.portalUrl,
@@ -86,7 +84,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
   return { folder, tls, target, store, passphrase, urls, quickstart, organizationKeys }
 }
 
-/** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator */
+/** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError, each with one line for the operator */
 export const openService = async (
   config: Config,
   log: Logger,
@@ -114,7 +112,7 @@ export const openService = async (
     after,
     log,
   }
-  // Closed after the pool, because modules also process the last records of the pool.
+  // Closed after the pool, whose last records modules also process.
   const moduleParts = await openModules(modules, core, closers)
 
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
@@ -156,8 +154,7 @@ export const openService = async (
   for (const follower of [...shares.followers, facts]) await feed.follow(follower)
   await pool.start()
   closers.add(() => pool.close())
-  // The keys may have changed before the feed was followed. Missing keystores are retried; until then, `/readyz`
-  // reports them.
+  // The keys may have changed before the feed was followed. Missing keystores are retried; `/readyz` reports them.
   attesterReload.reload()
 
   const sharing = createSharing({ store, clock, log, index, timers: systemTimers })

@@ -1,4 +1,4 @@
-// Parts that operations need with or without a running service: the admin API and commands build them in the same way.
+// Parts of operations that the admin API and commands build in the same way.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createListUploads } from '../admin/list-uploads.ts'
@@ -64,7 +64,7 @@ export const createOperationServices = ({
       })
       return { kind, address: made.address, keystoreFile: basename(made.path) }
     },
-    // A key in a token has no file and stays in the token.
+    // A key in a token has no file.
     discardKeystore: (keystoreFile) => rmSync(join(folder.keystores, basename(keystoreFile)), { force: true }),
     policyFacts: {
       collect: collectFacts,
@@ -75,7 +75,7 @@ export const createOperationServices = ({
     listUploads: createListUploads(),
     reachableUrl,
     webhooks: { reach: config.webhookReach, keys: organizationKeys, testSlots: createCountedSlots() },
-    // Loaded on first use, because most commands need no chain client.
+    // On first use, because most commands need no chain client.
     inspectChains: async () => {
       const { inspectChains } = await import('../setup/chain-inspection.ts')
       return inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds })

@@ -1,5 +1,4 @@
-// Builds the verification page from the store, identity and the chains. The composition root calls it after identity,
-// which owns the page's event streams.
+// Builds the verification page. Identity owns its event streams.
 import type { Config } from '../config/config.ts'
 import { createConnect } from '../identity/sessions/connect.ts'
 import { createContractProofVerifier } from '../identity/sessions/contract-proof.ts'
@@ -20,7 +19,7 @@ import type { Identity } from './identity-service.ts'
 
 interface PortalServiceDependencies {
   readonly config: Pick<Config, 'portalListen' | 'chains' | 'chainSettings' | 'trustedProxies'>
-  /** Returns the country from the geography file; null if unknown. */
+  /** Null if unknown. */
   readonly countryOf: (address: string) => string | null
   readonly tls: ListenerTls | null
   readonly store: Store
@@ -34,12 +33,12 @@ interface PortalServiceDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** Sufficient for a photograph over a slow connection; evidence has its own limit. */
+/** Enough for a photograph over a slow connection; evidence has its own limit. */
 const UPLOAD_DEADLINE_MS = 300_000
 /** Short, because a person is waiting. */
 const RPC_TIMEOUT_MS = 8_000
 
-/** Returns RPC URLs by EIP-155 id, for chains that have any. */
+/** By EIP-155 id. */
 const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config']) => {
   const urls = new Map<number, readonly string[]>()
   for (const [name, { rpcUrls }] of chainSettings) {

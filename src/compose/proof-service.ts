@@ -1,5 +1,4 @@
-// Creates proofs of single decisions. A decision index process, started with the first proof, finds the line; a module
-// proves it.
+// Proves single decisions. A decision index process, started by the first proof, finds the line; a module proves it.
 
 import type { IndexResults } from '../../workers/index/decision-index-protocol.ts'
 import { createAskedProcess } from '../admin/decisions/index-process.ts'
@@ -47,7 +46,7 @@ export const createProofs = ({ config, folder, shipping, proveLine, after }: Pro
       if (!UUID.test(uuid)) return null
       const finder = await openFinder()
       const found = (await finder.ask({ operation: 'find', organizationId, uuid })) as IndexResults['find']
-      // The caller of a withheld decision never received its signature, which the line contains.
+      // A withheld decision's line contains a signature that its caller never received.
       if (found === null || found.withheld) return null
       const { line, proof } = found
       const { segment, offset } = proof

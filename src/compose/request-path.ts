@@ -1,5 +1,4 @@
-// Builds the steps before every endpoint and their counters: request id, deadline, key, rate limit and idempotency, in
-// this order.
+// The steps before every endpoint: request id, deadline, key, rate limit and idempotency, in this order.
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Authenticator } from '../server/authenticate.ts'
@@ -24,7 +23,7 @@ import type { OrganizationLatency } from '../telemetry/request-metrics.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
 const CLAIM_SLACK_SECONDS = 5
-/** Exceeds the deadline, so that the holder of a claim can't sign after another request takes it over. */
+/** Longer than the deadline, so that a claim's holder can't sign after another request takes it over. */
 export const claimSecondsOf = ({ deadlineMs }: Pick<Config, 'deadlineMs'>): number =>
   Math.ceil(deadlineMs / 1000) + CLAIM_SLACK_SECONDS
 
@@ -38,7 +37,7 @@ interface RequestPathDependencies {
   /** Null if requests aren't traced. */
   readonly tracer: Tracer | null
   readonly claims: IdempotencyStore<IdempotencyClaim>
-  /** Finds the decision of an interrupted request. */
+  /** Finds decisions of interrupted requests. */
   readonly memory: NodeMemory
   readonly parts: Omit<MetricsOptions, 'activeRequests' | 'lateOutcomes'>
   readonly clock: Clock
@@ -48,14 +47,13 @@ interface RequestPathDependencies {
 export interface RequestPath {
   readonly requestIds: RequestIdSource
   readonly deadlines: Deadlines
-  /** Limits refusals of all gates together. */
+  /** Shared by all gates. */
   readonly pacer: RefusalPacer
   readonly gate: Gate
-  /** For callers that sign their messages instead of sending a key. */
+  /** For callers that sign messages instead of sending a key. */
   readonly signedGate: ReturnType<typeof createSignedGate>
-  /** For attestations. */
   readonly idempotent: IdempotencyGuard
-  /** Idempotency guard for session registrations. Their outcome is stored in the session rows. */
+  /** For registrations, whose outcome is stored in session rows. */
   readonly idempotentSessions: IdempotencyGuard
   readonly metrics: Metrics
   /** Logs internal failures, each at most once per second. */

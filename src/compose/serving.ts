@@ -1,5 +1,5 @@
-// Opens the listeners for the roles of this process: request path, attestation API, identity API, and, in the first
-// process, the pages. Nothing is used above the line that creates it.
+// Opens the listeners for the roles of this process; the first process also serves the pages. Nothing is used above the
+// line that creates it.
 import { apiDocument } from '../admin/openapi/api.ts'
 import { PROVE_DECISION } from '../attestation/proof-endpoint.ts'
 import type { LeaderTask } from '../cluster/leader.ts'
@@ -34,7 +34,7 @@ import { createRequestPath } from './request-path.ts'
 
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
-/** Must exceed the deadline; otherwise slow responses would be cut off. */
+/** Longer than the deadline, so that slow responses aren't cut off. */
 const idleTimeoutSecondsOf = ({ deadlineMs }: Config): number =>
   Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(deadlineMs / 1000) + 10)
 
@@ -52,7 +52,6 @@ export const serve = async (
   const serves = (role: ProcessRole): boolean => config.serve.has(role)
   const { limiter } = sharing
   const lifecycle = { listening: false, stopping: false }
-  /** Parts with open event streams. */
   const streams: { size(): number }[] = []
   const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
 
@@ -196,7 +195,7 @@ export const serve = async (
     },
     report,
   })
-  // A start that fails after this point must not leave a listener behind.
+  // If the start fails after this, no listener must be left behind.
   closers.add(app.stopNow)
   if (isFirst && metricsListen !== null && metricsListen !== 'api') {
     const listen = metricsListen

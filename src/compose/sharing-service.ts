@@ -1,5 +1,4 @@
-// Shares state with the deployment's other processes: live processes, the leader of each role, remaining rate limits
-// per key, and attestation counts per wallet. Called by the composition root.
+// State shared with other processes: live processes, leaders, remaining rate limits, counts per wallet.
 import { hostname } from 'node:os'
 import { createLeader, type Lead, type Leader, type LeaderTask } from '../cluster/leader.ts'
 import { createLeaseWatch, type LeaseWatch } from '../cluster/lease-watch.ts'
@@ -18,7 +17,7 @@ import type { SharingMetrics } from '../telemetry/metrics.ts'
 
 interface SharingDependencies {
   readonly store: Pick<Store, 'liveProcesses' | 'leaderLeases' | 'rateLeases' | 'velocityTallies' | 'tasks'>
-  /** Number of this process on its machine, from 0. */
+  /** Index of this process on its machine, from 0. */
   readonly index: number
   readonly clock: Clock
   readonly timers: Pick<Timers, 'after'>
@@ -26,31 +25,25 @@ interface SharingDependencies {
 }
 
 interface SharingState {
-  /**
-   * Location of the leaders of this process's roles: `here` if it leads any. Undefined if its roles have no leader
-   * tasks.
-   */
+  /** `here` if this process leads one of its roles; undefined if they have no leader tasks. */
   readonly leader?: 'here' | 'elsewhere' | 'nobody'
-  /** Roles that no process of the deployment serves, separated by commas. */
+  /** Roles that no process serves, separated by commas. */
   readonly unserved?: string
 }
 
 export interface Sharing {
-  /** Id of this process, new at each start; identifies the executor of a task. */
+  /** Id of this process, new at each start; identifies a task's executor. */
   readonly processId: string
   /** Marks tasks of ended processes as interrupted. Rejects if the store is unavailable. */
   failInterruptedTasks(): Promise<void>
-  /** Registers this process and reads the others. Call it before serving. Rejects if the store is unavailable. */
+  /** Registers this process and reads the others. Call before serving. Rejects if the store is unavailable. */
   join(): Promise<void>
-  /**
-   * Runs the leader tasks of each role while this process holds the role's lease, and watches the leases of other
-   * roles. Resolves after the first attempt to get each lease.
-   */
+  /** Runs the leader tasks of held leases, and watches other roles' leases. Resolves after the first attempts. */
   lead(leaderTasks: ReadonlyMap<LeaderRole, readonly LeaderTask[]>): Promise<void>
   readonly limiter: SharedRateLimiter
   readonly velocity: VelocityCounters
   leads(): boolean
-  /** Returns the state for `/readyz`, which is public and must not name processes. */
+  /** For `/readyz`, which is public and must not name processes. */
   describe(): SharingState
   metrics(): SharingMetrics
   stopLeading(): Promise<void>
@@ -59,13 +52,13 @@ export interface Sharing {
 }
 
 const SWEEP_MS = 60_000
-/** Time after which a process killed before this start counts as gone. */
+/** After this, a process killed before this start counts as gone. */
 const FIRST_SWEEP_MS = 10_000
 
 export const createSharing = (dependencies: SharingDependencies): Sharing => {
   const { store, index, clock, timers, log } = dependencies
   const { after } = timers
-  // Short, because the row of each used key contains the ids of all processes that use it.
+  // Short, because the row of each used key contains the ids of all its processes.
   const id = randomBase62(12)
   const time = createSharedTime(clock)
   const registry = createProcessRegistry({
@@ -112,7 +105,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     while (leads() && (await store.velocityTallies.sweep()) > 0);
   }
 
-  /** Safe in the leaders of several roles at once, because it deletes only outdated rows. */
+  /** Deletes only outdated rows, so several leaders may run it at once. */
   const upkeep = createRepeatedTask({
     name: 'cleanup of shared state',
     firstMs: FIRST_SWEEP_MS,
@@ -164,7 +157,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
       velocityExchange.start()
     },
     lead: async (leaderTasks) => {
-      // With the first role of each process, so that every deployment has it and no leader of both runs it twice.
+      // With the first role only, so that no leader of both runs it twice.
       const upkeepRole = LEADER_ROLES.find((role) => leaderTasks.has(role))
       for (const role of LEADER_ROLES) {
         const ofRole = leaderTasks.get(role)

@@ -1,4 +1,4 @@
-// Configures the pool for this service: keys, log location, recovery of dead workers, and logging.
+// Configures the pool: keys, log location, recovery of dead workers, and logging.
 import { join } from 'node:path'
 import { createInlinePort } from '../../workers/signing/inline-worker.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
@@ -26,12 +26,12 @@ export interface SigningPoolDependencies {
   readonly config: Config
   readonly folder: DataFolder
   readonly passphrase: PassphraseSource
-  /** Null if no hardware token is configured. */
+  /** Null without a hardware token. */
   readonly token: TokenSettings | null
   readonly attesters: readonly AttesterReference[]
-  /** Returns an organization's weight: its share of the workers' time. */
+  /** Share of the workers' time. */
   readonly weightOf: ((organizationId: string) => number) | undefined
-  /** Number of the first worker's slot in the decision log. */
+  /** Slot of the first worker in the decision log. */
   readonly firstSlot: number
   readonly catalog: Catalog
   readonly clock: Clock
@@ -39,14 +39,14 @@ export interface SigningPoolDependencies {
 }
 
 interface SigningPool {
-  /** Pool that isn't started yet. */
+  /** Not started yet. */
   readonly pool: Pool
   readonly signer: string
-  /** Returns false while the decision log refuses records. */
+  /** False while the decision log refuses records. */
   readonly isLogHealthy: () => boolean
-  /** Number of records that the decision log has refused since the start. */
+  /** Records refused by the decision log since the start. */
   readonly logFailures: () => number
-  /** Number of requests without a verdict because a rule failed, since the start. */
+  /** Requests without a verdict because a rule failed, since the start. */
   readonly ruleFailures: () => Readonly<Record<RuleFailureReason, number>>
 }
 
@@ -65,13 +65,13 @@ const inline =
       listener,
     )
 
-/** Time after which a log failure is outdated, because nothing is written without requests. */
+/** After this, a log failure is outdated: without requests, nothing is written. */
 const LOG_FAILURE_VALID_MS = 5_000
 
 export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
   const { config, folder, catalog, clock, log } = dependencies
-  // Selected once, so that no worker uses a slower backend than the others. Only the self-test signs here, without a
-  // key of the service.
+  // Selected once, so that no worker uses a slower backend. Only the self-test signs here, without a key of the
+  // service.
   const { backend, skipped } = chooseSecp256k1Backend(config.signer)
   for (const { name, reason } of skipped) log.info('signing backend not available', { backend: name, reason })
   const signer = backend.name
@@ -83,7 +83,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
       },
     )
   }
-  /** Latest failure of the log, and the number of jobs answered until then. */
+  /** Latest failure, and the number of jobs answered until then. */
   let failure: { readonly answered: number; readonly atMs: number } | null = null
   let logFailures = 0
   const ruleFailures = { unavailable: 0, absent: 0, expression: 0, other: 0 }

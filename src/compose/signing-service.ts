@@ -1,5 +1,4 @@
-// Opens signing in a process that serves attestations: attesters with available keys, parts of modules, the pool, and
-// the reload of attesters. Other processes have no workers, and read neither keystores nor passphrases.
+// Opens signing in a process that serves attestations; others have no workers, and read no keystores or passphrases.
 import type { SigningReadiness } from '../cluster/readiness.ts'
 import type { Closers } from '../lib/closers.ts'
 import type { AttestationCore, AttestationParts, Module } from '../module-interface/module.ts'
@@ -18,7 +17,7 @@ interface SigningDependencies extends Pick<SigningPoolDependencies, 'weightOf' |
 }
 
 export interface Signing {
-  /** Pool that isn't started yet. */
+  /** Not started yet. */
   readonly pool: Pool
   readonly signer: string
   readonly attesterReload: AttesterReload
@@ -35,7 +34,7 @@ export const openSigning = async (dependencies: SigningDependencies): Promise<Si
   const { config, folder, store, passphrase, clock, after, log } = dependencies.core
   const readStored = () => readAttesters(store, folder)
   const attesters = presentAttesters(await readStored(), log)
-  // Closed after the pool, because modules also process the last records of the pool.
+  // Closed after the pool, whose last records modules also process.
   const { token, leaderTasks, addMetrics } = await openAttestationModules(
     modules,
     { ...dependencies.core, attesters },

@@ -1,5 +1,4 @@
-// Builds webhooks in both directions: the queue and the leader task that sends it, and the endpoints that receive
-// messages from external deciders. Called by identity-service.ts.
+// Builds webhooks in both directions: sent messages, and endpoints for external deciders.
 
 import type { Lead, LeaderTask } from '../cluster/leader.ts'
 import type { Reach } from '../domain/list.ts'
@@ -28,13 +27,13 @@ interface WebhookPartsDependencies {
   readonly keys: OrganizationKeys
   readonly evidence: EvidenceService
   readonly gate: SignedGate
-  /** Makes session changes that use the given `changeStatus` and are announced as usual. */
+  /** Session changes that use the given `changeStatus` and are announced as usual. */
   readonly changesOver: (
     changeStatus: Parameters<typeof createSessionChanges>[0]['sessions']['changeStatus'],
   ) => ReturnType<typeof createSessionChanges>
   readonly reach: Reach
   readonly requireCurrent: RequireCurrent
-  /** Null if no verification service is configured. */
+  /** Null without a verification service. */
   readonly createServiceEndpoint: CreateServiceEndpoint | null
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn'>
@@ -42,7 +41,7 @@ interface WebhookPartsDependencies {
 
 interface WebhookParts {
   readonly endpoints: ProviderEndpoints
-  /** Attempts since this process started, and the queue length, which only the sending process reads. */
+  /** Attempts since the start, and the queue length, which only the sending process reads. */
   metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>
   /** Sends waiting messages. Stopping it waits for messages in flight. */
   readonly leaderTask: LeaderTask
