@@ -1,5 +1,4 @@
-// Admin API client for commands, with the types of the operations' declarations, and access to the store for functions
-// without an operation.
+// Admin API client for commands, and access to the store for functions without an operation.
 import type { CallParts, OperationsOf } from '../admin/client-types.ts'
 import type { CommandClient, CommandInput } from '../admin/command-client.ts'
 import { SecondPersonNeededError, SubjectUnknownError } from '../admin/errors.ts'
@@ -23,22 +22,22 @@ export type InputOf<Key extends OperationKey> = (Operations[Key]['body'] extends
       readonly file: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
     }
   : CallParts<Operations[Key]>) & {
-  /** Command option of each field, for error messages: `{ lifetime_seconds: '--lifetime' }`. */
+  /** Command option of each field, for errors: `{ lifetime_seconds: '--lifetime' }`. */
   readonly flags?: Readonly<Record<string, string>>
-  /** Message if the subject doesn't exist: `there is no project x`. Defaults to the operation's own message. */
+  /** Error for a missing subject: `there is no project x`. Defaults to the operation's own. */
   readonly unknown?: string
 }
 
 export interface AdminClient {
   /**
-   * Runs an operation of the admin API. The change is made or refused, but never waits for a second person.
-   * @returns the body of the response
+   * Runs an operation and returns the response body. The change is made or refused, but never waits for a second
+   * person.
    * @throws UsageError for an invalid field; CommandFailedError for a refused change; PolicyInvalidError
    */
   call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
-  /** Runs all operations that `work` calls in one transaction. */
+  /** Runs all operations of `work` in one transaction. */
   together<Result>(work: (admin: AdminClient) => Promise<Result>): Promise<Result>
-  /** Returns the client with an author other than the operating system's user. */
+  /** Client with an author other than the operating system's user. */
   as(author: string): AdminClient
 }
 
@@ -60,7 +59,7 @@ const explain = (error: unknown, flags: Readonly<Record<string, string>>, unknow
   return error instanceof CountersignError ? new CommandFailedError(error.detail, error.code) : error
 }
 
-/** @param load loads the operations on first use, because loading takes longer than detecting a wrong call */
+/** @param load called on first use, because loading takes longer than detecting a wrong call */
 export const createAdminClient = (load: () => Promise<CommandClient>): AdminClient => ({
   call: async (operation, input) => {
     const { flags = {}, unknown, ...rest } = input
@@ -76,7 +75,7 @@ export const createAdminClient = (load: () => Promise<CommandClient>): AdminClie
 
 const PAGE_MAX = 200
 
-/** Reads a paged list completely, or its first `limit` items. */
+/** Reads all pages, or up to `limit` items. */
 export const readPages = async <Item>(
   read: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<{
     readonly data: readonly Item[]

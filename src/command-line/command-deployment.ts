@@ -14,23 +14,23 @@ export interface CommandDeployment {
   readonly configFile: string | null
   readonly folder: DataFolder
   readonly findService: FindService
-  /** Returns the same function for another data folder. */
+  /** For another data folder. */
   servicesAt(folder: DataFolder): FindService
   readonly shipping: ShippingService | null
-  /** @throws StoreUnusableError if the store was never created by a start of the service */
+  /** @throws StoreUnusableError if no start of the service has created the store */
   openStore(): Promise<Store>
   withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
   locateStore(): Promise<StoreTarget>
   open(): Promise<Opened>
-  /** @param named null selects the target in the settings. @throws CommandFailedError */
+  /** @param named null for the target in the settings. @throws CommandFailedError */
   shipTarget(named: ShipPlace | null): ShipTarget
-  /** Returns the settings in the environment, without values that contain secrets. */
+  /** Settings in the environment, without values that contain secrets. */
   describeSettings(environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, unknown>>
-  /** Returns settings that contain or name secrets, as environment variables for another process. */
+  /** Settings that contain or name secrets, as environment variables for another process. */
   secretSettings(): Readonly<Record<string, string>>
-  /** Runs `work` while no other process uses the data folder or the store. @throws StoreUnusableError if one does */
+  /** @throws StoreUnusableError if another process uses the data folder or the store */
   runAlone<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
-  /** Ensures that only one rotation of a secret runs at a time. */
+  /** Only one rotation of a secret runs at a time. */
   rotateAlone<Result>(work: () => Promise<Result>): Promise<Result>
   rotateEvidenceKey(): Promise<EvidenceKeyRotation>
 }

@@ -1,10 +1,8 @@
-// Audit entries for commands that change data outside the store, such as the encryption key of a file. An entry is
-// written after the command as `command-line`, with the operating system's user and only the names of options, because
-// values may be secret. All other commands call operations, which write their own entries.
+// Audit entries for commands that change data outside the store. They contain the operating system's user and only the
+// names of options, because values may be secret. Other commands call operations, which write their own entries.
 import { hasHidden } from '../lib/hidden-characters.ts'
 import type { Store } from '../store/store.ts'
 
-/** Commands with an entry: verb and next word. */
 const NOTED: ReadonlySet<string> = new Set([
   'attester rotate-passphrase',
   'evidence rotate-key',
@@ -15,20 +13,20 @@ const NOTED: ReadonlySet<string> = new Set([
 const SUBJECT_LENGTH_MAX = 200
 const WORDS_MAX = 4
 
-/** Returns the word after the verb, which may follow options with values. */
+/** The word may follow options with values. */
 const wordOf = (verb: string, commandArguments: readonly string[]): string | undefined => {
   const [first = ''] = commandArguments
   const words = first.startsWith('-') ? commandArguments : [first]
   return words.find((word) => NOTED.has(`${verb} ${word}`))
 }
 
-/** Returns whether a command needs an entry. Call it only after the command has succeeded. */
+/** Call only after the command has succeeded. */
 export const isNoted = (verb: string, commandArguments: readonly string[]): boolean =>
   !commandArguments.includes('--help') &&
   !commandArguments.includes('-h') &&
   wordOf(verb, commandArguments) !== undefined
 
-/** Returns the words after `word` up to the next option, because later words may be option values. */
+/** Words after `word` up to the next option: later words may be option values. */
 const subjectsOf = (word: string | undefined, commandArguments: readonly string[]): readonly string[] => {
   const after = commandArguments.slice(word === undefined ? 0 : commandArguments.indexOf(word) + 1)
   const end = after.findIndex((argument) => argument.startsWith('-'))

@@ -1,4 +1,4 @@
-// Declaration of a command: name, words and options. The help, the parser and the shell completion are derived from it.
+// Declares a command. Help, parser and shell completion are derived from it.
 
 import type { Clock } from '../lib/time.ts'
 import type { Opened } from './admin-client.ts'
@@ -10,24 +10,22 @@ export interface Word {
   readonly name: string
   readonly help: string
   readonly optional?: true
-  /** Accepts all remaining words; only for the last word. */
+  /** Accepts all remaining words. */
   readonly many?: true
 }
 
 export interface Option {
-  /** Name without hyphens. */
+  /** Without hyphens. */
   readonly name: string
-  /** Placeholder in the help: `NAME`. Null for a flag. */
+  /** Placeholder in the help: `NAME`; null for a flag. */
   readonly value: string | null
   readonly help: string
   /** One letter. */
   readonly short?: string
   readonly required?: boolean
-  /** All valid values. */
   readonly choices?: readonly string[]
-  /** Whether the option may be repeated. */
   readonly many?: true
-  /** Whether the flag also has the form --no-name. */
+  /** Whether --no-name is also a form. */
   readonly negatable?: true
 }
 
@@ -36,11 +34,11 @@ export interface CommandContext {
   readonly clock: Clock
   readonly user: string
   readonly command: GivenCommand
-  /** Deployment on this machine, which need not exist before `open`. */
+  /** Need not exist before `open`. */
   readonly deployment: CommandDeployment
-  /** Whether the command runs on another machine's deployment. */
+  /** Whether the deployment is on another machine. */
   readonly isRemote: boolean
-  /** Opens the deployment on first use. It is closed after the command. */
+  /** Opens the deployment on first use; it is closed after the command. */
   readonly open: () => Promise<Opened>
 }
 
@@ -48,7 +46,7 @@ export interface GivenCommand extends ParsedCommand {
   /** Words after the verb. */
   readonly words: readonly string[]
   texts(name: string): readonly string[]
-  /** Returns undefined if neither the flag nor its --no- form is given. */
+  /** Undefined if neither the flag nor its --no- form is given. */
   given(name: string): boolean | undefined
 }
 
@@ -59,13 +57,13 @@ export interface Command {
   readonly description?: string
   readonly words?: readonly Word[]
   readonly options?: readonly Option[]
-  /** Requests confirmation at a terminal unless --yes is given. A function limits this to some options. */
+  /** Asks for confirmation at a terminal unless --yes is given; a function limits this to some options. */
   readonly asks?: true | ((given: ParsedCommand) => boolean)
-  /** Works on files of this machine, so it has no --url option. */
+  /** Works on files of this machine, without --url. */
   readonly isLocal?: true
-  /** Module that provides the command; it fails on a deployment without the module. */
+  /** The command fails on a deployment without this module. */
   readonly module?: string
-  /** @returns the exit code; undefined means 0 */
+  /** Returns the exit code; undefined means 0. */
   run(context: CommandContext): Promise<number | undefined> | number | undefined
 }
 
@@ -96,11 +94,11 @@ const REMOTE = text(
   'Run on the deployment at this address, with the admin key in COUNTERSIGN_ADMIN_KEY[_FILE]',
 )
 
-/** Returns whether a command belongs to the core or to a running module. @param modules names of the running modules */
+/** @param modules names of the running modules */
 export const isServed = ({ module }: Command, modules: ReadonlySet<string>): boolean =>
   module === undefined || modules.has(module)
 
-/** Returns whether --url selects a deployment; false if the command defines its own option with this name. */
+/** False if the command has its own option --url. */
 export const takesUrl = ({ options = [], isLocal }: Pick<Command, 'options' | 'isLocal'>): boolean =>
   !isLocal && !options.some(({ name }) => name === REMOTE.name)
 
@@ -112,11 +110,7 @@ export const optionsOf = (command: Pick<Command, 'options' | 'asks' | 'isLocal'>
   HELP,
 ]
 
-/**
- * Finds a noun's command by the first word that is a verb, which may follow options.
- * @param others commands of a noun with a similar spelling
- * @throws UsageError
- */
+/** Finds the command by the first word that is a verb. @param others commands of a similar noun @throws UsageError */
 export const findCommand = (
   commands: readonly Command[],
   words: readonly string[],
@@ -143,7 +137,7 @@ const parserOptions = (options: readonly Option[]) =>
     }),
   )
 
-/** Refuses missing and surplus words. The message doesn't repeat a surplus word, because it may be a key. */
+/** The message doesn't repeat a surplus word, which may be a key. */
 const checkWords = ({ verb, words = [] }: Command, given: readonly string[]): void => {
   const missing = words[given.length]
   if (missing !== undefined && !missing.optional) throw new UsageError(`${missing.name} is missing`)
@@ -156,10 +150,7 @@ const checkWords = ({ verb, words = [] }: Command, given: readonly string[]): vo
   )
 }
 
-/**
- * @param args words after the noun, with the verb and options in any order
- * @throws UsageError for an unknown option, a missing value, or a missing or surplus word
- */
+/** @param args words after the noun, in any order @throws UsageError */
 export const parseGiven = (command: Command, args: readonly string[]): GivenCommand => {
   const options = optionsOf(command)
   const { values, positionals } = parseStrictly(args, parserOptions(options))
@@ -198,21 +189,20 @@ export const parseGiven = (command: Command, args: readonly string[]): GivenComm
   }
 }
 
-/** Environment of a command: output, environment variables, clock and user. */
 export interface CommandPlace {
   readonly output: CommandOutput
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly user: string
-  /** Requests confirmation; undefined without a terminal. */
+  /** Asks for confirmation; undefined without a terminal. */
   readonly ask?: (question: string) => Promise<boolean>
 }
 
 export interface VerbContext extends CommandPlace {
   readonly deployment: CommandDeployment
-  /** Returns a signal that is aborted when the process receives a termination signal. */
+  /** Aborted when the process receives a termination signal. */
   readonly stopped: () => AbortSignal
-  /** Runs another command with only these environment variables. @returns its stdout. @throws CommandFailedError */
+  /** Runs a command with only these environment variables; returns its stdout. @throws CommandFailedError */
   readonly runWithin: (environment: CommandPlace['environment'], ...words: readonly string[]) => Promise<string>
 }
 

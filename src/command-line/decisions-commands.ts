@@ -1,4 +1,3 @@
-// Common parts of the core's and modules' commands on a node's decision log.
 import { join } from 'node:path'
 import { DecisionDirectoryMissingError } from '../decision-log/errors.ts'
 import type { TreeReport } from '../decision-log/tree-report.ts'
@@ -33,7 +32,7 @@ export const decisionsCommands = <Io extends { readonly dataDirectory: string }>
 
 export const PLACE = 'dir:/path or s3://bucket/prefix'
 
-/** Returns the location in an option's value; null if it isn't given. @throws UsageError */
+/** Null if not given. @throws UsageError */
 export const parsePlace = (option: string, given: string | undefined): ShipPlace | null => {
   if (given === undefined) return null
   try {
@@ -43,7 +42,7 @@ export const parsePlace = (option: string, given: string | undefined): ShipPlace
   }
 }
 
-/** Quotes text from a policy or caller, and escapes characters that could control the terminal. */
+/** Escapes text from a policy or caller that could control the terminal. */
 export const shown = (text: string): string => revealHidden(JSON.stringify(text))
 
 export const isoTime = (atMs: number): string => new Date(atMs).toISOString()

@@ -1,23 +1,18 @@
-// Resolves the organization of `--org`.
-
 import type { AnswerOf, Opened } from './admin-client.ts'
 
-/** Organization that the first start of a deployment creates. */
+/** Created by a deployment's first start. */
 const ORGANIZATION_DEFAULT = 'demo'
 
 type Organization = AnswerOf<'GET /organizations/{organization}'>
 
-/** @param name short name or id. @throws CommandFailedError if the organization doesn't exist */
+/** @param name short name or id. @throws CommandFailedError if it doesn't exist */
 const findOrganization = ({ admin }: Pick<Opened, 'admin'>, name: string, hint = ''): Promise<Organization> =>
   admin.call('GET /organizations/{organization}', {
     params: { organization: name },
     unknown: `unknown organization ${name}${hint}`,
   })
 
-/**
- * @returns the id of the organization of `--org`, or of the default organization. @throws CommandFailedError if it
- * doesn't exist
- */
+/** Id of the organization of `--org`, or the default. @throws CommandFailedError if it doesn't exist */
 export const requireOrganization = async (
   opened: Pick<Opened, 'admin'>,
   given: string | undefined,

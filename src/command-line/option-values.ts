@@ -1,4 +1,4 @@
-// Parses option values. Messages never repeat a value, because it may be a key.
+// Parses option values. Errors never repeat a value, which may be a key.
 
 import { readFileSync } from 'node:fs'
 import { AUTHOR_RULE, isAuthor } from '../domain/list.ts'
@@ -8,7 +8,7 @@ import { CommandFailedError, type ParsedCommand, UsageError } from './output.ts'
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LONGEST_SECONDS = 10 * 365 * 86_400
 
-/** Returns the seconds of `0`, `90`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
+/** Seconds of `0`, `90`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
 export const parseDuration = (text: string, flag: string): number => {
   const match = /^([0-9]{1,9})([smhd]?)$/.exec(text)
   const seconds = match === null ? Number.NaN : Number(match[1]) * (UNIT_SECONDS[match[2] || 's'] ?? Number.NaN)
@@ -20,10 +20,7 @@ export const parseDuration = (text: string, flag: string): number => {
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
 
-/**
- * Returns the Unix seconds of an ISO 8601 date or time with its zone, or of a duration before or after now.
- * @throws UsageError
- */
+/** Unix seconds of an ISO 8601 date or time with a zone, or of a duration before or after now. @throws UsageError */
 export const parseMoment = (text: string, flag: string, nowSeconds: number, direction: 'past' | 'future'): number => {
   if (ISO_TIME.test(text) && !Number.isNaN(Date.parse(text))) return Math.floor(Date.parse(text) / 1000)
   if (!/^[0-9]+[smhd]$/.test(text))
@@ -32,13 +29,13 @@ export const parseMoment = (text: string, flag: string, nowSeconds: number, dire
   return direction === 'past' ? nowSeconds - seconds : nowSeconds + seconds
 }
 
-/** Parses a whole number; the operation checks its range. @throws UsageError */
+/** The operation checks the range. @throws UsageError */
 export const parseWhole = (text: string, flag: string): number => {
   if (!/^(0|[1-9][0-9]{0,14})$/.test(text)) throw new UsageError(`${flag} must be a whole number`)
   return Number(text)
 }
 
-/** @returns the author of a change: the option's value, or the operating system's user. @throws UsageError */
+/** Author of a change: the option's value, or the operating system's user. @throws UsageError */
 export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {
   const name = text(option) ?? user
   if (!isAuthor(name)) throw new UsageError(`--${option} ${AUTHOR_RULE}`)
@@ -53,7 +50,7 @@ export const parseLimit = (text: string): number => {
   return limit
 }
 
-/** @param path path of a file; `-` reads stdin. @throws CommandFailedError */
+/** @param path `-` for stdin. @throws CommandFailedError */
 export const readText = (path: string): string => {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8')

@@ -1,4 +1,4 @@
-// Arguments, output and exit codes of all commands: 0 success, 1 a problem was found, 2 the call is invalid.
+// Arguments and output of all commands. Exit codes: 0 success, 1 a problem was found, 2 the call is invalid.
 import { parseArgs } from 'node:util'
 import { nearNames } from '../lib/edit-distance.ts'
 import { replaceHidden } from '../lib/hidden-characters.ts'
@@ -12,7 +12,6 @@ export interface CommandOutput {
 /** The call is invalid; `message` is one line. */
 export class UsageError extends NamedError {}
 
-/** A local command was called with --url. */
 export class LocalCommandError extends UsageError {
   constructor() {
     super('this command works on local files: run it without --url, on the machine that has them')
@@ -21,7 +20,7 @@ export class LocalCommandError extends UsageError {
 
 /** The call is valid but fails; `message` is one line. */
 export class CommandFailedError extends NamedError {
-  /** Error code of the admin API, if an operation failed. */
+  /** Code of the admin API, if an operation failed. */
   readonly code: string
   constructor(message: string, code = 'FAILED') {
     super(message)
@@ -39,26 +38,23 @@ export interface ParsedCommand {
   flag(name: string): boolean
 }
 
-/** Returns `. Did you mean …?` if a known name is similar; otherwise an empty string. */
+/** `. Did you mean …?` for a similar name; otherwise empty. */
 export const didYouMean = (name: string, known: Iterable<string>): string => {
   const [near] = nearNames(name, known)
   return near === undefined ? '' : `. Did you mean ${near}?`
 }
 
-/** Form of all nouns and verbs, which no key matches. */
+/** Matches nouns and verbs, but no key. */
 const COMMAND_WORD = /^[a-z][a-z-]{0,29}$/
 
-/** Returns `no verb foo` for an unknown word, without the word if it may be a key. */
+/** `no verb foo`; omits a word that may be a key. */
 export const noSuch = (kind: 'command' | 'verb', word: string): string =>
   COMMAND_WORD.test(word) ? `no ${kind} ${word}` : `no such ${kind}`
 
-/** Start of a new form of the call; continuation lines are indented further. */
+/** Start of the next form of the call; continuation lines are indented further. */
 const NEXT_FORM = /\n {7}(?=\S)/
 
-/**
- * @param help starts with the paragraph `Usage: countersign VERB …`, with one form of the call per line
- * @returns the form that matches the words, or all forms if none matches; then a reference to the help
- */
+/** Forms of the call that match the words (otherwise all), and a reference to the help. @param help starts with them */
 export const usageOf = (help: string, words: readonly string[]): string => {
   const [paragraph = ''] = help.split('\n\n', 1)
   const forms = paragraph.trimEnd().replace('Usage: ', '').split(NEXT_FORM)
@@ -69,7 +65,6 @@ export const usageOf = (help: string, words: readonly string[]): string => {
   return `Usage: ${shown.join('\n       ')}\nTo list the options: ${command} --help\n`
 }
 
-/** Shortens an error of `parseArgs` to one line. */
 const explainArguments = (error: unknown): string => {
   const { code, message } = error as { readonly code?: string; readonly message: string }
   const option = /'(?:-\w, )?(--?[^' =]+)/.exec(message)?.[1] ?? ''
@@ -112,7 +107,7 @@ export const parseCommand = (commandArguments: readonly string[], options: Optio
   }
 }
 
-/** Aligns columns, without trailing spaces. */
+/** Without trailing spaces. */
 export const formatTable = (rows: readonly (readonly string[])[]): string => {
   const widths = rows.reduce<number[]>((known, row) => {
     row.forEach((cell, column) => {
@@ -131,16 +126,16 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     .join('')
 }
 
-/** Returns a time of an operation without the fraction of a second. */
+/** Omits the fraction of a second. */
 export const shortTime = <Time extends string | null>(time: Time): Time => (time?.replace('.000Z', 'Z') ?? null) as Time
 
-/** Replaces characters that could control the terminal in a text set through the API. */
+/** For text set through the API, which could control the terminal. */
 export const printable = (text: string): string => replaceHidden(text, '?')
 
-/** Like `printable`, but keeps line breaks and tabs. */
+/** Keeps line breaks and tabs. */
 export const printableLines = (text: string): string => text.replaceAll(/[^\t\n\r]+|\r(?!\n)/g, printable)
 
-/** Prints the value as one line of JSON with --json; otherwise the text, or the rows as a table. */
+/** With --json, one line of JSON; otherwise the text, or rows as a table. */
 export const print = (
   { output, command }: { readonly output: CommandOutput; readonly command: Pick<ParsedCommand, 'flag'> },
   value: unknown,

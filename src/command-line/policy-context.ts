@@ -1,5 +1,4 @@
-// Shared code of the policy commands that aren't derived from operations: reading documents from files and the store,
-// and output.
+// Shared by policy commands that aren't derived from operations.
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +17,7 @@ import { CommandFailedError, UsageError } from './output.ts'
 export const REVISION_WORD = { name: 'REVISION_OR_FILE', help: 'Revision ID, revision number with --policy, or file' }
 export const REVISION_OPTION = text('policy', 'ID', 'Policy for a revision number')
 
-/** Context of a command with the organization of --org. */
+/** With the organization of --org. */
 export interface PolicyContext extends CommandContext {
   readonly admin: AdminClient
   readonly organization: string
@@ -29,7 +28,7 @@ export const inOrganization = async (context: CommandContext): Promise<PolicyCon
   return { ...context, admin, organization: await requireOrganization({ admin }, context.command.text('org')) }
 }
 
-/** Prints the mistakes of an invalid document and returns exit code 1. */
+/** Prints the mistakes of an invalid document; the exit code is then 1. */
 export const reportingMistakes =
   (run: (context: CommandContext) => Promise<number> | number) =>
   async (context: CommandContext): Promise<number> => {
@@ -45,14 +44,14 @@ export const reportingMistakes =
     }
   }
 
-/** Returns the chains that documents may name, for checks without a store. */
+/** For checks without a store. */
 export const knownChains = ({ deployment }: CommandContext): KnownSources => ({
   chains: new Set(deployment.config.chains.chains.map(({ name }) => name)),
 })
 
 const DOCUMENT_FILE = /\.(?:ya?ml|json)$/
 
-/** Returns a path, or the paths of the documents in a folder, without its subfolders. @throws CommandFailedError */
+/** The path, or the documents in a folder without its subfolders. @throws CommandFailedError */
 export const documentsAt = (path: string): readonly string[] => {
   if (!existsSync(path) || !statSync(path).isDirectory()) return [path]
   const names = readdirSync(path).filter((name) => DOCUMENT_FILE.test(name))
@@ -63,7 +62,7 @@ export const documentsAt = (path: string): readonly string[] => {
 /** @throws PolicyInvalidError with all mistakes */
 export const readDraft = (path: string, known: KnownSources = {}): RevisionDraft => draftRevision(readText(path), known)
 
-/** Prints a document's warnings to stderr; with --json, the printed value contains them. */
+/** With --json, the printed value contains the warnings instead. */
 export const printWarnings = (
   { output, command }: CommandContext,
   source: string,
@@ -83,7 +82,7 @@ export const requirePolicy = async ({ admin, organization }: PolicyContext, poli
   return admin.call(`GET ${POLICY}`, { params: { organization, policy }, unknown: `unknown policy ${policy}` })
 }
 
-/** Finds a revision of a policy by number or id. @throws CommandFailedError */
+/** @param revision number or id. @throws CommandFailedError */
 export const requireRevision = async (
   { admin, organization }: PolicyContext,
   policy: string,
@@ -101,7 +100,7 @@ export const requireRevision = async (
   })
 }
 
-/** Returns whether a text is a revision id, or a revision number (which needs --policy), as opposed to a file. */
+/** A revision id, or a number (which needs --policy); otherwise the text is a file. */
 export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Za-z0-9]+|[1-9][0-9]{0,8})$/.test(text)
 
 const findRevision = async (context: PolicyContext, reference: string): Promise<Revision> => {
@@ -116,7 +115,7 @@ const findRevision = async (context: PolicyContext, reference: string): Promise<
   })
 }
 
-/** Reads a policy from a revision id, a revision number with --policy, or a file. @throws CommandFailedError */
+/** @param reference revision id, number with --policy, or file. @throws CommandFailedError */
 export const resolvePolicyText = async (
   context: PolicyContext,
   reference: string,

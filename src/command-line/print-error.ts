@@ -1,4 +1,4 @@
-// Prints the error of a failed command as a line, or as JSON with --json, and selects the exit code.
+// Prints a failed command's error, as JSON with --json, and selects the exit code.
 import { SecondPersonNeededError } from '../admin/errors.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { CountersignError } from '../domain/errors.ts'
@@ -14,7 +14,7 @@ interface Explained {
   readonly detail: string
 }
 
-/** @throws the error itself if it is internal */
+/** @throws internal errors */
 const explain = (error: unknown): Explained => {
   if (error instanceof SecondPersonNeededError) {
     return { exit: NEEDS_SECOND_PERSON, code: 'APPROVAL_REQUIRED', detail: REFUSAL.trimEnd() }
@@ -32,21 +32,14 @@ const explain = (error: unknown): Explained => {
   throw error
 }
 
-/**
- * @param usage printed after the error, except with --json
- * @returns the exit code
- * @throws the error itself if it is internal
- */
+/** Returns the exit code. @param usage printed after the error, except with --json @throws internal errors */
 export const printError = (output: CommandOutput, json: boolean, error: unknown, usage = ''): number => {
   const { exit, code, detail } = explain(error)
   output.stderr(json ? `${JSON.stringify({ code, detail })}\n` : `${detail}\n${usage}`)
   return exit
 }
 
-/**
- * Runs a command outside the command table, prints its error, and returns the exit code.
- * @param help text of `--help`; only its usage lines are printed after an invalid call
- */
+/** Returns the exit code. @param help only its usage lines are printed after an invalid call */
 export const runToExitCode = async (
   output: CommandOutput,
   help: string,

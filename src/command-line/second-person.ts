@@ -1,5 +1,5 @@
-// Second-person rule on the command line, where a change can't wait for approval. While the rule is on, changes are
-// refused unless the command overrides it with a reason, which the audit log records.
+// Second-person rule for commands, which can't wait for approval: changes are refused unless overridden with a reason,
+// which the audit log records.
 import { hasHidden } from '../lib/hidden-characters.ts'
 import { UsageError } from './output.ts'
 
@@ -13,10 +13,7 @@ export interface Override {
   readonly reason: string
 }
 
-/**
- * Separates the override and its reason from the verb's arguments.
- * @throws UsageError for an override without a valid reason
- */
+/** Separates the override from the verb's arguments. @throws UsageError without a valid reason */
 export const splitOverride = (
   commandArguments: readonly string[],
 ): { readonly others: string[]; readonly override: Override | null } => {
