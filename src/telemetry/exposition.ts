@@ -1,6 +1,6 @@
 /// <reference path="./prom-registry.d.ts" />
-// Reads the service's counters at each scrape and passes them to prom-client, which writes the Prometheus text.
-// Counting on the hot path is therefore a plain addition, whereas prom-client's counters hash their labels.
+// Passes the service's counters to prom-client at each scrape. Counting is therefore a plain addition; prom-client's
+// counters hash their labels.
 import type { Metric } from 'prom-client'
 import Registry from 'prom-client/lib/registry.js'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
@@ -9,13 +9,13 @@ import type { MetricDefinition } from './metric-table.ts'
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
-  /** Name of a histogram's series, with suffix. */
+  /** Series of a histogram, with its suffix. */
   readonly metricName?: string
 }
 
 const seconds = (milliseconds: number): number => milliseconds / 1000
 
-/** Converts a snapshot to cumulative buckets, sum and count in seconds. */
+/** Cumulative buckets, sum and count in seconds. */
 export const histogramSamples = (
   name: string,
   labels: Readonly<Record<string, string>>,
@@ -36,7 +36,7 @@ export const histogramSamples = (
 
 export interface Exposition {
   readonly contentType: string
-  /** `collect` is called at each scrape. A metric without samples still appears with its HELP and TYPE lines. */
+  /** A metric without samples still has its HELP and TYPE lines. @param collect called at each scrape */
   add(definition: MetricDefinition, collect: () => readonly Sample[]): void
   text(): Promise<string>
 }
@@ -46,7 +46,7 @@ export const createExposition = (): Exposition => {
   return {
     contentType: registry.contentType,
     add: ({ name, help, type }, collect) => {
-      // The registry uses only `name` and, at the scrape, `get` (prom-client 15.1, lib/registry.js).
+      // The registry uses only `name` and `get` (prom-client 15.1, lib/registry.js).
       const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: collect() }) }
       registry.registerMetric(metric as unknown as Metric)
     },

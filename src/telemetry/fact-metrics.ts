@@ -1,14 +1,13 @@
-// Metrics of fact sources. Labels name only shared lists, screeners and chains, which operators define. Lists of
-// organizations are aggregated.
+// Metrics of fact sources. Labels name only sources defined by operators; organizations' lists are aggregated.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 export interface FactMetrics {
-  /** Shared lists by name; all other lists as `organizations`. */
+  /** Shared lists by name; others as `organizations`. */
   readonly lists: readonly {
     readonly name: string
     readonly entries: number
-    /** Null if the list has no source, or its source was never read. */
+    /** Null without a source, or if it was never read. */
     readonly ageSeconds: number | null
   }[]
   readonly listsBehind: number

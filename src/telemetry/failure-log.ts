@@ -1,4 +1,4 @@
-// Logs a repeated failure once per error class, and recovery once.
+// Logs a repeated failure once per error class, and its recovery once.
 import type { Logger } from './log.ts'
 
 export interface FailureLog {

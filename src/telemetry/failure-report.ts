@@ -1,5 +1,5 @@
-// Logs error responses: each 500; outages (503) at most once per second and detail; refusals in one line each, to be
-// found by request id. Logs the class and stack of an error, but never its message, which may contain an API key.
+// Logs error responses: each 500, a 503 at most once per second and detail, refusals in one line with the request id.
+// Never logs an error's message, which may contain an API key.
 import { CountersignError, ERRORS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { createLineLimit, createThrottle } from '../lib/throttle.ts'
 import type { Logger } from './log.ts'
@@ -20,7 +20,7 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
     const unlogged = limit()
     if (unlogged === null) return
     const { code } = error
-    // Names of known fields are constants, never caller input.
+    // Field names are constants, never caller input.
     const field = error instanceof FieldInvalidError || error instanceof FieldMissingError ? { field: error.field } : {}
     log.info('request refused', { requestId, status: ERRORS[code].status, code, ...field, unlogged })
   }
@@ -36,7 +36,7 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
       return
     }
     const { code, detail } = error
-    // Details of these errors are constants, some with names of configured resources.
+    // These details are constants, some with names of configured resources.
     const held = throttle(detail)
     if (held !== null) log.warn('requests cannot be served', { ...request, code, detail, unlogged: held, error })
   }

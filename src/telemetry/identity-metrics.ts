@@ -1,18 +1,17 @@
-// Metrics of evidence, webhooks and automatic decisions: counts of this process, and the shared webhook queue. Nothing
-// identifies a person, a session or an organization.
+// Metrics of evidence, webhooks and automatic decisions, without anything that identifies a person or organization.
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import { type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
-/** `none`: no revision was active, and only a shadow was evaluated. */
+/** `none`: only a shadow was evaluated. */
 export type DecisionOutcome = 'completed' | 'rejected' | 'review' | 'none'
 
-/** From the fastest checks to retried checks. */
+/** From the fastest to retried checks. */
 const DECISION_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600].map(
   (second) => second * 1_000,
 )
 
-/** Times from submission to decision, by outcome. */
+/** From submission to decision. */
 export const createDecisionTimes = () => {
   const histograms = {
     completed: createHistogram(DECISION_BOUNDS_MS),

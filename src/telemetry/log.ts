@@ -1,20 +1,19 @@
-// Writes one line of JSON per event: `time`, `level`, `message`, then fields. Field names are converted to snake case;
-// names inside a value are unchanged. The message is constant; variable parts are fields, which are redacted and
-// truncated. Never throws.
+// Writes one line of JSON per event. The message is constant; fields are redacted, truncated, and named in snake case.
+// Never throws.
 import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 
-/** Maximum number of characters buffered while the stderr reader stalls. */
+/** Characters buffered while the stderr reader stalls. */
 const PENDING_MAX = 1_048_576
 
-/** Part of a Node stream. The writer counts buffered characters itself, because Bun's `writableLength` stays 0. */
+/** Part of a Node stream. Buffered characters are counted here, because Bun's `writableLength` stays 0. */
 export interface LineStream {
-  /** Returns false if the line was buffered. */
+  /** False if the line was buffered. */
   write(line: string): boolean
   on(event: 'error' | 'drain', listener: () => void): unknown
 }
 
-/** The returned function returns false if the line was dropped. */
+/** The returned function returns false for a dropped line. */
 export const createLineWriter = (stream: LineStream = process.stderr): ((line: string) => boolean) => {
   let broken = false
   let pending = 0
@@ -43,29 +42,27 @@ export interface Logger {
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
   with(fields: LogFields): Logger
-  /** Number of lines that could not be written, for all loggers of one root. */
+  /** Lines that could not be written, for all loggers of a root. */
   dropped(): number
 }
 
 export interface LoggerOptions {
   /** Minimum level. Defaults to `info`. */
   readonly level?: LogLevel
-  /** Returns false if the line could not be written. Defaults to standard error. */
+  /** Returns false if the line could not be written. Defaults to stderr. */
   readonly write?: (line: string) => unknown
   /** Unix milliseconds. */
   readonly now?: () => number
 }
 
-/** A field with such a name gets an underscore as suffix. */
+/** Fields with these names get an underscore. */
 const RESERVED = new Set(['time', 'level', 'message'])
 
-/**
- * `requestId` → `request_id`. Converts each letter, so that different names stay different. Changes only camel case.
- */
+/** `requestId` → `request_id`. Converts each letter, so that different names stay different. */
 const snakeCase = (name: string): string =>
   /^[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*$/.test(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name
 
-/** Returns a name that is redacted, in snake case and unique in the line. */
+/** Redacted, in snake case, and unique in the line. */
 const fieldName = (name: string, fields: LogFields): string => {
   const shown = snakeCase(redactText(name))
   return RESERVED.has(shown) || (shown !== name && Object.hasOwn(fields, shown)) ? `${shown}_` : shown
@@ -96,7 +93,7 @@ export const createLogger = (options: LoggerOptions = {}): Logger => {
         const text = JSON.stringify(redactText(message))
         if (write(`{"time":"${time}","level":"${level}","message":${text}${encoded}}\n`) === false) dropped += 1
       } catch {
-        // Only the count of dropped lines shows that logging failed.
+        // Only the count of dropped lines reports this.
         dropped += 1
       }
     }

@@ -1,6 +1,5 @@
-// Converts any value to plain JSON that is safe to print: redacted and truncated. An error becomes its class, code and
-// stack frames; a file error has a path and a description instead of frames. Omits the message, which may contain
-// input, except the detail of a DetailedError.
+// Converts any value to redacted and truncated JSON. Errors keep their class, code and stack frames (file errors:
+// path and description), but no message, which may contain input. A DetailedError also keeps its detail.
 import { fileProblem } from '../lib/file-problem.ts'
 import { DetailedError, isMissingFile } from '../lib/named-error.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
@@ -17,12 +16,12 @@ const UNREADABLE = '[unreadable]'
 
 const cutText = (text: string): string => {
   if (text.length > TEXT_SCANNED_MAX) return `[${text.length} characters]`
-  // Redact before truncating, so that no partial key remains.
+  // Redacted before truncation, so that no partial key remains.
   const redacted = redactText(text)
   return redacted.length > TEXT_MAX ? `${redacted.slice(0, TEXT_MAX)}…` : redacted
 }
 
-/** Omits the message, which may span several lines. */
+/** Skips the message, which may span lines. */
 const framesOf = (error: Error): string[] => {
   const stack = String(error.stack ?? '')
   const message = String(error.message)
@@ -43,13 +42,13 @@ const loggableError = (error: Error, depth: number): Loggable => {
   if (problem === null && !isMissingFile(error)) described['frames'] = framesOf(error)
   else if (problem !== null) described['problem'] = problem
   if (error.cause !== undefined && error.cause !== null) {
-    // A cause that isn't an error may contain input.
+    // Other causes may contain input.
     described['cause'] = error.cause instanceof Error ? loggable(error.cause, depth + 1) : typeof error.cause
   }
   return described
 }
 
-/** Arrays of bytes: the Solana CLI stores key pairs in this format. */
+/** The Solana CLI stores key pairs as arrays of bytes. */
 const isByteArray = (value: readonly unknown[]): boolean =>
   value.length >= 32 && value.every((item) => typeof item === 'number' && item >= 0 && item <= 255)
 
@@ -67,7 +66,7 @@ const loggableObject = (value: object, depth: number): Loggable => {
   const fields: { [field: string]: Loggable } = {}
   for (const name of Object.keys(value).slice(0, ITEMS_MAX)) {
     const safeName = cutText(name)
-    // With an assignment, `__proto__` would set the prototype.
+    // An assignment to `__proto__` would set the prototype.
     Object.defineProperty(fields, safeName, {
       value: isSecretName(name) ? REDACTED : loggable((value as Record<string, unknown>)[name], depth + 1),
       enumerable: true,
@@ -78,7 +77,7 @@ const loggableObject = (value: object, depth: number): Loggable => {
   return fields
 }
 
-/** Never throws, even if reading the value throws. */
+/** Never throws, even if reading the value does. */
 export const loggable = (value: unknown, depth = 0): Loggable => {
   try {
     switch (typeof value) {
@@ -97,7 +96,7 @@ export const loggable = (value: unknown, depth = 0): Loggable => {
         return value === undefined ? null : `[${typeof value}]`
     }
   } catch {
-    // A getter or proxy threw. The thrown value is untrusted, too.
+    // A getter or proxy threw; the thrown value is untrusted, too.
     return UNREADABLE
   }
 }

@@ -1,11 +1,10 @@
-// Metrics of the core; modules define their own. Names follow the OpenTelemetry semantic conventions in Prometheus
-// notation, unless promtool rejects the result. All others start with `countersign_`. Label values come from closed
-// sets.
+// Metrics of the core. Names follow the OpenTelemetry conventions in Prometheus notation unless promtool rejects them;
+// others start with `countersign_`. Label values come from closed sets.
 
 export interface MetricDefinition {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** Label → description of its values. */
+  /** Description of the values by label. */
   readonly labels: Readonly<Record<string, string>>
   readonly help: string
 }

@@ -1,5 +1,4 @@
-// The service's metrics: counters that requests increment, and values read at each scrape. Label values come from sets
-// that are known at startup, never from callers.
+// Counters that requests increment, and values read at each scrape. Label values are known at startup.
 import { ERRORS, type ErrorCode } from '../domain/errors.ts'
 import type { ShadowOutcome } from '../domain/verdict.ts'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
@@ -17,11 +16,11 @@ import {
 } from './request-metrics.ts'
 
 export interface PoolMetrics {
-  /** Number of workers that accept jobs. */
+  /** Workers that accept jobs. */
   readonly workers: number
   readonly busy: number
   readonly wanted: number
-  /** Number of abandoned threads that are still running in native code. */
+  /** Abandoned threads still running in native code. */
   readonly abandoned: number
   readonly queued: number
   readonly queueLimit: number
@@ -33,17 +32,17 @@ export interface PoolMetrics {
   readonly failed: number
   /** Decisions with a shadow revision, by its outcome. */
   readonly shadows: Readonly<Record<ShadowOutcome, number>>
-  /** Number of answers withheld because they arrived after the 408. */
+  /** Answers withheld because they arrived after the 408. */
   readonly withheld: number
   readonly wait: HistogramSnapshot
   readonly run: HistogramSnapshot
 }
 
 export interface SharingMetrics {
-  /** One entry per role of this process with leader tasks. */
+  /** By role of this process with leader tasks. */
   readonly leads: readonly { readonly role: string; readonly leads: boolean }[]
   readonly liveProcesses: number
-  /** Rate limits cannot be coordinated with other processes, so each process enforces an equal share. */
+  /** Without coordination between processes, each enforces an equal share of the rate limits. */
   readonly limitsCut: boolean
 }
 
@@ -66,7 +65,7 @@ const addSharingMetrics = (exposition: Exposition, read: () => SharingMetrics | 
 }
 
 export interface MetricsOptions {
-  /** Names in the chain table. Other names count as `other`. */
+  /** Others count as `other`. */
   readonly chains: readonly string[]
   readonly build: {
     readonly version: string
@@ -74,19 +73,19 @@ export interface MetricsOptions {
     readonly signer: string
     readonly store: string
   }
-  /** Called at each scrape. If omitted, its metrics have no samples. */
+  /** If omitted, its metrics have no samples. */
   readonly pool?: () => PoolMetrics
   readonly activeRequests?: () => number
-  /** Number of results after a 408 response. */
+  /** Results after a 408 response. */
   readonly lateOutcomes?: () => number
-  /** The workers sign with the currently stored attesters. */
+  /** Whether the workers sign with the stored attesters. */
   readonly attestersCurrent?: () => boolean
   /** Null before the first read. */
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number
-  /** Number of records that the decision log refused. */
+  /** Records that the decision log refused. */
   readonly decisionLogFailures?: () => number
-  /** Requests without a verdict because a rule failed, by reason. */
+  /** Requests without a verdict because a rule failed. */
   readonly ruleFailures?: () => Readonly<Record<string, number>>
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
@@ -94,7 +93,7 @@ export interface MetricsOptions {
   readonly addFurther?: (exposition: Exposition) => void
 }
 
-/** Counts since startup, for the live view. */
+/** Since startup, for the live view. */
 export interface MetricTotals {
   readonly decisions: readonly DecisionCount[]
   readonly errors: Readonly<Record<ErrorCode, number>>
@@ -102,20 +101,17 @@ export interface MetricTotals {
 
 export interface Metrics {
   readonly contentType: string
-  /**
-   * Returns the recorder of a served route. Calls with the same route share their counts. Requests without a matching
-   * route count as `other`.
-   */
+  /** Recorder of a served route, shared by its calls. Requests without a route count as `other`. */
   route(method: string, route: string): RouteRecorder
   recordDecision(kind: DecisionKind, chainName: string, compliant: boolean): void
   recordError(code: ErrorCode): void
   recordIdempotencyFailure(): void
-  /** Connects the metrics of identity, which is created later. Until then, they have no samples. */
+  /** Connects identity, which is created later. */
   watchIdentity(read: () => IdentityMetrics): void
-  /** Adds lists that aren't part of the fact sources. */
+  /** Adds lists that aren't fact sources. */
   watchLists(read: () => FactMetrics['lists']): void
   totals(): MetricTotals
-  /** Returns the response durations of some routes in fine buckets (src/lib/histogram.ts). */
+  /** Response durations of some routes, in fine buckets (src/lib/histogram.ts). */
   durations(routes: readonly string[]): Float64Array
   expose(): Promise<string>
   stop(): void

@@ -1,5 +1,4 @@
-// Metrics of this process. prom-client's default metrics are not used: their lag reads 0 right after startup, and their
-// names don't follow OpenTelemetry.
+// Metrics of this process. In prom-client's defaults, the lag is 0 after startup, and names don't follow OpenTelemetry.
 import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Exposition } from './exposition.ts'
@@ -9,7 +8,7 @@ const RESOLUTION_MS = 20
 const NANOSECONDS = 1e9
 const MICROSECONDS = 1e6
 
-/** Null if the system has no /proc. */
+/** Null without /proc. */
 const countDescriptors = (): number | null => {
   try {
     return readdirSync('/proc/self/fd').length
@@ -18,7 +17,7 @@ const countDescriptors = (): number | null => {
   }
 }
 
-/** @returns a function that stops monitoring the event loop */
+/** Returns a function that stops monitoring the event loop. */
 export const addProcessMetrics = (exposition: Exposition): (() => void) => {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()

@@ -1,10 +1,7 @@
-// Removes secrets from all output (invariant 5; threats row 21), by field name and by patterns in text. Handwritten
-// scans, because a regular expression that hits a limit would let a secret pass.
+// Removes secrets from all output (invariant 5; threats row 21). Scans by hand, because a regular expression that hits
+// a limit would let a secret pass.
 
-/**
- * Names of fields whose values are never printed, in lower case without `_` and `-`. Longer names with such a suffix
- * also match.
- */
+/** Fields whose values are never printed, in lower case without `_` and `-`; also matched as suffixes. */
 const SECRET_NAMES = [
   'apikey',
   'authorization',
@@ -36,7 +33,7 @@ const isWordCharacter = (character: number): boolean =>
 const API_KEY_MARKS = ['_live_', '_test_']
 const KIND_LETTERS = 'aim'
 
-/** Finds a complete, truncated or embedded API key: `cs`, one of `a`, `i` and `m`, then `_live_` or `_test_`. */
+/** Finds complete, truncated and embedded keys: `csa_`, `csi_` or `csm_`, then `live_` or `test_`. */
 const hasApiKey = (word: string): boolean =>
   API_KEY_MARKS.some((mark) => {
     for (let at = word.indexOf(mark); at !== -1; at = word.indexOf(mark, at + 1)) {
@@ -53,17 +50,14 @@ const isHex = (word: string, start: number): boolean => {
   return true
 }
 
-/**
- * 32 or 64 bytes in hex: a secp256k1 key, an Ed25519 seed or key pair. Digests look the same and are also redacted;
- * truncate a digest to log it.
- */
+/** 32 or 64 bytes in hex: secp256k1 key, Ed25519 seed or key pair. Digests match too; truncate a digest to log it. */
 const isHexKey = (word: string): boolean => {
   const start = word.startsWith('0x') || word.startsWith('0X') ? 2 : 0
   const digits = word.length - start
   return (digits === 64 || digits === 128) && isHex(word, start)
 }
 
-/** Possibly 64 bytes in base58: a Solana key pair. The base58 alphabet excludes 0, O, I, l and _. */
+/** Possibly a Solana key pair: 64 bytes in base58, which excludes 0, O, I, l and _. */
 const isBase58KeyPair = (word: string): boolean => {
   if (word.length < 86 || word.length > 88) return false
   for (const character of word) if ('0OIl_'.includes(character)) return false
@@ -72,10 +66,10 @@ const isBase58KeyPair = (word: string): boolean => {
 
 const isSecretWord = (word: string): boolean => hasApiKey(word) || isHexKey(word) || isBase58KeyPair(word)
 
-/** Length of `csa_live_`, the shortest word that can be part of a secret. */
+/** Length of `csa_live_`, the shortest part of a secret. */
 const SECRET_LENGTH_MIN = 9
 
-/** Replaces each word that looks like a key, and text with a PEM private key completely. */
+/** Replaces words that look like keys, and the whole of a text with a PEM private key. */
 export const redactText = (text: string): string => {
   if (text.includes('PRIVATE KEY')) return REDACTED
   let result = ''

@@ -1,5 +1,4 @@
-// Metrics that requests update: response durations by route and status, verdict durations by organization, and counts
-// of decisions.
+// Metrics that requests update: durations by route and status, verdict durations by organization, decision counts.
 import {
   type BucketCounts,
   createFineHistogram,
@@ -61,7 +60,7 @@ export const createRouteMetrics = () => {
       }
       return recorder
     },
-    /** Sums the response durations of some routes over all statuses, in fine buckets for percentiles. */
+    /** Sum over all statuses, in fine buckets for percentiles. */
     durations: (routes: readonly string[]): Float64Array => {
       const sum = new Float64Array(FINE_BUCKETS)
       for (const route of routes) {
@@ -79,20 +78,17 @@ export const createRouteMetrics = () => {
 
 export interface OrganizationLatency {
   record(organizationId: string, durationMs: number): void
-  /**
-   * Passes the counts of each organization to `write`, and drops them once it resolves. Rejects with `write`; the
-   * remaining counts are kept for the next call.
-   */
+  /** Passes each organization's counts to `write`, then drops them. Rejects with `write`, keeping the rest. */
   drain(write: (organizationId: string, counts: BucketCounts) => Promise<void>): Promise<void>
 }
 
-/** Histograms of this many organizations take 4 MB. Further organizations are not measured until the next drain. */
+/** They take 4 MB. Further organizations aren't measured until the next drain. */
 const ORGANIZATIONS_MAX = 2_000
 
 const countsOf = ({ counts }: FineHistogram): BucketCounts =>
   new Map([...counts].flatMap((count, bucket) => (count === 0 ? [] : [[bucket, count] as const])))
 
-/** Counts are flushed to the store once per minute. */
+/** Drained to the store once per minute. */
 export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX): OrganizationLatency => {
   const histograms = new Map<string, FineHistogram>()
   const histogramOf = (organizationId: string): FineHistogram | null => {
@@ -130,16 +126,16 @@ export interface DecisionCount {
   readonly count: number
 }
 
-/** @param chainNames other names count as `other` */
+/** @param chainNames others count as `other` */
 export const createDecisions = (chainNames: readonly string[]) => {
   const chains = [...new Set([...chainNames, OTHER])]
   const indexOf = new Map(chains.map((chain, index) => [chain, index]))
-  // Per chain: denied, compliant.
+  // Denied and compliant, by chain.
   const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
   const totals = (): readonly DecisionCount[] =>
     (['attestation', 'task'] as const).flatMap((kind) =>
       [...counts[kind]].flatMap((count, at) =>
-        // A combination that never occurred has no series, for example a v1 task on Solana.
+        // A combination that never occurred has no series, such as a v1 task on Solana.
         count === 0 ? [] : [{ kind, chain: chains[at >> 1] ?? OTHER, compliant: at % 2 === 1, count }],
       ),
     )

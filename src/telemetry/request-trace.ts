@@ -1,13 +1,13 @@
-// Records the stages of one sampled request as spans. A stage ends when the next one starts, so an aborted request
-// shows its last stage. Span names and attributes come from closed sets, never from callers.
+// Records the stages of a sampled request as spans. A stage ends when the next starts, so an aborted request shows its
+// last stage. Names and attributes come from closed sets.
 import { createJobStages, type JobStages } from '../domain/job-stages.ts'
 
-/** Stages of a request on the main thread, in this order. The stages of the pool follow `enterPool`. */
+/** On the main thread, in this order. The pool's stages follow `enterPool`. */
 export type Stage = 'key' | 'front' | 'idempotency' | 'policy' | 'facts'
 
 export interface Span {
   readonly name: string
-  /** Index of the parent in `spans`. Null for the request itself. */
+  /** Index in `spans`; null for the request itself. */
   readonly parent: number | null
   readonly startMs: number
   endMs: number
@@ -16,42 +16,33 @@ export interface Span {
 
 export interface FinishedTrace {
   readonly traceId: string
-  /** Span id of the caller, 16 lowercase hex digits. Null if the trace starts here. */
+  /** Caller's span id, 16 lowercase hex digits; null if the trace starts here. */
   readonly parentId: string | null
   readonly spans: readonly Span[]
   readonly unixOffsetMs: number
   readonly failed: boolean
 }
 
-/** Stages of a request or of one batch element. */
+/** Stages of a request or a batch element. */
 export interface StageTrace {
   enter(stage: Stage): void
-  /** Call when the job is submitted to the pool, which writes the job's times into the returned object. */
+  /** Call when the job is submitted to the pool, which writes its times into the returned object. */
   enterPool(): JobStages
   decides(chainName: string, revisionId: string): void
   verdict(compliant: boolean): void
-  /** Call when a query to an external source starts, and call the returned function when it ends. */
+  /** Call at the start of a query to an external source, and the returned function at its end. */
   asks(kind: string, source: string): (answered: boolean) => void
-  /** Sets the stable code of the error response. */
+  /** Code of the error response. */
   error(code: string): void
-  /**
-   * Ends the trace with the response. Excludes later work.
-   * @param status null if the request was aborted
-   */
+  /** Ends the trace with the response. @param status null if the request was aborted */
   end(status: number | null): void
 }
 
 export interface RequestTrace extends StageTrace {
   end(status: number): void
-  /**
-   * Ends the stages of the batch and starts a stage per element. The returned function returns null for elements
-   * without spans.
-   */
+  /** Starts a stage per element of a batch. The returned function returns null for elements without spans. */
   elements(size: number): (index: number) => StageTrace | null
-  /**
-   * Call if the response body is still being produced after `end`. The trace then ends with a call of the returned
-   * function.
-   */
+  /** Call if the body is still being produced after `end`; the returned function then ends the trace. */
   hold(): () => void
 }
 
@@ -66,15 +57,15 @@ export interface RequestTraceOptions {
   readonly onEnd: (trace: FinishedTrace) => void
 }
 
-/** Policies and the traced elements of a batch stay below this limit. */
+/** More than a policy or the traced elements of a batch need. */
 const SPANS_MAX = 128
-/** Maximum number of batch elements with spans, spread evenly over the batch. */
+/** Traced elements, spread evenly over the batch. */
 const ELEMENTS_MAX = 8
 const ROOT = 0
 
 const ignore = (): void => undefined
 
-/** Adds spans below the span at index `root`, which starts the first stage. */
+/** Adds spans below `root`, which starts the first stage. */
 const createStages = (
   spans: Span[],
   root: number,
@@ -108,7 +99,7 @@ const createStages = (
     const until = answeredMs === 0 ? nowMs : answeredMs
     add('worker', root, dispatchedMs, until)
     const parent = spans.length - 1
-    // The clock difference is accurate only to a message's travel time, so times are clamped to the worker's span.
+    // The clock difference is as inaccurate as a message is slow, so times are clamped to the worker's span.
     const inside = (workerMs: number): number => Math.min(until, Math.max(dispatchedMs, workerMs + clockOffsetMs))
     const { evaluatingMs, signingMs, decidedMs, recordingMs, recordedMs } = worker
     if (signingMs !== 0) add('evaluate', parent, inside(evaluatingMs), inside(signingMs))
@@ -180,7 +171,7 @@ export const createRequestTrace = (options: RequestTraceOptions): RequestTrace =
   const attributes: Span['attributes'] = { 'http.request.method': method, 'http.route': route }
   const spans: Span[] = [{ name: `${method} ${route}`, parent: null, startMs: startedMs, endMs: startedMs, attributes }]
   const { leave, ...own } = createStages(spans, ROOT, 'key', monotonicMs)
-  /** Traces of unanswered elements. */
+  /** Unanswered elements. */
   const open = new Set<StageTrace>()
   let holds = 0
   let heldStatus = 0

@@ -1,14 +1,14 @@
-// Logs sign-ins and other proofs of identity. Never logs entered text, not even the email address, because users
-// sometimes type a password there.
+// Logs sign-ins and other proofs of identity, but no entered text: users sometimes type a password as the email
+// address.
 import { createLineLimit } from '../lib/throttle.ts'
 import type { Logger } from './log.ts'
 
 export interface ReportedAttempt {
   readonly how: string
-  /** Null if the account doesn't exist, or if the attempt was refused before the lookup. */
+  /** Null if there is no such account, or the attempt was refused before the lookup. */
   readonly account: string | null
   readonly address: string
-  /** Error code of the response; null if the proof was accepted. */
+  /** Error code; null if the proof was accepted. */
   readonly refused: string | null
 }
 

@@ -1,9 +1,8 @@
-// Decides whether a request is traced. A caller's `traceparent` decides for its request (parent-based sampling); other
-// requests are sampled at random. Nothing is traced while the exporter's queue is full.
+// Decides which requests are traced: by the caller's `traceparent`, otherwise at random; none while the queue is full.
 import { randomBytes } from 'node:crypto'
 import { createRequestTrace, type FinishedTrace, type RequestTrace } from './request-trace.ts'
 
-/** From the caller's valid `traceparent`. */
+/** From a valid `traceparent`. */
 export interface ParentTrace {
   readonly traceId: string
   readonly parentId: string
@@ -11,19 +10,19 @@ export interface ParentTrace {
 }
 
 export interface Tracer {
-  /** Returns null if the request is not traced. `startedMs` is the arrival time. */
+  /** Null if the request isn't traced. @param startedMs time of arrival */
   begin(parent: ParentTrace | null, method: string, route: string, startedMs: number): RequestTrace | null
 }
 
 export interface TracerOptions {
-  /** Fraction of traced requests without a valid `traceparent`, 0 to 1. */
+  /** Fraction of traced requests without a valid `traceparent`. */
   readonly sample: number
-  /** Returns false while the queue is full. The request then counts as dropped. */
+  /** If false, the request counts as dropped. */
   readonly hasRoom: () => boolean
   readonly onEnd: (trace: FinishedTrace) => void
   readonly monotonicMs: () => number
   readonly unixMs: () => number
-  /** Returns a number in [0, 1). */
+  /** In [0, 1). */
   readonly random?: () => number
 }
 
