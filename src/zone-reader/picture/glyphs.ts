@@ -1,26 +1,23 @@
-// Classifies a patch as one of the 37 characters. A network with one hidden layer, trained on synthetic documents by
-// test/long/train-glyphs.ts. The weights are in glyph-weights.ts.
+// Classifies a patch as one of 37 characters, with a network of one hidden layer, trained on synthetic documents by
+// test/long/train-glyphs.ts.
 import { ALPHABET } from '../zone/layout.ts'
 import { PATCH_HEIGHT, PATCH_WIDTH } from './grid.ts'
 
 const INPUTS = PATCH_WIDTH * PATCH_HEIGHT
 
-/** Both layers are row-major: each row holds the weights of its inputs, followed by its bias. */
+/** Row-major layers. A row holds the weights of its inputs, then its bias. */
 export interface GlyphNet {
   readonly hidden: Float32Array
   readonly output: Float32Array
   readonly units: number
 }
 
-/**
- * Quantized network: one byte per weight and one scale per row. The scale is the row's largest absolute weight divided
- * by 127.
- */
+/** One byte per weight, and a scale per row: its largest absolute weight divided by 127. */
 export interface PackedNet {
   readonly units: number
-  /** Numbers separated by whitespace. */
+  /** Separated by whitespace. */
   readonly scales: string
-  /** Rows of both layers, base64. */
+  /** Rows of both layers in base64. */
   readonly weights: string
 }
 
@@ -39,7 +36,7 @@ export const unpackNet = ({ units, scales, weights }: PackedNet): GlyphNet => {
   return { hidden, output, units }
 }
 
-/** Returns the log probability of each character, in the order of the alphabet. */
+/** Log probabilities in the order of the alphabet. */
 export const classify = ({ hidden, output, units }: GlyphNet, patch: Float32Array): Float32Array => {
   const active = new Float32Array(units)
   for (let unit = 0; unit < units; unit++) {

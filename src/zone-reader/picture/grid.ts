@@ -1,44 +1,41 @@
-// Fits the cells of a zone to detected rows: parallel rows at the line distance of a zone, and a plane through their
-// letters. Deviations of the plane caused by a bent page are corrected from nearby letters. Also samples the cells.
+// Fits the cells of a zone to detected rows: a plane through the letters of parallel rows, corrected for a bent page by
+// nearby letters.
 import type { GrayPicture } from './ink.ts'
 import { fitPlane, type Match, type Plane, type Point } from './plane.ts'
 import type { Row } from './rows.ts'
 
-/** Candidate position of a zone. If the picture is upright, cell (0, 0) is the first letter. */
+/** Candidate position of a zone. In an upright picture, cell (0, 0) is the first letter. */
 export interface Grid {
-  /** Index of the last detected row, starting at 0: 1 or 2. */
+  /** Index of the last detected row: 1 or 2. */
   readonly lastRow: number
-  /** First and last column with detected letters. */
+  /** First and last column with letters. */
   readonly first: number
   readonly last: number
-  /**
-   * Also accepts positions outside the detected range: a row whose letters are connected is extrapolated from the other
-   * rows.
-   */
+  /** Also accepts undetected positions: rows of connected letters are extrapolated from other rows. */
   cell(column: number, row: number): Cell
 }
 
-/** Center of a cell, and the vectors of one pitch to the right and down. */
+/** Center, and vectors of one pitch to the right and down. */
 export interface Cell extends Point {
   readonly right: Point
   readonly down: Point
 }
 
-/** Rows of a zone are 6.35 mm apart, letters 2.54 mm. Source: ICAO 9303-3 and 9303-4, nominal dimensions. */
+/** Rows are 6.35 mm apart, letters 2.54 mm (ICAO 9303-3 and 9303-4, nominal dimensions). */
 const ROW_IN_PITCHES = 2.5
-/** Maximum deviation of a row from the expected distance to the row above, in pitches. */
+/** Maximum deviation from the expected row distance, in pitches. */
 const ROW_STRAY = 0.8
 const GRIDS_MAX = 6
 const ANGLE_MAX = 0.12
 const PITCH_RATIO_MAX = 1.2
-/** Letters whose piece deviates from the plane by more than this, in pitches, are connected to something else. */
+/** Deviation in pitches above which a letter is connected to something else. */
 const STRAY = 0.3
-/** Number of columns to each side whose letters determine the bend of the page. */
+/** Columns to each side that determine the bend of the page. */
 const BEND_REACH = 4
-/** Weight of the bend measured in other rows. */
+/** Weight of the bend in other rows. */
 const OTHER_ROW = 0.15
 
-/** Rows of one zone with their indexes in it, from the top. */
+/** Rows of one zone, from the top. */
 type Group = readonly { readonly row: Row; readonly index: number }[]
 
 const minus = (one: Point, other: Point): Point => ({ x: one.x - other.x, y: one.y - other.y })
@@ -54,17 +51,14 @@ const turned = ({ placed, pitch }: Row): Row => ({
 const middleOf = ({ placed }: Row): Point => placed[placed.length >> 1]!
 const spanOf = ({ placed }: Row): number => placed.at(-1)!.column - placed[0]!.column
 
-/**
- * Returns the distance by which `other` is below `row`, in pitches. Null if the rows are not parallel or not close
- * enough.
- */
+/** Distance of `other` below `row` in pitches; null unless the rows are parallel and close. */
 const below = (row: Row, other: Row): number | null => {
   const [pitch, its] = [lengthOf(row.pitch), lengthOf(other.pitch)]
   if (Math.max(pitch / its, its / pitch) > PITCH_RATIO_MAX) return null
   if (Math.abs(cross(row.pitch, other.pitch)) / (pitch * its) > ANGLE_MAX) return null
   const apart = minus(middleOf(other), middleOf(row))
   if (Math.abs(dot(apart, row.pitch)) / pitch / pitch > 25) return null
-  // Measured from the nearest letter of this row, because rows may be bent and may differ in length.
+  // From the nearest letter, because rows may be bent or differ in length.
   const nearest = row.placed.reduce((best, piece) =>
     Math.abs(dot(minus(middleOf(other), piece), row.pitch)) < Math.abs(dot(minus(middleOf(other), best), row.pitch))
       ? piece
@@ -73,7 +67,7 @@ const below = (row: Row, other: Row): number | null => {
   return cross(row.pitch, minus(middleOf(other), nearest)) / pitch / pitch
 }
 
-/** Returns the column of `row` in which a point lies, regardless of its distance from the row. */
+/** Column of `row` at a point, however far away. */
 const columnAt = (row: Row, point: Point): number => {
   const nearest = row.placed.reduce((best, piece) =>
     Math.abs(dot(minus(point, piece), row.pitch)) < Math.abs(dot(minus(point, best), row.pitch)) ? piece : best,
@@ -81,7 +75,7 @@ const columnAt = (row: Row, point: Point): number => {
   return nearest.column + dot(minus(point, nearest), row.pitch) / dot(row.pitch, row.pitch)
 }
 
-/** Returns the letters of all rows. Columns are counted from the start of the longest row. */
+/** Letters of all rows; columns start at the longest row. */
 const matchesOf = (group: Group): readonly Match[] => {
   const rows = group.map(({ row }) => row)
   const longest = rows.reduce((best, row) => (spanOf(row) > spanOf(best) ? row : best))
@@ -89,7 +83,7 @@ const matchesOf = (group: Group): readonly Match[] => {
   return group.flatMap(({ row, index }) => {
     const first = row.placed[0]!
     const at = columnAt(longest, first)
-    // Rows of equal length start below each other, even if the page is rotated.
+    // Rows of equal length start below each other, even on a rotated page.
     const level = spanOf(row) === spanOf(longest) && Math.abs(at - start) < 1.5
     const shift = (level ? start : Math.round(at)) - first.column - start
     return row.placed.map(({ x, y, column }) => ({ x, y, column: column + shift, row: index }))
@@ -138,26 +132,22 @@ const gridOf = (group: Group): Grid | null => {
   }
 }
 
-/** Converts a distance in pitches to a number of rows. Null if the distance isn't close to a whole number of rows. */
+/** Number of rows in a distance; null if it isn't close to a whole number. */
 const rowsLower = (pitches: number): number | null => {
   const rows = Math.round(pitches / ROW_IN_PITCHES)
   return rows >= 1 && rows <= 2 && Math.abs(pitches - rows * ROW_IN_PITCHES) < ROW_STRAY * rows ? rows : null
 }
 
-/** Each group also occurs upside down. Exactly one of the two runs to the right. */
+/** Each group also occurs upside down; exactly one of the two runs to the right. */
 const runsRight = (group: Group): boolean => {
   const along = (side: 'x' | 'y'): number => group.reduce((sum, { row }) => sum + row.pitch[side], 0)
   return along('x') === 0 ? along('y') > 0 : along('x') > 0
 }
 
-/**
- * Returns grids of two or three rows that may form a zone, those with the most letters first. If a zone has three rows,
- * one may be missing.
- */
+/** Grids of two or three rows that may form a zone, most letters first. One of three rows may be missing. */
 export const findGrids = (found: readonly Row[]): readonly Grid[] => {
   const groups: Group[] = []
-  // A row may have been detected in either direction, and the direction determines which rows are below. Both
-  // directions are tried.
+  // Tries both directions: the direction of a detected row, which is unknown, determines which rows are below.
   for (const row of found.flatMap((one) => [one, turned(one)])) {
     const lower = found.flatMap((other) => {
       const same = dot(row.pitch, other.pitch) > 0 ? other : turned(other)
@@ -180,13 +170,10 @@ export const findGrids = (found: readonly Row[]): readonly Grid[] => {
 
 export const PATCH_WIDTH = 16
 export const PATCH_HEIGHT = 20
-/** Samples per pitch. A patch is slightly wider than its cell. */
+/** Samples per pitch. A patch is slightly wider than a cell. */
 const STEPS = 15
 
-/**
- * Returns the pixels of a cell, normalized in size and contrast: mean 0, standard deviation 1.
- * @param over true to read the cell upside down
- */
+/** Pixels of a cell with mean 0 and standard deviation 1. @param over reads the cell upside down */
 export const patchOf = ({ width, height, pixels }: GrayPicture, cell: Cell, over: boolean): Float32Array => {
   const patch = new Float32Array(PATCH_WIDTH * PATCH_HEIGHT)
   const sign = over ? -1 : 1
@@ -203,7 +190,7 @@ export const patchOf = ({ width, height, pixels }: GrayPicture, cell: Cell, over
   for (let row = 0; row < PATCH_HEIGHT; row++) {
     for (let column = 0; column < PATCH_WIDTH; column++) {
       let value = 0
-      // Four samples per step, because a step may be wider than a pixel.
+      // Four samples per step, which may be wider than a pixel.
       for (const [du, dv] of [
         [0.25, 0.25],
         [0.75, 0.25],
@@ -225,14 +212,12 @@ export const patchOf = ({ width, height, pixels }: GrayPicture, cell: Cell, over
   return patch
 }
 
-/** Number of rows and columns at the border of a patch that rarely contain ink. */
+/** Width of a patch's border, which rarely contains ink. */
 const BORDER = 3
-/**
- * Maximum difference in paper brightness between opposite borders of a patch, relative to the range from ink to paper.
- */
+/** Maximum brightness difference between opposite borders, relative to the range from ink to paper. */
 const UNEVEN = 0.3
 
-/** Whether the edge of a shadow or of another color crosses the patch. Such an edge can close or open a letter. */
+/** Whether the edge of a shadow or color crosses the patch, which could close or open a letter. */
 export const isUneven = (patch: Float32Array): boolean => {
   const [top, bottom, left, right] = [[], [], [], []] as [number[], number[], number[], number[]]
   patch.forEach((value, at) => {

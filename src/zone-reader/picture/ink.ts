@@ -1,14 +1,14 @@
-// Finds dark pixels in a picture and groups them into connected pieces. Lighting may vary across the picture: each
-// pixel is compared with the mean of a square around it. Source: adaptive threshold of Bradley and Roth.
+// Groups dark pixels into connected pieces. Lighting may vary: each pixel is compared with the mean of a square around
+// it (adaptive threshold of Bradley and Roth).
 
-/** Row-major, one byte per pixel. 0 is black. */
+/** Row-major, one byte per pixel; 0 is black. */
 export interface GrayPicture {
   readonly width: number
   readonly height: number
   readonly pixels: Uint8Array
 }
 
-/** One connected piece of ink: center and size of its bounding box. */
+/** Center and size of the bounding box of connected ink. */
 export interface Piece {
   readonly x: number
   readonly y: number
@@ -17,12 +17,12 @@ export interface Piece {
   readonly area: number
 }
 
-/** Half the side of the square, in pixels: wider than a stroke, narrower than the shadows on a page. */
+/** Half the side of the square in pixels: wider than a stroke, narrower than a shadow. */
 const REACH = 22
-/** Minimum difference from the mean: absolute (0 to 255) and relative to the mean. */
+/** Minimum difference from the mean, absolute and relative. */
 const DARKER = 9
 const DARKER_SHARE = 0.1
-/** Side lengths of a readable letter in pixels, and the maximum number of pieces. */
+/** Side lengths of a readable letter in pixels; number of pieces. */
 const SIDE_MIN = 5
 const SIDE_MAX = 110
 const PIECES_MAX = 12_000
@@ -50,14 +50,14 @@ const inkOf = ({ width, height, pixels }: GrayPicture): Uint8Array => {
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const mean = meanAround(x, y, REACH)
-      // The mean of nine pixels replaces the single pixel, so that noise isn't detected as ink.
+      // The mean of nine pixels, so that noise isn't detected as ink.
       if (mean - meanAround(x, y, 1) > Math.max(DARKER, mean * DARKER_SHARE)) ink[y * width + x] = 1
     }
   }
   return ink
 }
 
-/** Returns the letter-sized pieces. The flood fill visits each pixel once. */
+/** Letter-sized pieces. The flood fill visits each pixel once. */
 export const findPieces = (picture: GrayPicture): readonly Piece[] => {
   const { width, height } = picture
   const ink = inkOf(picture)

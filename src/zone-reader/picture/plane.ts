@@ -1,12 +1,12 @@
-// Maps the columns and rows of a zone to the picture. A plane in perspective has eight parameters, fitted to many
-// points by least squares. Source: Hartley and Zisserman, Multiple View Geometry, §4.1 (inhomogeneous solution).
+// Maps columns and rows of a zone to the picture: a plane in perspective with eight parameters, fitted by least
+// squares. Source: Hartley and Zisserman, Multiple View Geometry, §4.1 (inhomogeneous solution).
 
 export interface Point {
   readonly x: number
   readonly y: number
 }
 
-/** A cell of the zone, and the position of its letter in the picture. */
+/** Cell of the zone, and its letter's position in the picture. */
 export interface Match extends Point {
   readonly column: number
   readonly row: number
@@ -14,7 +14,7 @@ export interface Match extends Point {
 
 export type Plane = (column: number, row: number) => Point
 
-/** Solves a linear system by Gauss-Jordan elimination with pivoting. Null if there is no unique solution. */
+/** Gauss-Jordan elimination with pivoting; null without a unique solution. */
 const solve = (system: number[][]): number[] | null => {
   const size = system.length
   for (let column = 0; column < size; column++) {
@@ -35,11 +35,11 @@ const solve = (system: number[][]): number[] | null => {
   return system.map((line, at) => line[size]! / line[at]!)
 }
 
-/** Scale factors that bring columns (tens) and pixels (thousands) to about 1, so that all terms have similar weight. */
+/** Scale columns (tens) and pixels (thousands) to about 1, so that all terms have similar weight. */
 const COLUMNS = 20
 const PIXELS = 1_000
 
-/** @returns null if there are too few points or all points lie on one line */
+/** Null if there are too few points, or all lie on one line. */
 export const fitPlane = (matches: readonly Match[]): Plane | null => {
   const system = Array.from({ length: 8 }, () => new Array<number>(9).fill(0))
   const add = (line: readonly number[], value: number): void => {
@@ -53,7 +53,7 @@ export const fitPlane = (matches: readonly Match[]): Plane | null => {
     add([c, r, 1, 0, 0, 0, -c * px, -r * px], px)
     add([0, 0, 0, c, r, 1, -c * py, -r * py], py)
   }
-  // Two rows barely determine the perspective. This regularization makes an unobserved slope flat.
+  // Regularization, because two rows barely determine the perspective.
   for (const at of [6, 7]) system[at]![at]! += 1e-3
   const h = solve(system)
   if (h === null) return null

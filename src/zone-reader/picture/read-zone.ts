@@ -1,5 +1,4 @@
-// Reads the machine-readable zone of a picture in any orientation. Steps: ink, rows with a constant pitch, cells,
-// characters, check digits.
+// Reads the machine-readable zone of a picture in any orientation: ink, rows, cells, characters, check digits.
 import { type CellScores, type DecodedZone, decodeZone } from '../zone/decode-zone.ts'
 import { LAYOUTS, type ZoneLayout } from '../zone/layout.ts'
 import { GLYPH_WEIGHTS } from './glyph-weights.ts'
@@ -8,31 +7,25 @@ import { findGrids, type Grid, isUneven, patchOf } from './grid.ts'
 import { findPieces, type GrayPicture } from './ink.ts'
 import { findRows } from './rows.ts'
 
-/** Changes whenever a picture may be read differently. */
+/** Must change whenever a picture may be read differently. */
 export const READER_VERSION = 'zone-reader 2'
 
 export type ZoneReading =
   | { readonly kind: 'read'; readonly decoded: DecodedZone }
-  /** A zone-like region was found but cannot be read with certainty. */
+  /** A zone-like region that can't be read with certainty. */
   | { readonly kind: 'doubtful' }
   | { readonly kind: 'none' }
 
-/**
- * Returns the longest sides, in pixels, at which a picture is read until the zone is readable. A large picture has
- * finer letters at full size and less noise when reduced. Enlarging a small picture separates letters that touch.
- */
+/** Longest sides in pixels. Full size has finer letters, reduced size has less noise; enlarging separates letters. */
 export const readingSides = (longestSide: number): readonly [number, number] => [Math.min(longestSide, 2_400), 1_400]
 
-/** Number of columns by which a row may extend beyond its first and last detected letters. */
+/** Columns by which a row may extend beyond its detected letters. */
 const SLACK = 2
 
-/** Weight of a cell's scores if an edge crosses the cell. Only letters with a distinct shape then remain certain. */
+/** Weight of a cell crossed by an edge: only letters with a distinct shape remain certain. */
 const UNEVEN_TRUST = 0.35
 
-/**
- * Returns the possible first columns of rows with that length, nearest first. Each row contains most of the detected
- * letters.
- */
+/** Possible first columns of rows with that length, nearest first. */
 const startsOf = ({ first, last }: Grid, columns: number): readonly number[] => {
   const spare = columns - (last - first + 1)
   if (Math.abs(spare) > 2 * SLACK) return []
@@ -42,7 +35,7 @@ const startsOf = ({ first, last }: Grid, columns: number): readonly number[] => 
   return starts
 }
 
-/** Returns the grid rows in which a zone of this layout may start. An undetected row may be the first or the last. */
+/** Rows in which the layout may start: the first or last row may be undetected. */
 const topsOf = ({ lastRow }: Grid, { rows, columns }: ZoneLayout) =>
   (lastRow === rows - 1 ? [0] : lastRow === rows - 2 ? [0, -1] : []).map((top) => ({ rows, columns, top }))
 
@@ -78,10 +71,7 @@ export const readZone = (picture: GrayPicture, nowSeconds: number): ZoneReading 
   return grids.length === 0 ? { kind: 'none' } : { kind: 'doubtful' }
 }
 
-/**
- * Reads a picture at each of its reading sides until the zone is read.
- * @param scaledTo returns the picture scaled to that longest side
- */
+/** Tries each reading side. @param scaledTo returns the picture scaled to that longest side */
 export const readPicture = async (
   longestSide: number,
   scaledTo: (side: number) => GrayPicture | Promise<GrayPicture>,

@@ -1,41 +1,38 @@
-// Finds rows of letters with a constant pitch, in any direction, as in the zones of ICAO 9303. The search walks from
-// piece to piece, and each step predicts the next position. Proportional text ends the walk.
+// Finds rows of letters with a constant pitch in any direction. The search walks from piece to piece, predicting each
+// position; proportional text ends the walk.
 import type { Piece } from './ink.ts'
 
-/** A piece and its column in the row, in pitches. Column numbers may have gaps. */
+/** With its column in the row; columns may have gaps. */
 export interface Placed extends Piece {
   readonly column: number
 }
 
 export interface Row {
   readonly placed: readonly Placed[]
-  /** Vector of one pitch, in pixels, averaged over the row. */
+  /** Average vector of one pitch, in pixels. */
   readonly pitch: { readonly x: number; readonly y: number }
 }
 
-/** A row of a zone has at least 30 letters. Some may be connected or missing. */
+/** A row of a zone has 30 letters or more, some connected or missing. */
 const PLACED_MIN = 15
-/** Maximum deviation from the expected position, in pitches: along the row and across it. */
+/** Maximum deviation along and across the row, in pitches. */
 const ALONG = 0.32
 const ACROSS = 0.3
-/** Maximum step to the next letter, in columns. */
+/** Columns to the next letter. */
 const GAP_MAX = 3
-/** Rate at which the step adapts to observed letters. */
+/** Rate at which the step adapts to letters. */
 const FOLLOW = 0.2
-/**
- * Bounds of the first step, relative to the larger side of its letters. Blur enlarges small letters, and the step must
- * not skip a letter.
- */
+/** First step relative to its letters' larger side. Blur enlarges small letters, and no letter may be skipped. */
 const STEP_MIN = 0.6
 const STEP_MAX = 1.5
-/** Maximum size ratio of neighboring letters: a filler may be followed by a letter. */
+/** Maximum size ratio of neighbors: a letter may follow a filler. */
 const LARGER = 1.7
 
 const sizeOf = (piece: Piece): number => Math.max(piece.width, piece.height)
 
 const CELL = 16
 
-/** Returns a spatial index that finds pieces near a point. Cells have sides of CELL pixels. */
+/** Spatial index, with cells of CELL pixels. */
 const createNear = (pieces: readonly Piece[]) => {
   const cells = new Map<number, number[]>()
   const keyOf = (column: number, row: number): number => column * 100_003 + row
@@ -60,7 +57,6 @@ export const findRows = (pieces: readonly Piece[]): readonly Row[] => {
   const near = createNear(pieces)
   const used = new Uint8Array(pieces.length)
 
-  /** Walks from one letter in steps of about `step`. Returns the pieces with their columns. */
   const walk = (from: number, step: { x: number; y: number }, size: number): { index: number; column: number }[] => {
     const found: { index: number; column: number }[] = []
     let [{ x, y }, { x: sx, y: sy }, column] = [pieces[from]!, step, 0]
@@ -81,7 +77,7 @@ export const findRows = (pieces: readonly Piece[]): readonly Row[] => {
       if (best === null) return found
       const piece = pieces[best.index]!
       column += best.ahead
-      // The direction adapts slowly, because single letters are narrower or off-center.
+      // Slowly, because single letters are narrower or off-center.
       sx += FOLLOW * ((piece.x - x) / best.ahead - sx)
       sy += FOLLOW * ((piece.y - y) / best.ahead - sy)
       // Midpoint between the observed and the expected position.

@@ -1,39 +1,35 @@
-// Decodes character scores to the lines of a zone. Positions accept only valid characters, state codes are matched
-// whole, and the most likely correction that satisfies all check digits is applied. Invariant: returned lines have
-// valid check digits and no uncertain character.
+// Decodes character scores: valid characters per position, whole state codes, and the likeliest correction that
+// satisfies all check digits. Invariant: returned lines have valid check digits and no uncertain character.
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { ALPHABET, allowedOf, type CheckGroup, checkDigitOf, LAYOUTS, type Span, type ZoneLayout } from './layout.ts'
 import { STATES } from './states.ts'
 import { textAt, zoneOf } from './zone.ts'
 
-/** Log probability of each character, by row and cell, in the order of the alphabet. */
+/** Log probabilities by row and cell, in the order of the alphabet. */
 export type CellScores = readonly (readonly Float32Array[])[]
 
 export interface DecodedZone {
   readonly zone: Zone
   readonly lines: readonly string[]
-  /** Number of characters corrected by check digits. */
+  /** Characters corrected by check digits. */
   readonly mended: number
 }
 
-/** Minimum log-probability lead of the first choice over the second at positions without a check digit. */
+/** Minimum lead in log probability over the second choice, without a check digit. */
 const MARGIN_ALONE = 1.6
-/** The same at positions with check digits. One check digit detects 90% of errors, two detect 99%. */
+/** With check digits: one detects 90% of errors, two detect 99%. */
 const MARGIN_CHECKED = 0.4
-/** Maximum cost of a corrected character, and maximum number of corrected characters. */
+/** Maximum cost and number of corrections. */
 const MENDING_COST = 6
 const MENDED_MAX = 2
-/**
- * Maximum share of cells that resemble a character their position doesn't allow. With more, the region isn't a zone of
- * this layout.
- */
+/** If more cells than this share resemble a forbidden character, the region isn't a zone of this layout. */
 const FOREIGN_SHARE = 0.12
 const FOREIGN_COST = 2
 
 interface Choice {
   readonly character: string
-  /** Log-probability difference to the best allowed character, whose cost is 0. */
+  /** Log-probability difference to the best allowed character. */
   readonly cost: number
 }
 
@@ -64,18 +60,18 @@ const withChanges = (lines: readonly string[], changes: readonly Change[]): read
     ),
   )
 
-/** Whether a check digit cannot distinguish the characters, for example G and 6. */
+/** Whether a check digit can't distinguish the characters, such as G and 6. */
 const countsAs = (one: string, other: string): boolean => checkDigitOf(one) === checkDigitOf(other)
 
 const holds = (lines: readonly string[], { name, covers, digit }: CheckGroup): boolean => {
   const text = covers.map((place) => textAt(lines, place)).join('')
   const given = textAt(lines, digit)
-  // Empty optional data may have a filler as its check digit. `zoneOf` verifies the check digit of a long number.
+  // Empty optional data may have a filler; `zoneOf` verifies the check digit of a long number.
   if (given === '<') return name === 'number' || (name === 'optional' && /^<*$/.test(text))
   return checkDigitOf(text) === given
 }
 
-/** Compares whole state codes, so that one unlikely letter doesn't change the code into another. */
+/** Whole codes, so that one unlikely letter doesn't turn a code into another. */
 const chooseState = (choices: readonly (readonly Choice[])[]): { readonly code: string; readonly margin: number } => {
   const costOf = (code: string): number =>
     choices.reduce((sum, ranked, at) => sum + (ranked.find(({ character }) => character === code[at])?.cost ?? 99), 0)
@@ -83,7 +79,7 @@ const chooseState = (choices: readonly (readonly Choice[])[]): { readonly code: 
     .map((code) => ({ code, cost: costOf(code) }))
     .sort((one, two) => one.cost - two.cost)
   const [best, second] = ranked
-  // Far from every state: the letters cannot be trusted.
+  // Far from every state, the letters can't be trusted.
   const margin = (best?.cost ?? 99) > MENDING_COST ? 0 : (second?.cost ?? 0) - (best?.cost ?? 0)
   return { code: best?.code ?? '', margin }
 }
@@ -135,10 +131,7 @@ const decodeAs = (scores: CellScores, layout: ZoneLayout, nowSeconds: number): D
 const keysOf = (place: Span | undefined): string[] =>
   place === undefined ? [] : positionsOf(place).map(({ row, column }) => `${row} ${column}`)
 
-/**
- * Returns the cheapest corrections, one per failed group, that satisfy every check digit. The composite digit covers
- * the same positions, which eliminates corrections that satisfy only their own group by chance.
- */
+/** Cheapest corrections, one per failed group. The composite digit eliminates corrections that fit only by chance. */
 const mend = (
   lines: readonly string[],
   choices: readonly (readonly (readonly Choice[])[])[],
@@ -169,7 +162,7 @@ const mend = (
     .filter(({ changes }) => layout.checks.every((group) => holds(withChanges(lines, changes), group)))
     .sort((one, other) => one.cost - other.cost)
   const [best, next] = fitting
-  // Another correction also satisfies all check digits and is almost as likely, so the result would be ambiguous.
+  // Ambiguous: another valid correction is almost as likely.
   if (best === undefined || (next !== undefined && next.cost - best.cost < MARGIN_ALONE)) return null
   return {
     lines: withChanges(lines, best.changes),
@@ -177,7 +170,7 @@ const mend = (
   }
 }
 
-/** @returns null if the cells aren't a zone or remain uncertain */
+/** Null if the cells aren't a zone or remain uncertain. */
 export const decodeZone = (scores: CellScores, nowSeconds: number): DecodedZone | null => {
   for (const layout of LAYOUTS) {
     if (scores.length !== layout.rows || scores.some((row) => row.length !== layout.columns)) continue

@@ -1,12 +1,11 @@
-// The three formats of a machine-readable zone: positions and characters of each field, and coverage of the check
-// digits. Sources: ICAO 9303-4 §4.2 (TD3), 9303-5 §4.2 (TD1), 9303-6 §4.2 (TD2).
+// The three formats of a machine-readable zone. Sources: ICAO 9303-4 §4.2 (TD3), 9303-5 §4.2 (TD1), 9303-6 §4.2 (TD2).
 
 import type { ZoneFormat } from '../../domain/document-zone.ts'
 
-/** Index → character, in the order of the classifier's outputs. */
+/** In the order of the classifier's outputs. */
 export const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789<'
 
-/** Weights of a check digit. Source: ICAO 9303-3 §4.9. */
+/** ICAO 9303-3 §4.9. */
 const WEIGHTS = [7, 3, 1] as const
 
 const weightOf = (character: string): number => {
@@ -21,7 +20,7 @@ export const checkDigitOf = (text: string): string => {
   return String(sum % 10)
 }
 
-/** A range of positions in one line. */
+/** Positions in one line. */
 export interface Span {
   readonly row: number
   readonly start: number
@@ -53,15 +52,15 @@ export interface ZoneLayout {
   readonly fields: Readonly<Partial<Record<FieldName, Span>>>
   readonly checks: readonly CheckGroup[]
   /**
-   * Permitted first letters of the document type. TD2 excludes those of TD3, because the start of a passport's lines
-   * can have valid check digits as TD2. Visas use another format, without a composite check digit.
+   * First letters of the document type. TD2 excludes TD3's, because the start of a passport's lines can
+   * have valid check digits as TD2. Visas use another format.
    */
   readonly types: string
 }
 
 const span = (row: number, start: number, length: number): Span => ({ row, start, length })
 
-/** TD2 and TD3 differ in line length and in the check digit of the optional data. */
+/** TD2 and TD3 differ in line length and the check digit of optional data. */
 const twoLines = (format: 'TD2' | 'TD3', columns: number, types: string): ZoneLayout => {
   const optional = span(1, 28, format === 'TD3' ? 14 : 7)
   const number = span(1, 0, 9)
@@ -133,7 +132,7 @@ export const LAYOUTS: readonly ZoneLayout[] = [twoLines('TD3', 44, 'P'), twoLine
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const DIGITS = '0123456789'
 
-/** Returns the permitted characters of each position, by row. */
+/** Permitted characters of each position, by row. */
 export const allowedOf = (layout: ZoneLayout): readonly (readonly string[])[] => {
   const allowed = Array.from({ length: layout.rows }, () => new Array<string>(layout.columns).fill(ALPHABET))
   const put = (place: Span | undefined, characters: string): void => {
@@ -144,11 +143,11 @@ export const allowedOf = (layout: ZoneLayout): readonly (readonly string[])[] =>
   put(type, `${LETTERS}<`)
   if (type !== undefined) allowed[type.row]![type.start] = layout.types
   put(expiryDate, DIGITS)
-  // Month and day of a birth date may be unknown.
+  // Month and day of birth may be unknown.
   put(birthDate, `${DIGITS}<`)
   put(sex, 'MF<')
   for (const { name, digit } of layout.checks) {
-    // A filler if the field is empty, or if a long number continues in the optional data.
+    // A filler if the field is empty, or a long number continues in the optional data.
     put(digit, name === 'optional' || name === 'number' ? `${DIGITS}<` : DIGITS)
   }
   return allowed

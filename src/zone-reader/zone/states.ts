@@ -1,5 +1,5 @@
-// Codes of states and organizations in a zone, with the two-letter country code if there is one. Sources: ISO 3166-1
-// alpha-3; ICAO 9303-3 §5 (parts A to D), which adds codes and uses D for Germany.
+// Codes of states and organizations, with the two-letter country code if any. Sources: ISO 3166-1 alpha-3; ICAO 9303-3
+// §5 (parts A to D), which adds codes and uses D for Germany.
 
 const ISO = `
 AFGAF ALBAL DZADZ ASMAS ANDAD AGOAO AIAAI ATAAQ ATGAG ARGAR ARMAM ABWAW AUSAU AUTAT AZEAZ BHSBS BHRBH BGDBD BRBBB BLRBY
@@ -16,10 +16,7 @@ SVKSK SVNSI SLBSB SOMSO ZAFZA SGSGS SSDSS ESPES LKALK SDNSD SURSR SJMSJ SWESE CH
 TGOTG TKLTK TONTO TTOTT TUNTN TURTR TKMTM TCATC TUVTV UGAUG UKRUA AREAE GBRGB USAUS UMIUM URYUY UZBUZ VUTVU VENVE VNMVN
 VGBVG VIRVI WLFWF ESHEH YEMYE ZMBZM ZWEZW ALAAX`
 
-/**
- * Types of British nationality; the United Nations and its agencies; unions; refugees; stateless persons; Utopia from
- * the ICAO examples.
- */
+/** British nationalities, United Nations, unions, refugees, stateless persons, and Utopia from the ICAO examples. */
 const FURTHER: readonly (readonly [string, string | null])[] = [
   ['D<<', 'DE'],
   ['GBD', 'GB'],
@@ -53,7 +50,7 @@ const FURTHER: readonly (readonly [string, string | null])[] = [
   ].map((code): readonly [string, null] => [code, null]),
 ]
 
-/** Three characters as written in the zone → ISO 3166-1 alpha-2, or null if the code has no two-letter equivalent. */
+/** ISO 3166-1 alpha-2 by the three characters in the zone; null without an equivalent. */
 export const STATES: ReadonlyMap<string, string | null> = new Map<string, string | null>([
   ...ISO.trim()
     .split(/\s+/)

@@ -8,14 +8,14 @@ export const textAt = (lines: readonly string[], { row, start, length }: Span): 
 
 const plain = (text: string): string => text.replaceAll('<', ' ').trim().replace(/ +/g, ' ')
 
-/** Returns null if the calendar has no such day. */
+/** Null if the day doesn't exist. */
 const dateOf = (year: number, text: string): string | null => {
   const date = `${year}-${text.slice(2, 4)}-${text.slice(4, 6)}`
   const at = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === date ? date : null
 }
 
-/** The year has two digits: a birth date is in the past, and an expiry date is at most 50 years in the future. */
+/** The year has two digits: births are in the past, expiries at most 50 years in the future. */
 const birthDateOf = (text: string, nowSeconds: number): string | null => {
   const now = new Date(nowSeconds * 1000).toISOString().slice(0, 10)
   const date = dateOf(2000 + Number(text.slice(0, 2)), text)
@@ -28,10 +28,7 @@ const expiryDateOf = (text: string, nowSeconds: number): string | null => {
   return dateOf(year - thisYear > 50 ? year - 100 : year, text)
 }
 
-/**
- * Returns the document number. If its check digit is a filler, the number continues in the optional data, followed by
- * its check digit. Null if that check digit is wrong. Source: ICAO 9303-5 §4.2.4.
- */
+/** With a filler as check digit, the number continues in the optional data (ICAO 9303-5 §4.2.4). Null if invalid. */
 const numberOf = (lines: readonly string[], layout: ZoneLayout): string | null => {
   const first = textAt(lines, layout.fields.number ?? { row: 0, start: 0, length: 0 })
   const digit = layout.checks.find(({ name }) => name === 'number')?.digit
@@ -41,14 +38,14 @@ const numberOf = (lines: readonly string[], layout: ZoneLayout): string | null =
   return rest.length > 1 && checkDigitOf(number) === rest.at(-1) ? number : null
 }
 
-/** Interprets lines whose check digits are valid. Null if a date doesn't exist or the names are malformed. */
+/** Requires valid check digits. Null if a date doesn't exist or the names are malformed. */
 export const zoneOf = (lines: readonly string[], layout: ZoneLayout, nowSeconds: number): Zone | null => {
   const field = (name: FieldName): string => {
     const place = layout.fields[name]
     return place === undefined ? '' : textAt(lines, place)
   }
   const names = field('names')
-  // Surname, two fillers, given names separated by single fillers, and trailing fillers.
+  // Surname, two fillers, given names separated by fillers, trailing fillers.
   if (!/^[A-Z]+(<[A-Z]+)*(<<[A-Z]+(<[A-Z]+)*)?<*$/.test(names)) return null
   const [surname = '', givenNames = ''] = names.split('<<')
   const expiryDate = expiryDateOf(field('expiryDate'), nowSeconds)
