@@ -1,4 +1,4 @@
-// The config file's `chains`: RPC URLs, policy registries, units of v1 expiries, and custom chains.
+// The config file's `chains`.
 import { parseAddress, type WalletAddress } from '../domain/address.ts'
 import { BUILT_IN_CHAINS, type ChainFamily, type EvmChain } from '../domain/chain.ts'
 import { SettingInvalidError } from './settings.ts'
@@ -6,21 +6,15 @@ import { SettingInvalidError } from './settings.ts'
 export interface ChainSettings {
   /** In order of preference. */
   readonly rpcUrls?: readonly string[]
-  /**
-   * Unit of v1 `expiry_block`: block number or Unix seconds. Without an RPC URL, always seconds. Defaults to block
-   * numbers, except on PARENT_BLOCK_CHAINS.
-   */
+  /** Unit of v1 `expiry_block`. Always seconds without an RPC URL; otherwise blocks, except on PARENT_BLOCK_CHAINS. */
   readonly expiryUnit?: 'block' | 'seconds'
-  /** Validity of a v1 task with block numbers, in blocks after the latest block. */
+  /** Validity of a v1 task in blocks after the latest block. */
   readonly expiryBlocks?: number
   /** Maximum age of the cached block height. */
   readonly blockTimeMs?: number
-  /**
-   * Address of the policy registry (contract or program), in canonical form. Without it, contracts are not looked up on
-   * this chain.
-   */
+  /** Canonical address of the registry (contract or program). If omitted, contracts aren't looked up on this chain. */
   readonly registry?: WalletAddress
-  /** Number of RPC URLs that must agree on a registry entry. Defaults to 1. */
+  /** RPC URLs that must agree on a registry entry. Defaults to 1. */
   readonly rpcAgreement?: number
   /** Solana: genesis hash of the cluster. Defaults to mainnet-beta. */
   readonly genesisHash?: string
@@ -28,7 +22,7 @@ export interface ChainSettings {
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Accepts https, or http to loopback. With other URLs, the network could observe and change the deployment's reads. */
+/** Requires https, or http to loopback: otherwise, the network could observe and change reads. */
 export const parseRpcUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : null
   const allowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))
@@ -71,7 +65,7 @@ const genesisHash = (where: string, family: ChainFamily, value: unknown): string
 
 const FAMILIES = new Map<string, ChainFamily>(BUILT_IN_CHAINS.map(({ name, family }) => [name, family]))
 
-/** Parses one entry of `chains`. `id` is permitted only for a chain that isn't built in. */
+/** `id` is permitted only for a chain that isn't built in. */
 const parseEntry = (name: string, entry: Record<string, unknown>): { settings: ChainSettings; id: number | null } => {
   const family = FAMILIES.get(name) ?? 'evm'
   let settings: ChainSettings = {}
@@ -95,7 +89,7 @@ const parseEntry = (name: string, entry: Record<string, unknown>): { settings: C
   return { settings, id }
 }
 
-/** Checks rules that apply after the RPC URLs of all sources have been merged. @throws SettingInvalidError */
+/** Checks the merged RPC URLs of all sources. @throws SettingInvalidError */
 export const checkChainSettings = (settings: ReadonlyMap<string, ChainSettings>): void => {
   for (const [name, { rpcUrls = [], registry, rpcAgreement = 1 }] of settings) {
     if (registry !== undefined && rpcUrls.length === 0) fail(`${name}.registry requires ${name}.rpc`)
@@ -105,10 +99,7 @@ export const checkChainSettings = (settings: ReadonlyMap<string, ChainSettings>)
   }
 }
 
-/**
- * Shape: `chains: { base: { rpc, registry, rpc-agreement, expiry, expiry-blocks, block-time-ms }, mine: { id } }`.
- * @throws SettingInvalidError
- */
+/** `chains: { base: { rpc, registry, rpc-agreement, expiry, expiry-blocks, block-time-ms }, mine: { id } }` */
 export const parseChainSettings = (value: unknown): { added: EvmChain[]; settings: Map<string, ChainSettings> } => {
   const added: EvmChain[] = []
   const settings = new Map<string, ChainSettings>()

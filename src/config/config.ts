@@ -1,5 +1,5 @@
-// Resolves flags, then COUNTERSIGN_* variables, then one optional file, once, into a frozen value. Unknown, malformed
-// or out-of-range settings stop the start with a one-line error, which never contains a secret's value.
+// Resolves flags, then COUNTERSIGN_* variables, then an optional file. An invalid setting stops the start with a
+// one-line error, which never contains a secret.
 import { resolve } from 'node:path'
 import { type ChainTable, createChainTable } from '../domain/chain.ts'
 import { parseScreenerSettings, type ScreenerSettings, ScreenerSettingsError } from '../facts/screener-settings.ts'
@@ -28,9 +28,9 @@ export interface Config extends ProcessPlan, Omit<Values, 'config' | 'without' |
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
   readonly screeners: ReadonlyMap<string, ScreenerSettings>
   readonly modules: ReadonlySet<string>
-  /** Returns the value of a setting that a running module declares. */
+  /** Value of a setting declared by a running module. */
   readonly of: SettingReader
-  /** Paths of files with secrets, of the core and of modules. */
+  /** Files with secrets of the core and modules. */
   readonly secretFiles: readonly string[]
 }
 
@@ -59,10 +59,7 @@ const resolveScreeners = (value: unknown): ReadonlyMap<string, ScreenerSettings>
 
 const settingsOf = ({ settings = {} }: ModuleSettings): readonly Setting<unknown>[] => Object.values(settings)
 
-/**
- * @param modules all modules, including those that `--without` leaves out
- * @throws SettingInvalidError with a one-line message for the operator
- */
+/** @param modules includes those left out by `--without`. @throws SettingInvalidError with one line for the operator */
 export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[] = []): Config => {
   const known = [...Object.values(SETTINGS), ...modules.flatMap(settingsOf)]
   const flags = readFlags(known, input.arguments)
@@ -75,7 +72,7 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
   const givenText = (setting: Setting<unknown>) =>
     flags.get(setting) ?? environment.texts.get(setting) ?? file.texts.get(setting)
   const read = <Value>(setting: Setting<Value>): Value => {
-    // The value of a secret setting is its source.
+    // A secret setting's value is its source.
     if (setting.secret) return secretSource(setting, environment) as Value
     const given = givenText(setting)
     return parseWith(given?.origin ?? setting.name, given?.text ?? setting.defaultText, setting.parse)

@@ -1,5 +1,4 @@
-// Values of the settings, as text, from flags, COUNTERSIGN_* variables and one config file. An unknown setting causes a
-// one-line error, which never contains a secret's value.
+// Settings as text, from flags, COUNTERSIGN_* variables and a config file. Errors never contain a secret.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseYaml, YAMLParseError } from 'yaml'
@@ -15,7 +14,7 @@ export interface ConfigInput {
 
 export type GivenTexts = Map<Setting<unknown>, { readonly text: string; readonly origin: string }>
 
-/** Accepts `--name value` and `--name=value`. A boolean may omit its value. */
+/** Accepts `--name value` and `--name=value`; a boolean may omit its value. */
 export const readFlags = (settings: readonly Setting<unknown>[], argumentList: readonly string[]): GivenTexts => {
   const texts: GivenTexts = new Map()
   const byName = new Map(settings.map((setting) => [setting.name, setting]))
@@ -55,7 +54,7 @@ const readFile = (path: string, what: string): string => {
   }
 }
 
-/** Returns the place and the parser's code. Its message quotes the file, which may contain keys in RPC URLs. */
+/** Place and code only, because the parser's message quotes the file, which may contain keys in RPC URLs. */
 const yamlPlace = (error: unknown): string => {
   const at = error instanceof YAMLParseError ? error.linePos?.[0] : undefined
   return at === undefined ? '' : `: line ${at.line}, column ${at.col} (${String(errorCodeOf(error))})`
@@ -104,13 +103,13 @@ export const parseWith = <Value>(origin: string, text: string, parse: (text: str
 
 export interface EnvironmentSettings {
   readonly texts: GivenTexts
-  /** Chain name in upper snake case → URL. */
+  /** By chain name in upper snake case. */
   readonly rpcUrls: ReadonlyMap<string, string>
-  /** Secret setting → path of the file to read. */
+  /** Paths of the files by secret setting. */
   readonly secretFiles: ReadonlyMap<Setting<unknown>, string>
 }
 
-/** Admin key of another deployment, for commands with --url. It isn't a setting. */
+/** Not a setting: admin key of another deployment, for --url. */
 export const ADMIN_KEY = 'COUNTERSIGN_ADMIN_KEY'
 
 export const readEnvironment = (
@@ -144,7 +143,7 @@ export const readEnvironment = (
   return { texts, rpcUrls, secretFiles }
 }
 
-/** Returns null if it is not set. @throws SettingInvalidError */
+/** Null if not set. @throws SettingInvalidError */
 export const secretSource = (
   setting: Setting<unknown>,
   { texts, secretFiles }: EnvironmentSettings,

@@ -1,4 +1,3 @@
-// The part of a module that the configuration uses: its name, the modules it needs, and its settings.
 import type { Setting } from './setting.ts'
 import { SettingInvalidError } from './settings.ts'
 
@@ -6,21 +5,18 @@ import { SettingInvalidError } from './settings.ts'
 export type SettingReader = <Value>(setting: Setting<Value>) => Value
 
 export interface ModuleSettings {
-  /** Name, as used by `--without`. */
+  /** As in `--without`. */
   readonly name: string
   /** Imperative, for `--help`. */
   readonly summary: string
-  /** Names of the required modules. */
+  /** Required modules. */
   readonly needs?: readonly string[]
   readonly settings?: Readonly<Record<string, Setting<unknown>>>
   /** Checks settings that depend on each other. @throws SettingInvalidError */
   readonly checkSettings?: (of: SettingReader) => void
 }
 
-/**
- * Returns the modules that are not left out.
- * @throws SettingInvalidError for an unknown module name, or if a selected module requires one that is left out
- */
+/** @throws SettingInvalidError for an unknown name, or if a selected module requires one that is left out */
 export const selectModules = <Module extends ModuleSettings>(
   modules: readonly Module[],
   without: readonly string[],

@@ -1,12 +1,11 @@
-// Plans the number of processes and workers for the available processors. One main thread serves about 1.5 signing
-// workers, so a process uses about three processors. These are starting values: `bun run bench` finds the best numbers
-// for a machine.
+// Plans processes and workers. One main thread serves about 1.5 signing workers, so a process uses about three
+// processors. `bun run bench` finds better numbers for a machine.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
 export interface ProcessPlan {
   readonly processes: number
-  /** Signing workers per process. 0: the main thread signs. */
+  /** Per process; 0 if the main thread signs. */
   readonly workers: number
 }
 
@@ -15,36 +14,35 @@ const PROCESSORS_PER_PROCESS = 3
 /** Workers' share of a request's processor time. */
 const WORKERS_PART = 0.6
 
-/** @param wanted null means `auto` */
+/** @param wanted null for `auto` */
 export const planProcesses = (
   processors: number,
   wanted: { readonly processes: number | null; readonly workers: number | null },
 ): ProcessPlan => {
-  // Without workers, a process is a single thread.
+  // Without workers, a process is one thread.
   const processorsPerProcess = wanted.workers === 0 ? 1 : PROCESSORS_PER_PROCESS
   const processes =
     wanted.processes ?? Math.min(PROCESSES_MAX, Math.max(1, Math.round(processors / processorsPerProcess)))
   if (wanted.workers !== null) return { processes, workers: wanted.workers }
-  // A single process has one worker per processor, except the main thread's. With two processors, it has two workers,
-  // because batches leave the main thread mostly idle. Several processes share idle time.
+  // One process has a worker per processor except the main thread's; with two processors, two, because batches leave
+  // the main thread mostly idle. Several processes share idle time.
   const alone = processors === 2 ? 2 : processors - 1
   const workers = processes === 1 ? alone : Math.ceil((processors * WORKERS_PART) / processes)
   return { processes, workers: Math.max(1, Math.min(workers, 16)) }
 }
 
-// Counts the processors available to this process, limited by CPU affinity and container quota. The runtime's count
-// ignores the quota, and threads beyond it are throttled together. Source: cgroups(7);
+// Counts processors within CPU affinity and container quota, which the runtime ignores. Source: cgroups(7);
 // https://docs.kernel.org/admin-guide/cgroup-v2.html, "cpu.max".
 const readText = (path: string): string | null => {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // The file doesn't exist: the system isn't Linux, uses the other version of cgroups, or lacks this controller.
+    // Not Linux, the other version of cgroups, or no such controller.
     return null
   }
 }
 
-/** Parses `cpu.max`: `quota period` in microseconds, or `max period`. Null without a limit. */
+/** `quota period` in microseconds, or `max period`; null without a limit. */
 export const parseQuota = (text: string | null): number | null => {
   const match = /^(\d+) (\d+)\s*$/.exec(text ?? '')
   const quota = Number(match?.[1])
@@ -54,7 +52,7 @@ export const parseQuota = (text: string | null): number | null => {
 
 const quotaOf = (read: (path: string) => string | null): number | null => {
   const own = /^0::(\/.*)$/m.exec(read('/proc/self/cgroup') ?? '')?.[1] ?? '/'
-  // The limits of all parent groups apply as well.
+  // Limits of parent groups also apply.
   const parts = own.split('/').filter((part) => part !== '')
   const paths = parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
   const quotas = ['', ...paths]
@@ -67,7 +65,7 @@ const quotaOf = (read: (path: string) => string | null): number | null => {
   return quotas.length === 0 ? null : Math.min(...quotas)
 }
 
-/** Returns at least 1. Fractions are rounded up. */
+/** At least 1; fractions are rounded up. */
 export const countProcessors = (
   read: (path: string) => string | null = readText,
   available: () => number = availableParallelism,

@@ -1,12 +1,11 @@
-// Parsers for the texts of settings. Each throws an Error whose message states the expected form, never the given
-// value. The caller adds the name of the setting.
+// Parsers of settings. Errors state the expected form, never the given value; the caller adds the setting's name.
 
 import { resolve } from 'node:path'
 import { PROCESS_ROLES, type ProcessRole } from '../domain/process-role.ts'
 import type { ScannerAddress } from '../identity/evidence/clamd.ts'
 import type { ListenAddress } from '../server/listen-address.ts'
 
-/** Parses `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
+/** `host:port`, `[v6]:port`, or `:port` on loopback only. */
 export const parseListen = (text: string): ListenAddress => {
   const split = text.lastIndexOf(':')
   const host = text.slice(0, split)
@@ -19,7 +18,7 @@ export const parseListen = (text: string): ListenAddress => {
   return { hostname: host, port }
 }
 
-/** Parses `unix:/path` or `tcp:host:port`. Returns null for an empty text. */
+/** `unix:/path` or `tcp:host:port`; null for an empty text. */
 export const parseScanner = (text: string): ScannerAddress | null => {
   if (text === '') return null
   if (/^unix:\/[^\0]+$/.test(text)) return { path: text.slice('unix:'.length) }
@@ -51,10 +50,10 @@ export const parseChoice =
   }
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
-/** Every link contains this URL, and a QR code of 80 pixels must hold the link. */
+/** Limited, because every link contains it, and a QR code of 80 pixels must hold the link. */
 const PORTAL_URL_MAX = 200
 
-/** Returns the address without a trailing slash. Empty if the text is empty. */
+/** Without a trailing slash; empty for an empty text. */
 export const parsePublicUrl = (text: string): string => {
   if (text === '') return ''
   const url = URL.parse(text)
@@ -66,7 +65,7 @@ export const parsePublicUrl = (text: string): string => {
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
 }
 
-/** Parses a comma-separated list of unique names. */
+/** Comma-separated and unique. */
 export const parseNames = (text: string): readonly string[] => {
   const names = text === '' ? [] : text.split(',').map((name) => name.trim())
   if (names.some((name) => !/^[a-z][a-z0-9-]*$/.test(name)) || new Set(names).size < names.length) {
@@ -75,7 +74,7 @@ export const parseNames = (text: string): readonly string[] => {
   return names
 }
 
-/** Parses `all` or a comma-separated list of unique role names. */
+/** `all`, or comma-separated and unique. */
 export const parseRoles = (text: string): ReadonlySet<ProcessRole> => {
   if (text === 'all') return new Set(PROCESS_ROLES)
   const names = text.split(',').map((name) => name.trim())
@@ -91,7 +90,7 @@ export const parsePath = (text: string): string => {
   return text
 }
 
-/** One file per listener. Empty: none. */
+/** One file per listener; empty for none. */
 export interface ByListener {
   readonly api: string
   readonly portal: string
@@ -99,10 +98,7 @@ export interface ByListener {
   readonly metrics: string
 }
 
-/**
- * Parses one file for all listeners, or `api=FILE,portal=FILE,dashboard=FILE,metrics=FILE` for the named listeners.
- * Returns absolute paths.
- */
+/** One file for all, or `api=FILE,portal=FILE,dashboard=FILE,metrics=FILE`. Returns absolute paths. */
 export const parseByListener = (text: string): ByListener => {
   if (text === '') return { api: '', portal: '', dashboard: '', metrics: '' }
   if (!/^(api|portal|dashboard|metrics)=/.test(text)) {
@@ -122,16 +118,16 @@ export const parseByListener = (text: string): ByListener => {
   return files
 }
 
-/** Parses a number or `auto`. Null means that the number is planned from the available processors. */
+/** Null for `auto`: planned from the available processors. */
 export const parseCountOrAuto =
   (minimum: number, maximum: number) =>
   (text: string): number | null =>
     text === 'auto' ? null : parseInteger(minimum, maximum)(text)
 
-/** Key for all organizations that are not named. */
+/** Key for all organizations that aren't named. */
 export const ALL_OTHERS = '*'
 
-/** Parses `acme=4,other=1,*=2`: organization short name → whole number of 1 or higher. */
+/** `acme=4,other=1,*=2`: whole numbers of 1 or higher by short name. */
 export const parseByOrganization =
   (maximum: number) =>
   (text: string): ReadonlyMap<string, number> => {

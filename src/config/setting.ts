@@ -1,29 +1,27 @@
-// Declares one setting: flag, variable, default, parser and help text.
-
 /** Location of a secret, never its value. */
 export type SecretSource =
   | { readonly source: 'environment'; readonly name: string }
   | { readonly source: 'file'; readonly path: string }
 
 export interface Setting<Value> {
-  /** The flag without dashes, which is also the key in the config file: `api-listen`. */
+  /** Flag without dashes, and key in the config file: `api-listen`. */
   readonly name: string
   readonly description: string
   readonly defaultText: string
-  /** Secrets may be read from a file named by `<VARIABLE>_FILE`, but not from a flag. They are never printed. */
+  /** Never printed. Read from a variable or the file named by `<VARIABLE>_FILE`, but not from a flag. */
   readonly secret?: true
-  /** Not called for secrets. @throws Error whose message states the expected form */
+  /** Not called for secrets. @throws Error that states the expected form */
   readonly parse: (text: string) => Value
 }
 
 export const setting = <Value>(definition: Omit<Setting<Value>, 'secret'>): Setting<Value> => definition
 
-/** Declares a secret. The value of the setting is the secret's source; null if it is not set. */
+/** The setting's value is the secret's source; null if not set. */
 export const secretSetting = (
   definition: Pick<Setting<unknown>, 'name' | 'description'>,
 ): Setting<SecretSource | null> => ({ ...definition, defaultText: '', secret: true, parse: () => null })
 
-/** Returns a secret setting as an environment variable for another process. Empty if it is not set. */
+/** For another process; empty if not set. */
 export const secretVariable = (
   { name }: Setting<SecretSource | null>,
   source: SecretSource | null,

@@ -1,5 +1,4 @@
-// Settings of the core; modules declare their own. Parsers are in setting-values.ts, the sources of the texts in
-// given-values.ts.
+// Settings of the core; modules declare their own.
 import { resolve } from 'node:path'
 import { LIST_ENTRIES_PER_ORGANIZATION_MAX } from '../domain/list.ts'
 import { NamedError } from '../lib/named-error.ts'
@@ -22,7 +21,7 @@ import {
   parseScanner,
 } from './setting-values.ts'
 
-/** A setting is unknown, malformed or out of range. `message` is one line that names the setting. */
+/** `message` is one line that names the setting. */
 export class SettingInvalidError extends NamedError {}
 
 export const SETTINGS = {
@@ -303,7 +302,7 @@ const describe = ({ name, description, defaultText, secret }: Setting<unknown>):
   return `  ${how}\n      ${description}${byDefault}`
 }
 
-/** Returns the text of `--help`: the settings of the core, then each module with its settings. */
+/** Text of `--help`: settings of the core, then of each module. */
 export const describeSettings = (modules: readonly ModuleSettings[]): string =>
   [
     ...Object.values(SETTINGS).map(describe),

@@ -1,4 +1,4 @@
-// Version of the program, for code that must not read package.json.
+// For code that must not read package.json.
 import { version } from '../../package.json'
 
 export const VERSION: string = version
