@@ -1,5 +1,5 @@
-// Lists a bucket page by page, with limits on the time and size of a response. Bun's S3 client has neither limit and
-// cannot be interrupted. Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html,
+// Lists a bucket with limits on time and size, which Bun's S3 client lacks. Sources:
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html,
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html (Signature Version 4).
 import { createHash, createHmac } from 'node:crypto'
 import { fetchBounded } from '../lib/bounded-fetch.ts'
@@ -24,14 +24,14 @@ export interface ListPageRefusal {
 }
 
 export interface ListPageRequest {
-  /** URL of the bucket, path-style, with a trailing slash. */
+  /** Path-style URL of the bucket, with a trailing slash. */
   readonly url: string
   readonly prefix: string
   readonly continuationToken: string | undefined
   readonly timeoutMs: number
 }
 
-/** A page has at most 1,000 keys of 1,024 bytes, each of which may be escaped. */
+/** A page has at most 1,000 keys of 1,024 bytes, possibly escaped. */
 const PAGE_BYTES_MAX = 8_388_608
 
 const encode = (text: string): string =>
@@ -42,7 +42,7 @@ const encode = (text: string): string =>
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-/** Signs a GET request without a body. @returns the headers to send */
+/** Headers for a GET request without a body. */
 export const sign = (url: URL, { region, accessKeyId, secretAccessKey, sessionToken }: SigningAccess, now: Date) => {
   const time = now.toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
   const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`
@@ -67,7 +67,7 @@ export const sign = (url: URL, { region, accessKeyId, secretAccessKey, sessionTo
   const signature = hmac(key, toSign).toString('hex')
   const credential = `Credential=${accessKeyId}/${scope}`
   const authorization = `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=${names}, Signature=${signature}`
-  // A compressed response could expand beyond the size limit.
+  // A compressed response could expand beyond the limit.
   return { ...headers, authorization, 'accept-encoding': 'identity' }
 }
 
@@ -99,12 +99,12 @@ const parsePage = (text: string): ListedPage => {
   return { objects, continuationToken: truncated === 'true' && token !== '' ? token : undefined }
 }
 
-/** @returns only the status if it isn't 200. @throws BoundedFetchFailedError, XmlInvalidError */
+/** Only the status unless it is 200. @throws BoundedFetchFailedError, XmlInvalidError */
 export const listPage = async (
   { url, prefix, continuationToken, timeoutMs }: ListPageRequest,
   access: SigningAccess,
 ): Promise<ListedPage | ListPageRefusal> => {
-  // Sorted by name, as the signature requires.
+  // The signature requires parameters sorted by name.
   const query = [
     ...(continuationToken === undefined ? [] : [`continuation-token=${encode(continuationToken)}`]),
     'list-type=2',

@@ -1,11 +1,11 @@
-// Creates the target for a configured place. The only code that handles both kinds.
+// Opens the target of a configured place: a folder or a bucket.
 import { NamedError } from '../lib/named-error.ts'
 import { serviceKey } from '../lib/service-key.ts'
 import { type BucketAccess, createBucketTarget } from './ship-bucket.ts'
 import { createFolderTarget } from './ship-folder.ts'
 import type { ShipPlace, ShipTarget } from './ship-target.ts'
 
-/** The bucket's credentials are required but not configured. `message` is one line for the operator. */
+/** The bucket's credentials are missing. `message` is one line for the operator. */
 export class ShipAccessMissingError extends NamedError {}
 
 /** @throws ShipAccessMissingError */
@@ -17,21 +17,18 @@ export const openShipTarget = (place: ShipPlace, access: BucketAccess | null): S
   return createBucketTarget(place, access)
 }
 
-/**
- * Returns the variable with a session token of other credentials, which Bun's client would also send. Null if there is
- * none.
- */
+/** Variable with a session token of other credentials, which Bun's client would also send; null for none. */
 export const foreignSessionToken = (access: BucketAccess | null): string | null =>
   access?.sessionToken === null
     ? (['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '') ?? null)
     : null
 
-/** Place to which a deployment copies its logs, for backups, commands and the shared index. A module provides it. */
+/** Place of a deployment's log copies, for backups, commands and the shared index. A module provides it. */
 export interface ShippingService {
-  /** The configured place. Null: logs are not copied. */
+  /** Null if logs aren't copied. */
   readonly place: ShipPlace | null
   readonly intervalMs: number
-  /** @returns null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
+  /** Null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
   accessTo(place: ShipPlace): BucketAccess | null
 }
 

@@ -1,6 +1,5 @@
-// Stores copies in an S3-compatible bucket with Bun's client. An upload is atomic: one request, or several parts for a
-// large object. Addresses are path-style, which every implementation supports. Sources: https://bun.com/docs/api/s3,
-// https://docs.aws.amazon.com/AmazonS3/latest/API.
+// Copies in an S3-compatible bucket. Uploads are atomic. Addresses are path-style, which every implementation supports.
+// Sources: https://bun.com/docs/api/s3, https://docs.aws.amazon.com/AmazonS3/latest/API.
 
 import { BoundedFetchFailedError } from '../lib/bounded-fetch.ts'
 import { errorCodeOf, isMissingFile, NamedError } from '../lib/named-error.ts'
@@ -10,7 +9,7 @@ import { listPage } from './list-page.ts'
 import { digestOf, type ShipPlace, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 export interface BucketAccess {
-  /** Null: Amazon's endpoint of the region. */
+  /** Null for Amazon's endpoint of the region. */
   readonly endpoint: string | null
   readonly region: string
   readonly accessKeyId: string
@@ -19,19 +18,17 @@ export interface BucketAccess {
   readonly sessionToken: string | null
 }
 
-/**
- * Timeout of a request, so that a stalled request doesn't block later ones. Large objects get extra time, at 1 MiB/s.
- */
+/** Timeout, so that a stalled request doesn't block others. Large objects get extra time, at 1 MiB/s. */
 const FIXED_LIMIT_MS = 60_000
 const BYTES_PER_LIMIT_MS = 1_049
-/** Limits the memory for a large object to two parts. */
+/** Two parts limit the memory for a large object. */
 const PART_BYTES = 8_388_608
 const PARTS_AT_ONCE = 2
-/** Limits of a listing: empty pages and objects. Both are far beyond the needs of any deployment. */
+/** Limits of a listing, far beyond any deployment. */
 const EMPTY_PAGES_MAX = 100
 const OBJECTS_MAX = 10_000_000
 
-/** The bucket timed out, sent too much data, or violated the protocol. The message is a constant. */
+/** The bucket timed out, sent too much, or violated the protocol. The message is constant. */
 export class BucketError extends NamedError {}
 
 const isMissing = (error: unknown): boolean => errorCodeOf(error) === 'NoSuchKey' || isMissingFile(error)
@@ -41,10 +38,7 @@ const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result>
     throw new BucketError('the bucket does not answer')
   })
 
-/**
- * Parses `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, optionally followed by `:SESSION_TOKEN`. @throws Error that never contains
- * the text
- */
+/** `ACCESS_KEY_ID:SECRET_ACCESS_KEY` and optionally `:SESSION_TOKEN`. @throws Error without the text */
 export const parseBucketCredentials = (
   text: string,
 ): Pick<BucketAccess, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'> => {
@@ -59,7 +53,7 @@ export const createBucketTarget = (
   { bucket, prefix }: Extract<ShipPlace, { kind: 'bucket' }>,
   access: BucketAccess,
 ): ShipTarget => {
-  // Set explicitly even for Amazon: the runtime would otherwise use an endpoint from the environment.
+  // Explicit even for Amazon: the runtime could take an endpoint from the environment.
   const endpoint = access.endpoint ?? `https://s3.${access.region}.amazonaws.com`
   const client = new Bun.S3Client({
     bucket,
@@ -71,7 +65,7 @@ export const createBucketTarget = (
     virtualHostedStyle: false,
   })
 
-  /** @throws BucketError if the bucket returns more than `bytesMax` */
+  /** @throws BucketError beyond `bytesMax` */
   const readFile = async function* (file: Bun.S3File, bytesMax: number): AsyncGenerator<Uint8Array> {
     const reader = file.stream().getReader()
     let bytes = 0
@@ -84,14 +78,14 @@ export const createBucketTarget = (
         yield value
       }
     } finally {
-      // After a complete read, cancel has no effect. Otherwise the rest isn't needed, so errors are ignored.
+      // No effect after a complete read; otherwise, the rest isn't needed, so errors are ignored.
       void reader.cancel().catch(() => undefined)
     }
   }
 
   const read = async function* (name: string): AsyncGenerator<Uint8Array> {
     const file = client.file(prefix + name)
-    // Limited to the reported size. Chunks are hashed or written to disk as they arrive.
+    // Limited to the reported size. Chunks are hashed or written as they arrive.
     yield* readFile(file, (await within(FIXED_LIMIT_MS, file.stat())).size)
   }
 
@@ -119,14 +113,13 @@ export const createBucketTarget = (
       do {
         const page = await readPage(prefix + namePrefix, continuationToken)
         for (const { key, bytes } of page.objects) {
-          // Callers remove listed objects, so a bucket that ignores the prefix must not cause the removal of other
-          // objects.
+          // Callers remove listed objects, so a bucket that ignores the prefix must not cause the removal of others.
           if (key.startsWith(prefix + namePrefix)) found.push({ name: key.slice(prefix.length), bytes })
         }
         continuationToken = page.continuationToken
         pages += 1
         const isLong = pages > EMPTY_PAGES_MAX + found.length || found.length > OBJECTS_MAX
-        // A repeated continuation token means that the listing never ends.
+        // With a repeated token, the listing would never end.
         if (continuationToken !== undefined && (seen.has(continuationToken) || isLong)) {
           throw new BucketError('the bucket’s list does not end')
         }
@@ -136,7 +129,7 @@ export const createBucketTarget = (
     },
     put: async (name, content) => {
       const limitMs = FIXED_LIMIT_MS + content.size / BYTES_PER_LIMIT_MS
-      // Small content is passed as an array: Bun would send a file slice as a multipart upload.
+      // Bun would send a small file slice as a multipart upload.
       const body = content.size <= PART_BYTES ? await content.bytes() : content
       const options = { partSize: PART_BYTES, queueSize: PARTS_AT_ONCE, type: 'application/octet-stream' }
       const written = await within(limitMs, client.write(prefix + name, body as Blob, options))
@@ -146,7 +139,7 @@ export const createBucketTarget = (
       try {
         const { size, etag } = await within(FIXED_LIMIT_MS, client.stat(prefix + name))
         if (size !== digest.bytes) return false
-        // The ETag isn't a hash of the content for multipart uploads, or for objects encrypted with the operator's key.
+        // The ETag isn't a hash for multipart uploads, or with the operator's encryption key.
         if (etag.replaceAll('"', '').toLowerCase() === digest.md5) return true
         return (await digestOf(readFile(client.file(prefix + name), size))).sha256 === digest.sha256
       } catch (error) {

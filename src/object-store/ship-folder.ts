@@ -1,5 +1,4 @@
-// Stores copies in a folder, which may be a mounted share. Files are written under a temporary name, flushed, and then
-// renamed.
+// Copies in a folder, possibly a mounted share. Files are written under a temporary name, flushed and renamed.
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
@@ -8,7 +7,7 @@ import { writeDurably } from '../lib/durable-file.ts'
 import { isMissingFile } from '../lib/named-error.ts'
 import { digestOf, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
-/** Whether the file is a partial write of a process that was killed. */
+/** Partial write of a killed process. */
 const isForgotten = (name: string, modifiedMs: number): boolean =>
   name.startsWith('.') && name.endsWith('.tmp') && Date.now() - modifiedMs > FORGOTTEN_MS
 

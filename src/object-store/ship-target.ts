@@ -1,39 +1,38 @@
-// Destination for copies of the decision log: a folder or a bucket. Writes are atomic, so readers never see a partial
-// object.
+// Destination for copies of the decision log. Writes are atomic, so readers never see a partial object.
 import { createHash } from 'node:crypto'
 import { isAbsolute, normalize } from 'node:path'
 
 export interface ShippedObject {
-  /** Name relative to the target: `<node>/<slot>/<file>`. */
+  /** Relative to the target: `<node>/<slot>/<file>`. */
   readonly name: string
   readonly bytes: number
 }
 
 export interface ContentDigest {
   readonly bytes: number
-  /** Lower-case hex. */
+  /** Lowercase hex. */
   readonly sha256: string
-  /** Lower-case hex. Equals the ETag of an object uploaded in a single request. */
+  /** Lowercase hex, as in the ETag of an object uploaded in a single request. */
   readonly md5: string
 }
 
 export interface ShipTarget {
-  /** For display and logs. Contains no secret. */
+  /** For display and logs, without secrets. */
   readonly description: string
-  /** Returns all complete objects whose name starts with the prefix. */
+  /** Complete objects whose name starts with the prefix. */
   list(prefix: string): Promise<readonly ShippedObject[]>
   /** Replaces the object atomically. */
   put(name: string, content: Blob): Promise<void>
-  /** Whether the stored object has exactly this content. Reads the object if its metadata cannot prove it. */
+  /** Reads the object if its metadata can't prove that it has this content. */
   isIntact(name: string, digest: ContentDigest): Promise<boolean>
   read(name: string): AsyncIterable<Uint8Array>
-  /** Returns fewer bytes if the object is shorter, and null if it doesn't exist. */
+  /** Fewer bytes if the object is shorter; null if it doesn't exist. */
   readRange(name: string, offset: number, length: number): Promise<Uint8Array | null>
   /** No effect if the object doesn't exist. */
   remove(name: string): Promise<void>
 }
 
-/** A place named by the setting or by `--to`. */
+/** Named by the setting or by `--to`. */
 export type ShipPlace =
   | { readonly kind: 'folder'; readonly path: string }
   | {
@@ -45,10 +44,7 @@ export type ShipPlace =
 
 const PREFIX = /^[A-Za-z0-9!_.*'()=-]+(\/[A-Za-z0-9!_.*'()=-]+)*$/
 
-/**
- * Parses `dir:/path` or `s3://bucket/prefix`.
- * @throws Error whose message states the expected form
- */
+/** `dir:/path` or `s3://bucket/prefix`. @throws Error that states the expected form */
 export const parseShipPlace = (text: string): ShipPlace => {
   if (text.startsWith('dir:')) {
     const path = text.slice(4)
@@ -61,7 +57,7 @@ export const parseShipPlace = (text: string): ShipPlace => {
   return { kind: 'bucket', bucket, prefix: prefix === '' ? '' : `${prefix}/` }
 }
 
-/** Hashes the chunks in constant memory. */
+/** In constant memory. */
 export const digestOf = async (chunks: AsyncIterable<Uint8Array>): Promise<ContentDigest> => {
   const sha256 = createHash('sha256')
   const md5 = createHash('md5')
