@@ -1,12 +1,12 @@
-// Adjusts an organization's color for legibility. Text on it and text in it have a contrast of at least 4.5 to 1, in
-// light and dark schemes. Source: WCAG 2.2, success criteria 1.4.3 and 1.4.11.
+// Adjusts an organization's color for a contrast of at least 4.5 to 1 with text, in light and dark schemes. Source:
+// WCAG 2.2, success criteria 1.4.3 and 1.4.11.
 
 export type Rgb = readonly [red: number, green: number, blue: number]
 
 export const CONTRAST_MIN = 4.5
-/** Minimum contrast between a button and the page, which contains no text and must only be distinguishable. */
+/** Minimum contrast between a button and the page. */
 const VISIBLE_MIN = 1.4
-/** Backgrounds with the lowest contrast to accent text: hovered pages and cards of tokens.css. */
+/** Backgrounds with the lowest contrast to accent text, from tokens.css. */
 const GROUND = { light: [230, 229, 226], dark: [39, 43, 47] } as const satisfies Record<string, Rgb>
 const WHITE: Rgb = [255, 255, 255]
 const INK: Rgb = [16, 20, 24]
@@ -37,7 +37,7 @@ export const contrast = (one: Rgb, other: Rgb): number => {
 const mix = (from: Rgb, to: Rgb, part: number): Rgb =>
   from.map((value, index) => Math.round(value + ((to[index] ?? 0) - value) * part)) as unknown as Rgb
 
-/** Returns the nearest shade of the color, toward `end`, that is legible on `ground`. */
+/** Nearest shade toward `end` that is legible on `ground`. */
 const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
   for (let step = 0; step <= STEPS; step++) {
     const shade = mix(color, end, step / STEPS)
@@ -49,11 +49,11 @@ const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
 interface Accent {
   /** Background of buttons. */
   readonly fill: Rgb
-  /** Background on hover: farther from the text color, so that legibility never decreases. */
+  /** On hover: farther from the text color, so that legibility never decreases. */
   readonly hover: Rgb
-  /** Text color on that background. */
+  /** Text on buttons. */
   readonly onFill: Rgb
-  /** Color of links, marks and outlines on the page background. */
+  /** Links, marks and outlines on the page. */
   readonly text: Rgb
 }
 
@@ -61,7 +61,7 @@ export const accentFor = (color: Rgb, scheme: 'light' | 'dark'): Accent => {
   const ground = GROUND[scheme]
   const text = readableOn(color, ground, scheme === 'light' ? INK : WHITE)
   const onColor = contrast(WHITE, color) >= CONTRAST_MIN ? WHITE : INK
-  // The organization's color is used if buttons are visible and legible with it; otherwise the shade of the text.
+  // The color itself if buttons are visible and legible with it; otherwise the shade for text.
   const usable = contrast(color, onColor) >= CONTRAST_MIN && contrast(color, ground) >= VISIBLE_MIN
   const fill = usable ? color : text
   const onFill = contrast(WHITE, fill) >= CONTRAST_MIN ? WHITE : INK

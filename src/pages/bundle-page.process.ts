@@ -1,5 +1,5 @@
-// Bundles one page and writes it to standard output: one line of JSON, then the contents of the files. It runs as a
-// process, because the bundler keeps about 12 MB of memory. Arguments: the page, and the path of its public URL.
+// Writes a bundled page to standard output: one line of JSON, then the files. A process, because the bundler keeps
+// about 12 MB of memory. Arguments: page, path of its public URL.
 import { withHead } from '../lib/headed-bytes.ts'
 import { bundlePage } from './bundle-page.ts'
 import { type BundledHead, PAGE_NAMES } from './bundled-page.ts'

@@ -1,21 +1,20 @@
-// Bundles a page from source, for the one-file program or at the start of a service that runs from source (in a
-// separate process, bundle-page.process.ts).
+// Bundles a page from source, for the one-file program or at the start (bundle-page.process.ts).
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type BunPlugin, Glob } from 'bun'
 import { ASSET_PATH, type BundledPage, type PageName } from './bundled-page.ts'
 
-/** Second style sheet of a page, which its script loads on demand. */
+/** Second style sheet of a page, loaded on demand. */
 const LATE_STYLES: ReadonlyMap<PageName, string> = new Map([['dashboard', 'styles/late.css']])
 const LATE_PLACE = 'LATE-STYLES'
 
 const SOURCES = join(import.meta.dir, '..')
 const PAGE_SOURCES = ['dashboard/page/**/*.{ts,tsx}', 'modules/*/pages/*.{ts,tsx}']
-/** Files that are loaded alone: first screens, and those with large libraries. */
+/** Loaded alone: first screens, and files with large libraries. */
 const ALONE = /\/(charts|first-steps|signed-out|try-it|qr-code|chart|editor|rule-builder)\.tsx$/
 const DYNAMIC_IMPORT = /await import\('([^']+)'\)/g
 
-/** Returns the other files that pages load on demand. */
+/** Other files that pages load on demand. */
 const lateFiles = (): readonly string[] =>
   PAGE_SOURCES.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: SOURCES, absolute: true })])
     .flatMap((path) =>
@@ -24,7 +23,7 @@ const lateFiles = (): readonly string[] =>
     .filter((path) => !ALONE.test(path))
     .sort()
 
-/** Joins the late files into one, because each request takes longer than their code. */
+/** Into one file, because each request takes longer than their code. */
 const joinLateFiles = (): BunPlugin => {
   const files = [...new Set(lateFiles())]
   return {
@@ -46,10 +45,7 @@ const joinLateFiles = (): BunPlugin => {
   }
 }
 
-/**
- * @param basePath path of the page's public URL, without a trailing slash
- * @throws the bundler's errors
- */
+/** @param basePath path of the public URL, without a trailing slash @throws the bundler's errors */
 export const bundlePage = async (page: PageName, basePath: string): Promise<BundledPage> => {
   const late = LATE_STYLES.get(page)
   const { outputs } = await Bun.build({

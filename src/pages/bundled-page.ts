@@ -1,5 +1,4 @@
-// HTML and files of a page. From source, a process bundles them at startup. The one-file program contains them; the
-// path of the page's public URL is inserted at startup.
+// HTML and files of a page. From source, a process bundles them at startup; the one-file program contains them.
 import { readFileSync } from 'node:fs'
 import { headOf } from '../lib/headed-bytes.ts'
 import { NamedError } from '../lib/named-error.ts'
@@ -8,7 +7,7 @@ import { ownProcess } from '../program/entries.ts'
 
 export const ASSET_PATH = '/assets/'
 
-/** Each page is in `src/NAME/page/page.html`. */
+/** Each is in `src/NAME/page/page.html`. */
 export const PAGE_NAMES = ['dashboard', 'portal'] as const
 export type PageName = (typeof PAGE_NAMES)[number]
 
@@ -25,7 +24,7 @@ export interface BundledPage {
   readonly files: readonly BundledFile[]
 }
 
-/** A page could not be bundled; the service doesn't start. */
+/** The page could not be bundled, so the service doesn't start. */
 class PageBuildError extends NamedError {}
 
 export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'

@@ -1,5 +1,3 @@
-// Durations in words, for the verification page and its preview in the dashboard.
-
 const inUnit = (value: number, unit: 'minute' | 'hour' | 'day', locale: string): string =>
   new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
 

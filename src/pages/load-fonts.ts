@@ -1,8 +1,8 @@
-// Latin subsets of Inter (all weights) and IBM Plex Mono, from Fontsource 5.3. Other scripts use fonts of the system.
+// Latin subsets of Inter and IBM Plex Mono, from Fontsource 5.3. Other scripts use system fonts.
 import MONO from './fonts/ibm-plex-mono.woff2'
 import SANS from './fonts/inter.woff2'
 
-/** Makes the fonts available after the first paint, so that they don't delay it. */
+/** After the first paint, so that fonts don't delay it. */
 export const loadFonts = (): void =>
   new PerformanceObserver((entries, observer) => {
     if (entries.getEntriesByName('first-contentful-paint').length === 0) return

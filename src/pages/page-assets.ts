@@ -1,5 +1,4 @@
-// Files of a page, bundled and compressed once, and named by their content so that browsers may cache them forever.
-// Nothing is loaded from other hosts. Used for every page of the service.
+// Files of a page, named by their content so that browsers may cache them forever.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { ASSET_PATH, type BundledFile, bundledPage, type Content, type PageName } from './bundled-page.ts'
@@ -9,29 +8,23 @@ export type Encoding = 'br' | 'gzip' | 'identity'
 export interface Asset {
   readonly path: string
   readonly type: string
-  /** Returns the encoded content, which is compressed on the first request. */
+  /** Compressed on the first request. */
   readonly encoded: (encoding: Encoding) => Promise<Content>
 }
 
 export interface PageAssets {
-  /**
-   * Returns the page with a response's nonce.
-   * @param early one of the build's `early` files, which the browser then loads together with the page
-   */
+  /** @param nonce of the response @param early one of the build's `early` files, loaded together with the page */
   page(nonce: string, early?: string): string
-  /** Returns the asset at a path. Every path occurs in the page or in another asset. */
+  /** Every path occurs in the page or in another asset. */
   find(path: string): Asset | undefined
-  /** All assets, for measurements. */
+  /** For measurements. */
   readonly all: readonly Asset[]
 }
 
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/**
- * Files that the page references delay a first visit, so they get the highest quality. This makes them 8% smaller, for
- * 0.1 s of CPU time after each start. For all dashboard files, it would take 1 s.
- */
+/** `first`: 8% smaller for 0.1 s of CPU time after a start. For all dashboard files, it would take 1 s. */
 const BROTLI_QUALITY = { first: 11, late: 9 } as const
 
 const compress = async (content: Content, encoding: Encoding, when: keyof typeof BROTLI_QUALITY): Promise<Content> => {
@@ -66,16 +59,13 @@ const NONCE_PLACE = 'NONCE-OF-THIS-RESPONSE'
 
 interface PageBuild {
   readonly page: PageName
-  /** Page name in error messages, for example `the verification page`. */
+  /** Name in errors, such as `the verification page`. */
   readonly title: string
-  /** Path of the page's public URL, without a trailing slash. */
+  /** Path of the public URL, without a trailing slash. */
   readonly basePath: string
-  /** Inserts the parts of the HTML that are known only at startup. */
+  /** Inserts HTML known only at startup. */
   readonly fill?: (html: string) => string
-  /**
-   * Base names of alternative files, such as one text file per language. Each visitor needs exactly one of them with
-   * the page.
-   */
+  /** Base names of alternative files, such as languages; each visitor needs exactly one. */
   readonly early?: readonly string[]
 }
 
@@ -107,7 +97,7 @@ export const buildPageAssets = async (build: PageBuild): Promise<PageAssets> => 
   }
 }
 
-/** Returns the most compact encoding that the browser accepts. */
+/** Most compact encoding that the browser accepts. */
 export const chooseEncoding = (acceptEncoding: string | null): Encoding => {
   const accepted = (acceptEncoding ?? '').split(',').map((part) => part.trim().split(';')[0])
   if (accepted.includes('br')) return 'br'

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 
 const SAID_MS = 2_000
 
-/** Returns whether the text was just copied, and a function that copies it. */
+/** `copied`: whether the text was just copied. */
 export const useCopy = (text: string): readonly [copied: boolean, copy: () => void] => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
@@ -14,7 +14,7 @@ export const useCopy = (text: string): readonly [copied: boolean, copy: () => vo
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
       () => setCopied(true),
-      // Access was denied: the text next to the button can be selected manually.
+      // Access was denied; the text can be selected manually.
       () => setCopied(false),
     )
   }
