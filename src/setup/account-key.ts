@@ -40,7 +40,7 @@ export const accountKeyPath = (
   return accountKey.source === 'file' ? accountKey.path : null
 }
 
-/** Newest first; two during a rotation. Reads the files, so that a running service follows. @throws SettingInvalidError */
+/** Newest first; two during a rotation. Read at each call, because they may rotate. @throws SettingInvalidError */
 export const readAccountKeys = (
   config: Pick<Config, 'accountKey'>,
   folder: Pick<DataFolder, 'accountKey'>,
