@@ -1,11 +1,10 @@
-// Authenticates a backup with an HMAC of its manifest. The HMAC key is derived from the evidence key, which must not
-// come from the backup itself.
+// Authenticates a backup's manifest with a key derived from the evidence key, which must not come from the backup.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
 import { deriveKey } from '../../../identity/evidence/sealed-bytes.ts'
 import type { BackupManifest, VerifiedBackup } from './backup-manifest.ts'
 
-/** Current evidence keys, newest first; empty if the command has none. */
+/** Newest first; empty if the command has none. */
 export type EvidenceKeys = readonly Uint8Array[]
 
 const PURPOSE = 'countersign backup manifest'
@@ -23,11 +22,11 @@ export const isAuthentic = (manifest: BackupManifest, keys: EvidenceKeys): boole
 
 interface AuthenticationPolicy {
   readonly keys: EvidenceKeys
-  /** Warn instead of refusing the backup. */
+  /** Warns instead of refusing the backup. */
   readonly mayBeUnauthenticated: boolean
 }
 
-/** True if the backup is authentic; false after a warning. @throws CommandFailedError */
+/** False after a warning. @throws CommandFailedError */
 export const requireAuthentic = (
   { manifest, sha256 }: VerifiedBackup,
   { keys, mayBeUnauthenticated }: AuthenticationPolicy,

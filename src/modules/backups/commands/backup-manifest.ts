@@ -1,4 +1,4 @@
-// Manifest of a backup folder. A folder that differs from its manifest is not restored.
+// A folder that differs from its manifest isn't restored.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -11,10 +11,10 @@ export const MANIFEST = 'manifest.json'
 export const BACKUP_FORMAT = 1
 
 export interface BackedUpFile {
-  /** Relative path with slashes. */
+  /** Relative, with slashes. */
   readonly path: string
   readonly bytes: number
-  /** Lower-case hex. */
+  /** Lowercase hex. */
   readonly sha256: string
 }
 
@@ -25,20 +25,20 @@ export interface BackupManifest {
   readonly createdAt: string
   readonly deploymentId: string
   readonly schema: number
-  /** Kind of the original database. The backup always contains a SQLite file. */
+  /** Original database; the backup itself always contains SQLite. */
   readonly store: 'sqlite' | 'postgres'
-  /** Attesters whose keys are in a hardware token, so not in the backup. Missing in backups of older versions. */
+  /** Keys in a hardware token, which aren't in the backup. Missing in backups of older versions. */
   readonly tokenAttesters?: readonly TokenAttester[]
   readonly withSecrets: boolean
   readonly withDecisions: boolean
   readonly files: readonly BackedUpFile[]
-  /** Hex. Missing without the evidence key and in backups of older versions. */
+  /** Hex. Missing without the evidence key, and in backups of older versions. */
   readonly mac?: string
 }
 
 export interface VerifiedBackup {
   readonly manifest: BackupManifest
-  /** SHA-256 of the manifest file, lower-case hex. */
+  /** SHA-256 of the manifest file in lowercase hex. */
   readonly sha256: string
 }
 
@@ -83,7 +83,7 @@ export const isManifest = (value: unknown): value is BackupManifest => {
   )
 }
 
-/** @returns sorted relative paths of all files in the folder */
+/** Sorted, relative paths. */
 const listFiles = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries
@@ -101,7 +101,7 @@ const digestOfFile = async (path: string, onChunk: (bytes: number) => void): Pro
   return hash.digest('hex')
 }
 
-/** Verifies every file against the manifest. @throws CommandFailedError with the first problem */
+/** @throws CommandFailedError with the first difference */
 export const verifyBackup = async (
   folder: string,
   onProgress: (progress: VerifyBackupProgress) => void = () => undefined,

@@ -1,4 +1,4 @@
-// Stores a series of backups in a folder or bucket. The manifest is written last and removed first.
+// A series of backups in a folder or bucket. The manifest is written last and removed first.
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,10 +10,10 @@ import { type EvidenceKeys, isAuthentic } from './backup-authentication.ts'
 import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
 
 interface KeptBackup {
-  /** Time of the backup, for example `2026-11-23T04-30-00Z`. */
+  /** Time of the backup, such as `2026-11-23T04-30-00Z`. */
   readonly name: string
   readonly deploymentId: string
-  /** Whether the evidence key authenticates it. Without a key, any backup counts. */
+  /** Whether the evidence key authenticates it; true without a key. */
   readonly isAuthentic: boolean
 }
 
@@ -23,7 +23,7 @@ export interface BackupPlace {
   readonly list: () => Promise<readonly KeptBackup[]>
   readonly make: (name: string) => Promise<BackupManifest>
   readonly remove: (name: string) => Promise<void>
-  /** Removes incomplete backups that were started before this time. */
+  /** Removes incomplete backups started before this time. */
   readonly sweep: (beforeMs: number) => Promise<void>
 }
 
@@ -36,7 +36,7 @@ export const readBucket = (text: string, option: string): ShipPlace => {
   }
 }
 
-/** Converts the bucket's errors to CommandFailedError with a one-line message. */
+/** Turns the bucket's errors into a CommandFailedError. */
 export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   const explain = (error: unknown): never => {
     const { code } = (error ?? {}) as { code?: unknown }
@@ -64,24 +64,24 @@ export const openBackupBucket = (target: ShipTarget): ShipTarget => {
 type MakeBackup = (to: string) => Promise<BackupManifest>
 
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
-/** Folder name of an unfinished backup, which backup.ts renames at the end. */
+/** Unfinished backup, which backup.ts renames at the end. */
 const PARTIAL = /^\.(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z)\.[0-9a-f]{12}\.partial$/
-/** Enough for the manifest of 300,000 files. */
+/** Enough for 300,000 files. */
 const MANIFEST_BYTES_MAX = 2 ** 26
 
-/** Name of a backup. A second backup within the same second fails, because the folder exists. */
+/** A second backup within a second fails, because the folder exists. */
 export const nameAt = (date: Date): string =>
   date
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-')
-/** @returns Unix milliseconds; NaN if the text isn't the name of a backup */
+/** Unix milliseconds; NaN for other names. */
 export const timeOf = (name: string): number =>
   Date.parse(
     name.replace(/T(\d{2})-(\d{2})-(\d{2})Z$/, (_, hours, minutes, seconds) => `T${hours}:${minutes}:${seconds}Z`),
   )
 
-/** @returns null for other text; its folder is neither counted nor removed */
+/** Null for other text, whose folder is neither counted nor removed. */
 const parseManifest = (text: string): BackupManifest | null => {
   try {
     const manifest: unknown = JSON.parse(text)
@@ -99,13 +99,13 @@ const readOrNull = async (path: string): Promise<string> => {
   }
 }
 
-/** Reads one manifest at a time: anyone with write access controls the number of manifests. */
+/** One at a time: anyone with write access controls the number of manifests. */
 const withManifests = async (
   names: readonly string[],
   read: (name: string) => Promise<string>,
   evidenceKeys: () => Promise<EvidenceKeys>,
 ): Promise<readonly KeptBackup[]> => {
-  // Read again for each list, because the key may be rotated during a series.
+  // Read each time, because the key may rotate during a series.
   const keys = await evidenceKeys()
   const kept: KeptBackup[] = []
   for (const name of names) {
@@ -142,7 +142,7 @@ export const createBackupFolder = (
 const readManifestText = async (target: ShipTarget, name: string): Promise<string> =>
   Buffer.from((await target.readRange(name, 0, MANIFEST_BYTES_MAX)) ?? []).toString('utf8')
 
-/** Uploads a file and verifies the content in the bucket. @throws CommandFailedError */
+/** Verifies the content in the bucket. @throws CommandFailedError */
 const putFile = async (target: ShipTarget, name: string, path: string): Promise<void> => {
   const file = Bun.file(path)
   await target.put(name, file)
@@ -163,7 +163,7 @@ export const createBackupBucket = (
   const list = async () =>
     withManifests(await namesIn(), (name) => readManifestText(target, `${name}/${MANIFEST}`), evidenceKeys)
   const remove = async (backup: string): Promise<void> => {
-    // Remove the manifest first: without it, the folder doesn't count as a backup.
+    // First: without its manifest, the folder isn't a backup.
     await target.remove(`${backup}/${MANIFEST}`)
     for (const { name } of await target.list(`${backup}/`)) await target.remove(name)
   }
@@ -195,7 +195,7 @@ export const createBackupBucket = (
   }
 }
 
-/** @throws CommandFailedError if a file is missing or its size differs from the manifest */
+/** @throws CommandFailedError if a file is missing or has another size */
 const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Promise<void> => {
   const sizes = new Map((await target.list('')).map(({ name, bytes }) => [name, bytes]))
   for (const { path, bytes } of files) {

@@ -1,5 +1,4 @@
-// `countersign backup --into PLACE`: a series of backups, named by time. Backups dated in the future (wrong clock) are
-// neither counted nor removed.
+// `countersign backup --into PLACE`. Backups dated in the future (wrong clock) are neither counted nor removed.
 
 import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
 import { CountersignError } from '../../../domain/errors.ts'
@@ -9,17 +8,17 @@ import { type BackupPlace, nameAt, timeOf } from './backup-place.ts'
 
 const DAY_MS = 86_400_000
 const RETRY_MS = 900_000
-/** Maximum sleep, so that a changed clock or a suspended machine is noticed. */
+/** Limited, so that a changed clock or a suspended machine is noticed. */
 const LONGEST_SLEEP_MS = 3_600_000
 
 interface BackupSeries {
   readonly place: BackupPlace
-  /** Null for one backup, immediately. */
+  /** Null for one backup at once. */
   readonly everyMs: number | null
   readonly keep: number | null
   readonly output: CommandOutput
   readonly now: () => Date
-  /** Resolves early if the signal is aborted. */
+  /** Resolves early when aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
   readonly report: (where: string, manifest: BackupManifest) => Promise<void>
@@ -33,13 +32,13 @@ const reasonOf = (error: unknown): string => {
 }
 
 const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Promise<void> => {
-  // Leftovers of killed commands, but not of commands that may still be running.
+  // Leftovers of killed commands; younger ones may belong to running commands.
   await place.sweep(now().getTime() - DAY_MS)
   const made = nameAt(now())
   const manifest = await place.make(made)
   await report(place.whereIs(made), manifest)
   if (keep === null) return
-  // Keeps backups of other deployments.
+  // Backups of other deployments are kept.
   const all = (await place.list()).filter(({ deploymentId }) => deploymentId === manifest.deploymentId)
   for (const { name } of all.filter(({ isAuthentic }) => !isAuthentic)) {
     output.stderr(`${place.whereIs(name)}: not counted for --keep, because the evidence key does not authenticate it\n`)
@@ -50,14 +49,14 @@ const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Pro
     output.stderr(`${place.whereIs(name)}: not counted for --keep, because its time is in the future\n`)
   }
   const past = own.filter(({ name }) => timeOf(name) <= nowMs)
-  // Keeps this backup even if another command has finished later ones in the meantime.
+  // This backup is kept even if others have finished later ones.
   for (const { name } of past.slice(0, -keep).filter(({ name }) => name !== made)) {
     await place.remove(name)
     output.stderr(`${place.whereIs(name)}: deleted, because --keep is ${keep}\n`)
   }
 }
 
-/** Returns when the next backup is due: now if there is none or the newest is dated in the future (wrong clock). */
+/** Now if there is none, or the newest is dated in the future (wrong clock). */
 const dueAfterNewest = async (place: BackupPlace, everyMs: number, nowMs: number): Promise<number> => {
   const authentic = (await place.list()).filter(({ isAuthentic }) => isAuthentic)
   const newestMs = timeOf(authentic.at(-1)?.name ?? '')

@@ -1,5 +1,4 @@
-// `countersign backup`: copies a deployment to a folder while the service runs. Copies the database first, so that the
-// backup contains all files it references.
+// `countersign backup`, also while the service runs. The database is first, so that the backup has all files it names.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -63,13 +62,12 @@ interface BackupContext {
   readonly output: CommandOutput
   readonly folder: DataFolder
   readonly locateStore: () => Promise<StoreTarget>
-  /** Settings without secrets, which the backup includes for reference. */
+  /** Settings without secrets, included for reference. */
   readonly describeSettings: () => Readonly<Record<string, unknown>>
-  /** Null if there is none. */
   readonly configFile: string | null
   readonly openBucket: (place: ShipPlace) => ShipTarget
   readonly evidenceKeys: () => Promise<EvidenceKeys>
-  /** If null, the tree over the decision log is not copied. */
+  /** If null, the tree isn't copied. */
   readonly treeTables: LogTreeTables | null
   readonly note: () => Promise<void>
   readonly now: () => Date
@@ -96,7 +94,7 @@ const removeSqlite = async (path: string): Promise<void> => {
   for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
 }
 
-/** Copies a database of either kind to one SQLite file without a WAL. */
+/** To one SQLite file without a WAL. */
 const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   if (source.kind === 'sqlite') {
     snapshotSqlite(source.path, to)
@@ -118,7 +116,7 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   await removeSqlite(tables)
 }
 
-/** @returns false if there is no tree */
+/** Returns false without a tree. */
 const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupContext, to: string): Promise<boolean> => {
   if (source.kind === 'sqlite') {
     if (!existsSync(folder.decisionTree)) return false
@@ -132,7 +130,7 @@ const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupConte
   return hasTree
 }
 
-/** Returns a text that changes with a rotation: files copied before and after it would be inconsistent. */
+/** Changes with a rotation: files copied before and after one would be inconsistent. */
 const describeSecrets = (folder: DataFolder): string => {
   const secrets = dirname(folder.passphrase)
   const describe = (name: string): string => {
@@ -161,7 +159,7 @@ const fill = async (
     try {
       files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
     } catch (error) {
-      // Evidence that was erased after the copy of the database; without its key, the file is useless.
+      // Evidence erased since the database was copied; its file is useless without the key.
       if (!(path.startsWith('evidence/') && isMissingFile(error))) throw error
     }
   }
@@ -182,7 +180,7 @@ const fill = async (
     if (configFile !== null) await copy(configFile, 'config-file')
   }
   if (choice.withDecisions) {
-    // The tree is copied before the log, so that the log contains all of its lines.
+    // Before the log, so that the log contains all lines of the tree.
     const tree = join(into, 'decision-tree.db.made')
     if (await copyTree(source, context, tree)) {
       await copy(tree, 'decision-tree.db')
@@ -212,7 +210,7 @@ const fill = async (
     files,
   }
   const manifest = authenticate(unsigned, await context.evidenceKeys())
-  // The manifest is last: it marks the backup as complete.
+  // Last: the manifest marks the backup as complete.
   await writeFileHashed(join(into, MANIFEST), manifestText(manifest))
   for (const name of new Set(files.map(({ path }) => dirname(path)))) await syncPath(join(into, name))
   await syncPath(into)
@@ -244,7 +242,7 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
 /** A failure is only a warning, because the backup is valid. */
 const noteBackup = async ({ schema }: BackupManifest, { note, output }: BackupContext): Promise<void> => {
   try {
-    // Opening an older store would migrate it, which must not happen in a backup before an upgrade.
+    // Opening an older store would migrate it, but this backup may precede an upgrade.
     if (schema === MIGRATIONS.length) {
       await note()
       return
@@ -298,7 +296,7 @@ const sleepUnless = async (milliseconds: number, signal: AbortSignal): Promise<v
   }
 }
 
-/** Returns the exit code: 0 success, 1 failure without leftovers, 2 usage error. */
+/** Exit codes: 0 success, 1 failure without leftovers, 2 usage error. */
 export const runBackup = (commandArguments: readonly string[], context: BackupContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output } = context

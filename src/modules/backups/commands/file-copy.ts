@@ -1,4 +1,4 @@
-// Copies files into and out of backups: readable only by the owner, flushed to disk, and hashed while copying.
+// Copies files readable only by the owner, flushed to disk, and hashed while copying.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -15,7 +15,7 @@ export const syncPath = async (path: string): Promise<void> => {
   }
 }
 
-/** @param length bytes to copy; defaults to the whole file @throws system errors */
+/** @param length bytes to copy, by default all @throws system errors */
 export const copyFileHashed = async (
   from: string,
   to: string,

@@ -1,5 +1,4 @@
-// `countersign restore --try`: restores a backup to a temporary folder, starts a service from it on loopback, and
-// compares data and responses.
+// `countersign restore --try`: restores to a temporary folder, and compares a service started from it on loopback.
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -25,18 +24,18 @@ interface TrialFinding {
 
 export interface TrialInput {
   readonly manifest: BackupManifest
-  /** Folder of this deployment, whose secrets decrypt a backup without secrets. */
+  /** This deployment's, whose secrets decrypt a backup without secrets. */
   readonly folder: DataFolder
   readonly secretSettings: Readonly<Record<string, string>>
   readonly inspectTokenKeys: RestoreContext['inspectTokenKeys']
   readonly restoreInto: (folder: DataFolder) => Promise<void>
-  /** Runs a command with only these settings. @throws CommandFailedError */
+  /** Only these settings apply. @throws CommandFailedError */
   readonly run: (environment: Readonly<Record<string, string>>, ...words: readonly string[]) => Promise<string>
   readonly monotonicMs: () => number
   readonly signal: AbortSignal
 }
 
-/** Timeout until the service recognizes a new key, project or line; normally one or two seconds. */
+/** Until the service recognizes a new key, project or line; normally a second or two. */
 const KNOWN_LIMIT_MS = 30_000
 const RETRY_MS = 100
 const ALLOWED = `0x${'11'.repeat(20)}` as const
@@ -48,7 +47,7 @@ rules:
     code: ALLOWED
 `
 
-/** Requires twice the size: the service derives an index and a tree from the restored files. */
+/** Twice the size, because the service derives an index and a tree. */
 const requireRoom = (place: string, { files }: BackupManifest): void => {
   const needed = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0)
   const { bavail, bsize } = statfsSync(place)
@@ -59,14 +58,14 @@ const requireRoom = (place: string, { files }: BackupManifest): void => {
   }
 }
 
-/** Copies secrets that are neither in the backup nor located by settings. */
+/** Copies secrets that neither the backup nor settings contain. */
 const lendSecrets = (from: DataFolder, to: DataFolder): void => {
   for (const name of ['passphrase', 'evidenceKey', 'accountKey'] as const) {
     if (existsSync(to[name]) || !existsSync(from[name])) continue
     mkdirSync(dirname(to[name]), { recursive: true, mode: 0o700 })
     copyFileSync(from[name], join(dirname(to[name]), basename(from[name])))
   }
-  // The trial must not retry a PIN that the token has refused.
+  // The trial must not retry a PIN that the token refused.
   const refused = refusedPinFile(from.tokenLogin)
   if (existsSync(refused)) copyFileSync(refused, refusedPinFile(to.tokenLogin))
 }
@@ -113,7 +112,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   const findings: TrialFinding[] = []
   const add = (check: TrialFinding['check'], result: TrialFinding['result'], detail: string): void =>
     void findings.push({ check, result, detail })
-  /** Reports a failed step as a finding and continues. */
+  /** A failed step becomes a finding. */
   const attempt = async (check: TrialFinding['check'], step: () => Promise<string>): Promise<void> => {
     try {
       add(check, 'ok', await step())
@@ -133,7 +132,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
     let last: { readonly uuid: string; readonly organization: string } | null = null
     if (manifest.withDecisions) {
       await attempt('decisions', async () => {
-        // Without a tree (possible with PostgreSQL), only the chains are verified.
+        // With PostgreSQL, there may be no tree; then only chains are verified.
         const chains = existsSync(folder.decisionTree) ? [] : ['--chains']
         const { decisions } = JSON.parse(await command('decisions', 'verify', '--json', ...chains)) as {
           decisions: number
@@ -188,7 +187,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
           const made = await command('project', 'create', '--name', 'Trial', '--policy', policy, ...organization)
           const { verification_hash: verificationHash } = JSON.parse(made) as { verification_hash: string }
           const client = clientWith(await issueKey(slug))
-          // Not bound to a contract, so the signature is useless.
+          // For no contract, so the signature is useless.
           const ask = (from: `0x${string}`) => client.attest({ chain: 'ethereum', from, verificationHash })
           const allowed = await onceKnown(() => ask(ALLOWED), input)
           const denied = await ask(DENIED)

@@ -1,4 +1,4 @@
-// `countersign restore`: creates a data folder and the configured database from a verified backup, atomically.
+// `countersign restore`: atomically creates a data folder and the configured database from a verified backup.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, rmdir } from 'node:fs/promises'
@@ -65,19 +65,19 @@ export interface RestoreContext {
   readonly locateStore: () => Promise<StoreTarget>
   readonly monotonicMs: () => number
   readonly openBucket: (place: ShipPlace) => ShipTarget
-  /** Empty if neither a setting nor the data folder has a key. */
+  /** Empty without a key. */
   readonly evidenceKeys: () => Promise<EvidenceKeys>
-  /** If null, a tree over the decision log stays in its file. */
+  /** If null, a tree stays in its file. */
   readonly treeTables: LogTreeTables | null
-  /** Requests a test signature from attester keys in the hardware token. */
+  /** Requests a test signature from each key in the token. */
   readonly inspectTokenKeys: (attesters: readonly TokenAttester[], folder: DataFolder) => Promise<readonly Finding[]>
   readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
 
-/** Other files are for reference only. */
+/** Other files are for reference. */
 const isForDataFolder = (path: string): boolean => path !== 'settings.json' && path !== 'config-file'
 
-/** Folder that file systems create in a new volume. */
+/** Created by file systems in a new volume. */
 const OF_THE_SYSTEM = 'lost+found'
 
 const requireRoom = (root: string): void => {
@@ -96,7 +96,7 @@ const fill = async (into: string, from: string, manifest: BackupManifest): Promi
   for (const path of new Set(folders)) await syncPath(path)
 }
 
-/** @param tree Path of the tree's file; null if it stays there or doesn't exist */
+/** @param tree file of the tree; null if it stays there or doesn't exist */
 const fillDatabase = async (
   path: string,
   target: StoreTarget,
@@ -122,10 +122,7 @@ const fillDatabase = async (
   }
 }
 
-/**
- * Moves the files into an existing folder, which may be a volume. The database is last, because it makes the folder a
- * deployment.
- */
+/** The folder may be a volume. The database is last, because it makes the folder a deployment. */
 const moveInto = async (root: string, partial: string): Promise<void> => {
   const names = readdirSync(partial).sort((left, right) => Number(left === DATABASE) - Number(right === DATABASE))
   const moved: string[] = []
@@ -158,7 +155,7 @@ const restoreTo = async (
   await mkdir(partial, { recursive: true, mode: 0o700 })
   try {
     await fill(partial, from, manifest)
-    // Order: steps that may fail, then the tables, then the rename, which rarely fails.
+    // Steps that may fail, then the tables, then the rename, which rarely fails.
     const tree = join(partial, basename(folder.decisionTree))
     const hasTree = existsSync(tree)
     if (hasTree) await treeTables?.forgetAuditHead({ kind: 'sqlite', path: tree })
@@ -194,7 +191,7 @@ const print = (
   output.stderr(`The settings at the time of the backup are in ${from}/settings.json.\n`)
 }
 
-/** @param from Folder of the backup @param given Name of the backup in messages */
+/** @param given name of the backup in messages */
 const restoreFrom = async (
   from: string,
   given: string,
@@ -249,7 +246,7 @@ const restoreFrom = async (
   return 0
 }
 
-/** Returns the exit code: 0 success, 1 failure without changes, 2 usage error. */
+/** Exit codes: 0 success, 1 failure without changes, 2 usage error. */
 export const runRestore = (commandArguments: readonly string[], context: RestoreContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, folder } = context

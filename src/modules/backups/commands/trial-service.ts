@@ -1,4 +1,4 @@
-// Starts the service in a separate process on free loopback ports, with only the given settings.
+// Starts the service as a process on free loopback ports, with only the given settings.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailedError } from '../../../command-line/output.ts'
 import { ownProcess } from '../../../program/entries.ts'
@@ -6,7 +6,7 @@ import { TRIAL_WORD } from '../../../program/labels.ts'
 
 const START_LIMIT_MS = 120_000
 const STOP_LIMIT_MS = 45_000
-/** Length of the output kept for error messages. */
+/** Output kept for errors. */
 const KEPT_CHARACTERS = 4_000
 
 interface TrialService {
@@ -19,12 +19,12 @@ const readyUrl = (line: string): string | null => {
     const { message, url } = JSON.parse(line) as { message?: unknown; url?: unknown }
     return message === 'ready' && typeof url === 'string' ? url : null
   } catch {
-    // Some startup lines are not JSON.
+    // Some startup lines aren't JSON.
     return null
   }
 }
 
-/** @param environment all variables of the service @throws CommandFailedError with the service's last line */
+/** @param environment all variables of the service @throws CommandFailedError with its last line */
 export const startTrialService = async (
   environment: Readonly<Record<string, string>>,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export const startTrialService = async (
       HOME: process.env['HOME'] ?? '',
       COUNTERSIGN_API_LISTEN: anywhere,
       COUNTERSIGN_WORKERS: '1',
-      // People's passwords and sessions at the time of the backup are not valid here.
+      // Without pages: passwords and sessions at the time of the backup aren't valid here.
       COUNTERSIGN_SERVE: 'attestation,identity',
       ...program.environment,
       ...environment,

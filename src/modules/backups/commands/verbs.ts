@@ -1,5 +1,3 @@
-// Passes parts of the deployment to `countersign backup` and `restore`.
-
 import type { VerbContext } from '../../../command-line/command.ts'
 import { noteCommand } from '../../../command-line/command-note.ts'
 import { findEvidenceKeys } from '../../../setup/evidence-key.ts'
