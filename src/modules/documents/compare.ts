@@ -1,17 +1,16 @@
-// Compares a zone with the entered fields and the current date. A document from another country is common, so it needs
-// a review but doesn't fail.
+// Compares a zone with the entered fields and the date. A foreign document is common, so it only needs a review.
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { dayOf } from '../../lib/time.ts'
 import { STATES } from '../../zone-reader/zone/states.ts'
 import { compareNames, type NameMatch } from './names.ts'
 
-/** Entered fields. Missing fields are not compared. */
+/** Missing fields aren't compared. */
 export interface Typed {
   readonly fullName?: string
   /** YYYY-MM-DD */
   readonly birthDate?: string
-  /** ISO 3166-1 alpha-2 code of the country of residence. */
+  /** Country of residence, ISO 3166-1 alpha-2. */
   readonly country?: string
 }
 
@@ -46,7 +45,7 @@ export const compareZone = (zone: Zone, typed: Typed, nowSeconds: number): reado
     ...(country === undefined
       ? []
       : [{ name: 'country', finding: countries.includes(country) ? 'passed' : 'look' } as const]),
-    // Valid through the last day in every time zone, hence one extra day.
+    // One extra day: valid through the last day in every time zone.
     { name: 'expiry', finding: `${zone.expiryDate}` >= dayOf(nowSeconds - 86_400) ? 'passed' : 'failed' },
   ]
 }

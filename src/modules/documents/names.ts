@@ -1,5 +1,5 @@
-// Compares an entered name with the name in a zone, which contains only A to Z. Source: ICAO 9303-3 §6.A, which
-// recommends two spellings for some letters (Ä: AE or A).
+// Compares a name with the name in a zone, which contains only A to Z. Source: ICAO 9303-3 §6.A, which recommends two
+// spellings for some letters (Ä: AE or A).
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { readNameText } from '../../lib/name-text.ts'
@@ -28,7 +28,7 @@ const SPELLED: Readonly<Record<string, readonly string[]>> = {
 }
 const SPELLINGS_MAX = 16
 
-/** Returns all transliterations of a word; empty for a word in another script. */
+/** All transliterations; empty for another script. */
 const spellingsOf = (word: string): readonly string[] => {
   let spellings = ['']
   for (const letter of word.toUpperCase().normalize('NFC')) {
@@ -39,7 +39,7 @@ const spellingsOf = (word: string): readonly string[] => {
   return spellings
 }
 
-/** Returns the transliterations of each word; empty for a word that mixes alphabets. */
+/** By word; empty for a word that mixes alphabets. */
 const wordsOf = (typed: string): readonly (readonly string[])[] =>
   readNameText(typed).map(({ text, isDisguised }) => (isDisguised ? [] : spellingsOf(text)))
 
@@ -54,11 +54,11 @@ const isNear = (one: string, other: string): boolean => {
 
 export type ZoneName = Pick<Zone, 'surname' | 'givenNames' | 'namesCut'>
 
-/** Returns a zone's name in its usual order. `NXX` and `UXX` represent Ñ and Ü. */
+/** Given names first. `NXX` and `UXX` are Ñ and Ü. */
 export const nameOfZone = ({ surname, givenNames }: Omit<ZoneName, 'namesCut'>): string =>
   `${givenNames} ${surname}`.trim().replaceAll(/([NU])XX/g, '$1')
 
-/** @returns `not-comparable` for a name in another script */
+/** `not-comparable` for another script. */
 export const compareNames = (typed: string, { surname, givenNames, namesCut }: ZoneName): NameMatch => {
   const words = wordsOf(typed)
   if (words.length === 0 || words.some((spellings) => spellings.length === 0)) return 'not-comparable'
@@ -74,7 +74,7 @@ export const compareNames = (typed: string, { surname, givenNames, namesCut }: Z
   const wholeSurname = surnames.every(isTyped)
   const known = words.filter((spellings) => isIn(spellings, all)).length
   if (known === words.length && wholeSurname && (given.length === 0 || given.some(isTyped))) return 'same'
-  // `van der Berg` and `VANDERBERG`: the same letters in the same order, or with the surname last.
+  // `van der Berg` and `VANDERBERG`: the same letters in order, or with the surname last.
   const joined = (parts: readonly string[]): string => parts.join('')
   const plain = joined(words.map((spellings) => spellings.at(-1) ?? ''))
   const full = joined(words.map((spellings) => spellings[0] ?? ''))
@@ -84,7 +84,7 @@ export const compareNames = (typed: string, { surname, givenNames, namesCut }: Z
   return known > 0 || near ? 'similar' : 'other'
 }
 
-/** Returns a key that is the same for every order and most spellings of a name; null for a name in another script. */
+/** The same for every order and most spellings of a name; null for another script. */
 export const nameKey = (typed: string): string | null => {
   const words = wordsOf(typed).map(([first]) => first)
   return words.length === 0 || words.includes(undefined) ? null : words.sort().join(' ')

@@ -1,11 +1,11 @@
-// Perceptual hash of a picture: the signs of its lowest frequencies. Source: Zauner, Implementation and Benchmarking of
-// Perceptual Image Hash Functions (2010), §3.2.1.
+// Perceptual hash: signs of the lowest frequencies. Source: Zauner, Implementation and Benchmarking of Perceptual Image
+// Hash Functions (2010), §3.2.1.
 
-/** Side length of the hashed picture, in pixels. */
+/** In pixels. */
 export const HASHED_SIDE = 32
 const KEPT_SIDE = 8
 
-/** Returns the lowest frequencies of the discrete cosine transform of the rows. */
+/** Discrete cosine transform of the rows. */
 const lowFrequencies = (values: Float64Array, rows: number): Float64Array => {
   const kept = new Float64Array(rows * KEPT_SIDE)
   for (let row = 0; row < rows; row++) {
@@ -20,7 +20,7 @@ const lowFrequencies = (values: Float64Array, rows: number): Float64Array => {
   return kept
 }
 
-/** @param pixels HASHED_SIDE rows of HASHED_SIDE bytes @returns 16 hex digits */
+/** 16 hex digits. @param pixels HASHED_SIDE rows of HASHED_SIDE bytes */
 export const portraitHash = (pixels: Uint8Array): string => {
   const across = lowFrequencies(Float64Array.from(pixels), HASHED_SIDE)
   const turned = new Float64Array(KEPT_SIDE * HASHED_SIDE)
@@ -28,7 +28,7 @@ export const portraitHash = (pixels: Uint8Array): string => {
     for (let at = 0; at < KEPT_SIDE; at++) turned[at * HASHED_SIDE + row] = across[row * KEPT_SIDE + at]!
   }
   const frequencies = lowFrequencies(turned, KEPT_SIDE)
-  // Skips the first frequency, the mean brightness.
+  // Without the first frequency, the mean brightness.
   const sorted = frequencies.slice(1).sort()
   const median = sorted[sorted.length >> 1] ?? 0
   let hash = 0n

@@ -1,12 +1,10 @@
-// Checks whether a person meets the minimum age for the session's level.
-
 import { ADULT_YEARS, type Level } from '../../../domain/level.ts'
 import type { Session } from '../../../domain/session.ts'
 import { comparisonKey, type NewSessionCheck, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import type { EvidenceFields, EvidenceService } from '../../../identity/evidence-types.ts'
 import { ageOn, type Clock } from '../../../lib/time.ts'
 
-/** Minimum age in years: for all levels (null: none) and for single levels. */
+/** Minimum age in years: `years` for all levels (null: none), `levels` for single ones. */
 export interface MinimumAges {
   readonly years: number | null
   readonly levels: ReadonlyMap<Level, number>

@@ -1,5 +1,4 @@
-// Checks identity documents: compares the machine-readable zone with the entered fields and the current date.
-// `unreadable` is not a finding about the person.
+// Compares identity documents with the entered fields and the date. `unreadable` isn't a finding about the person.
 
 import type { Zone } from '../../../domain/document-zone.ts'
 import type { Session } from '../../../domain/session.ts'
@@ -13,11 +12,11 @@ import { READER_VERSION, type ZoneReading } from '../../../zone-reader/picture/r
 import { compareZone } from '../compare.ts'
 import { nameOfZone } from '../names.ts'
 
-/** `pdf`: not a picture. `picture`: the picture could not be decoded. */
+/** `pdf`: not a picture. `picture`: it could not be decoded. */
 type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
 
 export interface TraceStore {
-  /** Replaces the stored traces whose kinds start with `group`. */
+  /** Replaces traces whose kinds start with `group`. */
   replace(
     organizationId: string,
     sessionId: string,
@@ -44,7 +43,7 @@ interface DocumentCheckDependencies {
   readonly clock: Clock
 }
 
-/** Actor in the record of evidence access. */
+/** Actor in records of evidence access. */
 export const CHECK_ACTOR = 'check'
 export const DOCUMENT_CHECKS = 'document'
 const GROUP = `${DOCUMENT_CHECKS}.`
@@ -87,7 +86,7 @@ export const createDocumentChecks = (dependencies: DocumentCheckDependencies): S
     }
   }
 
-  /** Reports whether zones were read. A person must review documents that contradict each other. */
+  /** A person must review documents that contradict each other. */
   const ofZone = (documents: readonly ReadDocument[]): NewSessionCheck => {
     const detail = { documents: documents.map(({ id, outcome }) => ({ id, outcome })) }
     const persons = new Set(

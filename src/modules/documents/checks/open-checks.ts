@@ -17,7 +17,7 @@ const PICTURE_TIME_LIMIT_MS = 10_000
 const ANSWER_BYTES_MAX = 65_536
 const PICTURE_SCRIPT = 'src/modules/documents/worker/read-picture.process.ts'
 
-/** Reads one picture at a time, each in a new process with a time limit. Exiting frees its memory. */
+/** One picture at a time, each in a new process with a time limit; its exit frees the memory. */
 const createPictureReader = (what: 'zone' | 'portrait') => {
   const { run, close } = createDocumentProcess({
     script: PICTURE_SCRIPT,

@@ -1,4 +1,4 @@
-// Checks the country of submission, and whether the organization knows the person or portrait under another identity.
+// Checks the country of submission, and whether the organization knows the person or portrait by another identity.
 import type { Session } from '../../../domain/session.ts'
 import type { NewSessionCheck, SinglePart } from '../../../identity/checks/checks.ts'
 import type { Traces } from '../../../identity/checks/traces.ts'
@@ -8,10 +8,10 @@ import type { EvidenceFields, EvidenceService } from '../../../identity/evidence
 import { nameKey } from '../names.ts'
 import { CHECK_ACTOR, type TraceStore } from './document-checks.ts'
 
-// Finds 64-bit hashes that differ in at most seven bits, with equality lookups only: at least one of their four 16-bit
-// parts differs in at most one bit. Each part is stored, and looked up unchanged and with each bit flipped.
+// Finds hashes that differ in at most 7 of 64 bits by equality lookups: at least one of four 16-bit parts then differs
+// in at most one bit. Each part is stored, and looked up as it is and with each bit flipped.
 
-/** Maximum different bits of 64. Copies of a photograph differ in fewer; different photographs in 20 or more. */
+/** Copies of a photograph differ in fewer bits; other photographs in 20 or more. */
 export const DISTANCE_MAX = 7
 
 const PARTS = 4
@@ -36,7 +36,7 @@ export const distanceOf = (one: string, other: string): number =>
 
 interface PersonCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
-  /** @returns 16 hex digits @throws DocumentInvalidError, EvidenceBusyError */
+  /** 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
   readonly hashPortrait: (picture: Uint8Array) => Promise<string>
   readonly originOf: (organizationId: string, sessionId: string) => Promise<string | null>
   readonly traces: Traces
@@ -62,7 +62,7 @@ export const createPersonChecks = (dependencies: PersonCheckDependencies): Singl
     return traces.valueOf(organizationId, NAME, `${name}\n${birthDate}`)
   }
 
-  /** Null if there is no portrait. */
+  /** Null without a portrait. */
   const portraitTrace = async (session: Session): Promise<string | 'unreadable' | null> => {
     const { documents } = await evidence.listEvidence(session)
     const portrait = documents.find(({ kind }) => kind === 'portrait')

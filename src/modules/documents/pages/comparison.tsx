@@ -1,4 +1,4 @@
-// Entered data and document data side by side. Each access is recorded in the audit log.
+// Entered and document data side by side. The audit log records each access.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'

@@ -1,4 +1,3 @@
-// Labels of the checks of documents and people, and the meaning of each outcome.
 import type { ReviewParts } from '../../../dashboard/page/module-pages.ts'
 
 const NOT_DONE = 'The check could not run. This is a service error, not the person’s fault.'

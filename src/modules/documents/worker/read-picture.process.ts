@@ -1,5 +1,4 @@
-// Process that decodes one picture from stdin and prints JSON. Exit code 3: the picture could not be decoded. The
-// environment is empty.
+// Decodes a picture from stdin and prints JSON. Exit code 3: it could not be decoded.
 import sharp from 'sharp'
 import { readPicture, type ZoneReading } from '../../../zone-reader/picture/read-zone.ts'
 import { HASHED_SIDE, portraitHash } from '../portrait-hash.ts'
@@ -11,7 +10,7 @@ const PIXELS_MAX = 40_000_000
 
 sharp.cache(false)
 sharp.concurrency(1)
-// Only JPEG, because the service stores every picture as a JPEG that it encoded itself.
+// The service stores every picture as a JPEG that it encoded itself.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer'] })
 
@@ -41,6 +40,6 @@ try {
     process.argv.at(-1) === 'portrait' ? { hash: await hash(input) } : { reading: await zone(input) }
   await Bun.write(Bun.stdout, JSON.stringify(answer))
 } catch {
-  // Reports only the exit code, because the decoder's message may contain parts of the file.
+  // Only the exit code, because the decoder's message may contain parts of the file.
   process.exitCode = REFUSED
 }
