@@ -1,11 +1,11 @@
-// Converts a token's signature to the format of contracts and programs, and verifies it with the attester's public key.
+// Converts a token's signature to the format of contracts and programs, and verifies it with the attester's key.
 import { createPublicKey, verify } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { TokenUnavailableError } from '../../signing/errors.ts'
 import type { Secp256k1Backend } from '../../signing/types.ts'
 import type { TokenKey } from './keys.ts'
 
-/** @param raw 64 bytes from the token @param signed 32 bytes @returns the signature for the response */
+/** @param raw 64 bytes from the token @param signed 32 bytes */
 export type CheckSignature = (raw: Uint8Array, signed: Uint8Array) => Uint8Array
 
 const { n: ORDER } = secp256k1.Point.CURVE()
@@ -14,14 +14,14 @@ const ED25519_SPKI_HEADER = Uint8Array.fromHex('302a300506032b6570032100')
 const refusal = (): TokenUnavailableError =>
   new TokenUnavailableError('the token returned a signature that doesn’t match the attester’s key')
 
-/** EIP-2 and OpenZeppelin's ECDSA refuse the higher of the two valid values of s. */
+/** EIP-2 and OpenZeppelin's ECDSA refuse the higher of two valid values of s. */
 const lowerS = (signature: Uint8Array): void => {
   const s = BigInt(`0x${signature.subarray(32, 64).toHex()}`)
   if (s * 2n <= ORDER || s >= ORDER) return
   signature.subarray(32, 64).setFromHex((ORDER - s).toString(16).padStart(64, '0'))
 }
 
-/** Returns r ‖ s ‖ v with low s and v 27 or 28. PKCS#11 has no recovery id, so both values of v are tried. */
+/** r ‖ s ‖ v with low s and v 27 or 28. PKCS#11 has no recovery id, so both are tried. */
 const createSecp256k1Check =
   (publicKey: Uint8Array, recover: Secp256k1Backend['recover']): CheckSignature =>
   (raw, digest) => {

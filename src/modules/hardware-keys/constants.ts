@@ -1,4 +1,4 @@
-// PKCS#11 constants. Source: pkcs11t.h of OASIS PKCS#11 3.0, with the same values as 2.40.
+// Source: pkcs11t.h of OASIS PKCS#11 3.0, with the same values as 2.40.
 export const CKF_SERIAL_SESSION = 0x4n
 export const CKF_OS_LOCKING_OK = 0x2n
 export const CKF_USER_PIN_FINAL_TRY = 0x20000n
@@ -33,7 +33,7 @@ export const CKR_PIN_LOCKED = 0xa4
 export const CKR_USER_ALREADY_LOGGED_IN = 0x100
 export const CKR_CRYPTOKI_ALREADY_INITIALIZED = 0x191
 
-/** For messages. Other codes are printed as numbers. */
+/** For messages; other codes are printed as numbers. */
 const RESULT_NAMES: Readonly<Record<number, string>> = {
   2: 'CKR_HOST_MEMORY',
   3: 'CKR_SLOT_ID_INVALID',
@@ -73,5 +73,5 @@ const RESULT_NAMES: Readonly<Record<number, string>> = {
   [CKR_CRYPTOKI_ALREADY_INITIALIZED]: 'CKR_CRYPTOKI_ALREADY_INITIALIZED',
 }
 
-/** For example `CKR_DEVICE_REMOVED`, or `CKR 0x80000001` for a vendor-defined code. */
+/** `CKR_DEVICE_REMOVED`, or `CKR 0x80000001` for a vendor's code. */
 export const resultName = (code: number): string => RESULT_NAMES[code] ?? `CKR 0x${code.toString(16)}`

@@ -1,14 +1,13 @@
-// Calls a vendor's PKCS#11 module with bun:ffi. Assumes an 8-byte CK_ULONG and unpacked structures, as on 64-bit Linux
-// and macOS. Threads may call concurrently, but use each session one at a time. Source: OASIS PKCS#11 3.0, sections 3
-// and 5.
+// Calls a vendor's PKCS#11 module with bun:ffi. Assumes the structures of 64-bit Linux and macOS. Threads may call
+// concurrently, but use each session one at a time. Source: OASIS PKCS#11 3.0, sections 3 and 5.
 import { dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { CKF_OS_LOCKING_OK, CKR_CRYPTOKI_ALREADY_INITIALIZED, CKR_OK, resultName } from './constants.ts'
 
-/** Size of a CK_ULONG and of a pointer, in bytes. */
+/** Bytes of a CK_ULONG and of a pointer. */
 const WORD_BYTES = 8
 
-/** Index of each function in CK_FUNCTION_LIST, which starts with a version padded to one word. */
+/** Index in CK_FUNCTION_LIST, which starts with a version padded to one word. */
 const PLACES = {
   C_Initialize: { place: 0, args: ['ptr'] },
   C_GetSlotList: { place: 4, args: ['u8', 'ptr', 'ptr'] },
@@ -31,11 +30,11 @@ type CryptokiArgument = number | bigint | NodeJS.TypedArray | null
 export interface CryptokiModule {
   readonly path: string
   call(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): number
-  /** @throws TokenUnavailableError if the result isn't CKR_OK */
+  /** @throws TokenUnavailableError unless the result is CKR_OK */
   must(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): void
 }
 
-/** Whether the platform has the expected structure layout and CK_ULONG size. */
+/** Whether the platform has the expected structures. */
 export const isPkcs11Supported = (platform: string, architecture: string): boolean =>
   (platform === 'linux' || platform === 'darwin') && (architecture === 'x64' || architecture === 'arm64')
 
@@ -54,9 +53,8 @@ const openLibrary = (path: string): Pointer => {
 }
 
 /**
- * Loads and initializes the module, once per thread. Never finalizes it, because that would end the sessions of all
- * threads.
- * @param path absolute: a bare name would also be searched for in the working directory @throws TokenUnusableError
+ * Initializes the module once per thread. Never finalizes it, which would end the sessions of all threads.
+ * @param path absolute: for a bare name, the working directory is also searched @throws TokenUnusableError
  */
 export const loadCryptokiModule = (path: string): CryptokiModule => {
   if (!isPkcs11Supported(process.platform, process.arch)) {
@@ -90,7 +88,7 @@ export const loadCryptokiModule = (path: string): CryptokiModule => {
   }
 }
 
-/** Returns CK_ATTRIBUTEs: type, pointer and length. Keep the values referenced while the result is used. */
+/** CK_ATTRIBUTEs: type, pointer, length. Keep the values referenced while the result is used. */
 export const attributeTemplate = (
   attributes: readonly (readonly [type: bigint, value: Uint8Array | BigUint64Array | null])[],
 ): BigUint64Array =>

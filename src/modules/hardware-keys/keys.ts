@@ -1,5 +1,5 @@
-// Finds an attester's key in a token and reads its public key. The private key never leaves the token. Sources: OASIS
-// PKCS#11 3.0, sections 5.7 (object search) and 6.3 (elliptic curves).
+// Finds an attester's key in a token. The private key never leaves it. Sources: OASIS PKCS#11 3.0, sections 5.7 (object
+// search) and 6.3 (elliptic curves).
 import { ptr } from 'bun:ffi'
 import bs58 from 'bs58'
 import { evmAddressOf } from '../../signing/address.ts'
@@ -25,17 +25,17 @@ import { attributeTemplate, type CryptokiModule } from './cryptoki-module.ts'
 
 export interface TokenKey {
   readonly kind: 'secp256k1' | 'ed25519'
-  /** Handle of the private key, valid only in its session. */
+  /** Valid only in its session. */
   readonly handle: bigint
   /** 65 bytes starting with 0x04 (secp256k1), or 32 bytes (ed25519). */
   readonly publicKey: Uint8Array
-  /** Checksummed EVM address or base58 public key. */
+  /** Checksummed EVM address, or base58 public key. */
   readonly address: string
-  /** Whether the token would export the private key in wrapped form. */
+  /** Whether the token would export the private key wrapped. */
   readonly isExtractable: boolean
 }
 
-/** Two suffice to detect ambiguity. */
+/** Two are enough to detect ambiguity. */
 const MAX_FOUND = 2
 const MAX_ATTRIBUTE_BYTES = 1024
 const DER_OCTET_STRING = 0x04
@@ -54,7 +54,7 @@ const find = (module: CryptokiModule, session: bigint, attributes: readonly Attr
   return [...handles.subarray(0, Number(count[0]))]
 }
 
-/** @returns null if the object lacks the attribute */
+/** Null if the object lacks the attribute. */
 const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, type: bigint): Uint8Array | null => {
   const value = new Uint8Array(MAX_ATTRIBUTE_BYTES)
   const template = BigUint64Array.of(type, BigInt(ptr(value)), BigInt(value.length))
@@ -65,7 +65,7 @@ const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, 
   return length > value.length ? null : value.subarray(0, length)
 }
 
-/** CKA_EC_POINT is a DER octet string with the point; some modules return the bare point. */
+/** A DER octet string with the point; some modules return the bare point. */
 const pointOf = (value: Uint8Array | null, pointBytes: number): Uint8Array | null => {
   if (value?.length === pointBytes) return Uint8Array.from(value)
   const isWrapped = value?.length === pointBytes + 2 && value[0] === DER_OCTET_STRING && value[1] === pointBytes
@@ -77,10 +77,7 @@ const KINDS = {
   ed25519: { keyType: CKK_EC_EDWARDS, pointBytes: 32, addressOf: (publicKey: Uint8Array) => bs58.encode(publicKey) },
 } as const
 
-/**
- * @throws TokenUnusableError if the key is missing or ambiguous, requires the PIN for each signature, or has no usable
- * public key; TokenUnavailableError
- */
+/** @throws TokenUnusableError for a missing, ambiguous or unusable key; TokenUnavailableError */
 export const findTokenKey = (
   module: CryptokiModule,
   session: bigint,
@@ -108,7 +105,7 @@ export const findTokenKey = (
   if (read(handle, CKA_ALWAYS_AUTHENTICATE)?.[0] === 1) {
     throw new TokenUnusableError(`the key ${text} requires the PIN for each signature: create a key that does not`)
   }
-  // Both keys of a pair have the same id, or the same label if there is no id.
+  // A pair has the same id, or the same label without an id.
   const id = name.id ?? read(handle, CKA_ID)
   const isSame = id === null || id.length === 0 ? named : [[CKA_ID, id] as const]
   const [publicHandle, ...others] = find(module, session, [...ofClass(CKO_PUBLIC_KEY), ...isSame])

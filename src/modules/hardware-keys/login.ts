@@ -1,5 +1,4 @@
-// Logs in to the token. Tokens lock after a few wrong PINs, so a refused PIN is never retried: its hash is stored in a
-// file.
+// Logs in to the token. Tokens lock after a few wrong PINs, so a refused PIN, whose hash is stored, is never retried.
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { errorCodeOf, isMissingFile, unreadableText } from '../../lib/named-error.ts'
@@ -33,7 +32,7 @@ const REFUSALS: ReadonlySet<number> = new Set([
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const SCRYPT_COST = { N: 2 ** 15, maxmem: 64 * 2 ** 20 }
-/** Time after which the process of a login is considered dead. */
+/** After this, the process of a login counts as dead. */
 const CLAIM_LIMIT_MS = 30_000
 const CLAIM_RETRY_MS = 20
 
@@ -81,7 +80,7 @@ const isStale = (path: string): boolean => {
   }
 }
 
-/** Holds the claim file while `work` runs. @throws TokenUnavailableError if another login doesn't finish */
+/** Holds the claim file during `work`. @throws TokenUnavailableError if another login doesn't finish */
 const alone = (path: string, work: () => void): void => {
   const endMs = performance.now() + CLAIM_LIMIT_MS
   let descriptor: number | null = null
@@ -112,10 +111,7 @@ const isLoggedIn = (module: CryptokiModule, session: bigint): boolean => {
   return info[1] === CKS_RO_USER_FUNCTIONS
 }
 
-/**
- * @throws TokenUnusableError if the PIN is or was refused, or if a wrong PIN would lock the token;
- * TokenUnavailableError
- */
+/** @throws TokenUnusableError if the PIN is or was refused, or a wrong one would lock the token; TokenUnavailableError */
 export const logIn = (
   module: CryptokiModule,
   session: bigint,

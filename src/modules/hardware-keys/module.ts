@@ -23,7 +23,7 @@ export const hardwareKeys = defineModule({
     const { requireTokenKeys } = await import('./token-check.ts')
     const { tokenSettingsOf } = await import('./token-settings.ts')
     const token = tokenSettingsOf(core.config, core.folder)
-    // Once per node: other processes start after the first.
+    // Once per node, because other processes start after the first.
     if (core.isFirst) await requireTokenKeys(core.attesters, token, core.log)
     return { token }
   },

@@ -1,4 +1,4 @@
-// Checks attester keys in the hardware token, in a separate process with a time limit.
+// Checks attester keys in the token, in a process with a time limit.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { sendToChild } from '../../cluster/send.ts'
@@ -12,7 +12,7 @@ import type { Logger } from '../../telemetry/log.ts'
 import type { TokenQuestion } from './worker/token-check.process.ts'
 
 const PROGRAM = ownProcess('src/modules/hardware-keys/worker/token-check.process.ts', true)
-/** Time for connecting to a network HSM, a login, and one signature per key. */
+/** For a connection to a network HSM, a login, and one signature per key. */
 const TIME_LIMIT_MS = 20_000
 
 const notSet: AskToken = async (keys) =>
@@ -20,7 +20,7 @@ const notSet: AskToken = async (keys) =>
 
 const askProcess = async (question: TokenQuestion): Promise<readonly TokenFinding[]> => {
   const answered = Promise.withResolvers<readonly TokenFinding[] | null>()
-  // The vendor's module may read settings from the environment, which may also contain the PIN.
+  // The vendor's module may read its settings, including the PIN, from the environment.
   const child = Bun.spawn([...PROGRAM.words], {
     env: { ...process.env, ...PROGRAM.environment },
     stdin: 'ignore',
@@ -42,7 +42,7 @@ const askProcess = async (question: TokenQuestion): Promise<readonly TokenFindin
   return findings ?? question.keys.map(() => ({ ok: false, name: 'TokenUnavailableError', detail }))
 }
 
-/** Records each key that was reached with these settings, as a hash of settings and key. */
+/** Records keys reached with these settings, as hashes of both. */
 const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   const path = `${loginFile}.reached`
   const lines = new Set(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [])
@@ -59,7 +59,7 @@ const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   }
 }
 
-/** Findings in the order of the keys; never rejects. */
+/** Findings in the order of the keys. Never rejects. */
 export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
   if (settings === null) return notSet
   return async (keys) => {
@@ -81,8 +81,8 @@ const tokenAttesters = <Reference extends Pick<AttesterReference, 'keystorePath'
   attesters.filter(({ keystorePath, status }) => status === 'active' && isTokenKey(keystorePath))
 
 /**
- * Checks before the workers start that every attester key in the token can sign. Without the token, the service starts
- * only if the same settings have reached the same keys before. @throws TokenUnusableError, TokenUnavailableError
+ * Checks that every key in the token can sign. Without the token, the service starts only if these settings have
+ * reached the same keys before. @throws TokenUnusableError, TokenUnavailableError
  */
 export const requireTokenKeys = async (
   attesters: readonly AttesterReference[],

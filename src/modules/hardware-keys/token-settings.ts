@@ -5,10 +5,10 @@ import type { TokenSettings } from '../../signing/types.ts'
 import { isPkcs11Supported } from './cryptoki-module.ts'
 import { TOKEN_SETTINGS } from './settings.ts'
 
-/** Thread that signs with the token, one per signing worker. */
+/** One per signing worker. */
 export const TOKEN_THREAD = 'src/modules/hardware-keys/worker/token.worker.ts'
 
-/** @returns null if no token is configured. @throws SettingInvalidError if the system doesn't support tokens */
+/** Null without a token. @throws SettingInvalidError if the system doesn't support tokens */
 export const tokenSettingsOf = (
   { of, hangMs }: Pick<Config, 'of' | 'hangMs'>,
   folder: Pick<DataFolder, 'tokenLogin'>,
@@ -26,7 +26,7 @@ export const tokenSettingsOf = (
     token: of(TOKEN_SETTINGS.token),
     pin,
     loginFile: folder.tokenLogin,
-    // Shorter than the time after which the pool replaces a hung worker.
+    // Before the pool replaces a hung worker.
     answerMs: Math.floor(hangMs / 2),
   }
 }

@@ -1,5 +1,4 @@
-// A session with the configured token. Calls block until the token responds, and only one thread may use an instance.
-// An error opens a new session.
+// A session with the token. Calls block, and only one thread may use an instance. An error opens a new session.
 
 import { AttesterMismatchError, SigningError, TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { parseTokenKey } from '../../signing/token-key.ts'
@@ -12,9 +11,9 @@ import { findTokenKey, type TokenKey } from './keys.ts'
 import { logIn } from './login.ts'
 
 export interface Token {
-  /** Finds a key. @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */
+  /** @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */
   look(reference: TokenKeyReference): TokenKey
-  /** Signs 32 bytes. @returns r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified @throws the errors of `look` */
+  /** Signs 32 bytes: r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified. @throws the errors of `look` */
   sign(reference: TokenKeyReference, bytes: Uint8Array): Uint8Array
 }
 
@@ -33,9 +32,7 @@ interface Session {
 }
 
 const LABEL_BYTES = 32
-/**
- * CK_TOKEN_INFO: label 32, manufacturer 32, model 16 and serial number 16 bytes, flags, ten numbers, versions, time.
- */
+/** CK_TOKEN_INFO: label 32, manufacturer 32, model 16, serial number 16 bytes, flags, ten numbers, versions, time. */
 const TOKEN_INFO_BYTES = 208
 const FLAGS_AT = 96
 const SIGNATURE_BYTES = 64
@@ -63,7 +60,7 @@ const slotOf = (module: CryptokiModule, label: string): bigint => {
     try {
       return readTokenInfo(module, slot).label === label
     } catch (error) {
-      // Another token may be broken or removed in the meantime.
+      // Another token may be broken or removed.
       if (error instanceof TokenUnavailableError) return false
       throw error
     }
@@ -139,7 +136,7 @@ const createPause = (monotonicMs: () => number) => {
 export const createToken = (settings: OpenSettings, { monotonicMs, recover }: TokenDependencies): Token => {
   let session: Session | null = null
   const pauseOpening = createPause(monotonicMs)
-  /** One per key, so that a failing key doesn't block others. */
+  /** Per key, so that a failing key doesn't block others. */
   const pauses = new Map<string, ReturnType<typeof createPause>>()
 
   const drop = (): void => {
@@ -147,7 +144,7 @@ export const createToken = (settings: OpenSettings, { monotonicMs, recover }: To
     session = null
   }
 
-  /** Retries once with a new session, in case the session was lost. */
+  /** Retries once, in case the session was lost. */
   const attempt = <Result>(work: (session: Session) => Result): Result => {
     const isOpened = session === null
     try {

@@ -1,4 +1,4 @@
-// Checks attester keys in the hardware token. A separate process, because the vendor's code may hang or crash.
+// Checks keys in the token. A process, because the vendor's code may hang or crash.
 import { createHash } from 'node:crypto'
 import { errorClassOf } from '../../../lib/named-error.ts'
 import { SigningError } from '../../../signing/errors.ts'
@@ -12,7 +12,7 @@ export interface TokenQuestion {
   readonly keys: readonly TokenKeyReference[]
 }
 
-/** Test digest. It isn't the hash of any statement, task or transaction. */
+/** Not the hash of any statement, task or transaction. */
 const PROBE = createHash('sha256').update('countersign: whether the key signs').digest()
 
 process.once('message', (question: TokenQuestion) => {
@@ -31,5 +31,5 @@ process.once('message', (question: TokenQuestion) => {
   })
   process.send?.(findings)
 })
-// The parent has received the result or exited.
+// The parent has the result, or has exited.
 process.once('disconnect', () => process.exit(0))

@@ -1,4 +1,4 @@
-// Thread with a session of the hardware token for one signing worker, because calls block.
+// A signing worker's session with the token, in a thread because calls block.
 
 import {
   ANSWERED,
