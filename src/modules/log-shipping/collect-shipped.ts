@@ -1,4 +1,4 @@
-// Reassembles shipped logs into folders for the verifier.
+// Reassembles shipped logs for the verifier.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { ShipTarget } from '../../object-store/ship-target.ts'
 interface CollectedLog {
   readonly node: string
   readonly directory: string
-  /** Number of segments assembled from pieces because they were open or their node was lost. */
+  /** Segments from pieces: they were open, or their node was lost. */
   readonly fromPieces: number
   readonly problems: readonly string[]
 }
@@ -23,7 +23,7 @@ interface Parts {
   readonly segment: string
   whole: boolean
   digest: boolean
-  /** Start offset of each piece → size in bytes. */
+  /** Bytes by start offset. */
   readonly pieces: Map<number, number>
 }
 
@@ -59,7 +59,7 @@ const writeAll = async (
   return hash.digest('hex')
 }
 
-/** Copies all shipped logs to `scratch`. @returns one log per node, sorted by name */
+/** One log per node, sorted by name, in `scratch`. */
 export const collectShipped = async (
   target: ShipTarget,
   scratch: string,

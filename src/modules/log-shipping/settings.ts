@@ -45,7 +45,7 @@ export const SHIP_SETTINGS = {
 }
 
 export interface ShipSettings {
-  /** Null if logs are not copied. */
+  /** Null if logs aren't copied. */
   readonly decisionsShip: ShipPlace | null
   readonly decisionsShipIntervalSeconds: number
   readonly decisionsShipEndpoint: string
@@ -53,7 +53,7 @@ export interface ShipSettings {
   readonly decisionsShipCredentials: SecretSource | null
 }
 
-/** For a deployment without this module. */
+/** Without this module. */
 const NOT_SHIPPED: ShipSettings = {
   decisionsShip: null,
   decisionsShipIntervalSeconds: 0,
@@ -73,7 +73,7 @@ export const shipSettingsOf = ({ of, modules }: Pick<Config, 'of' | 'modules'>):
       }
     : NOT_SHIPPED
 
-/** Credentials of the bucket for log copies and backups. */
+/** For the bucket of log copies and backups. */
 const CREDENTIALS = 'COUNTERSIGN_DECISIONS_SHIP_CREDENTIALS'
 
 const readCredentials = (source: SecretSource): string => {
@@ -85,7 +85,7 @@ const readCredentials = (source: SecretSource): string => {
   }
 }
 
-/** @returns null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
+/** Null for a folder. @throws SettingInvalidError, ShipAccessMissingError */
 export const bucketAccessOf = (settings: ShipSettings, place: ShipPlace): BucketAccess | null => {
   if (place.kind === 'folder') return null
   const { decisionsShipCredentials: source, decisionsShipEndpoint: endpoint, decisionsShipRegion: region } = settings

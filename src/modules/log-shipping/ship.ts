@@ -1,5 +1,5 @@
-// Copies a node's decision log to its target: first the open segments, which would be lost with the machine, then the
-// closed segments with their hashes. Reads its state from the target, so that a restart continues.
+// Copies a node's log to its target: first the open segments, which would be lost with the machine, then closed
+// segments with their hashes. The state is read from the target, so a restart continues.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { wholeLength } from '../../decision-log/backwards.ts'
@@ -22,16 +22,16 @@ interface ShipProgress {
 }
 
 interface ShipPass {
-  /** Bytes of complete lines missing at the target; null if the log cannot be read. */
+  /** Complete lines missing at the target; null if the log can't be read. */
   readonly bytesUnshipped: number | null
-  /** Whether all data from the start of the pass has been shipped. */
+  /** Whether everything from before the pass was shipped. */
   readonly complete: boolean
-  /** First failure, or null. The pass continues after a failure. */
+  /** First failure, after which the pass continues; null for none. */
   readonly failure: unknown
 }
 
 interface Shipper {
-  /** Ships new data. Reports errors of the target or a segment in the result. */
+  /** Failures of the target or a segment are in the result. */
   pass(): Promise<ShipPass>
   progress(): ShipProgress
 }
@@ -40,19 +40,19 @@ export interface ShipperOptions {
   readonly directory: string
   readonly node: string
   readonly target: ShipTarget
-  /** Interval of shipping the open segments while closed segments are being shipped, in milliseconds. */
+  /** Interval of shipping open segments while closed ones are being shipped. */
   readonly tailEveryMs: number
   readonly monotonicMs: () => number
   readonly pieceBytes?: number
   readonly onProgress?: (progress: ShipProgress) => void
 }
 
-/** The target confirmed a write but has different content. */
+/** The target confirmed a write, but has other content. */
 export class ShippedWrongError extends NamedError {}
 
-/** Part of an open segment at the target, from its start without gaps. */
+/** Shipped part of an open segment, from its start without gaps. */
 interface Tail {
-  /** Start offset of the last piece. */
+  /** Start of the last piece. */
   start: number
   end: number
 }
@@ -61,7 +61,7 @@ const FAILURES_MAX = 3
 
 const keyOf = (slot: string, segment: string): string => `${slot}/${segment}`
 
-/** Bytes of complete lines; 0 if there is only a header, which a failed start removes. */
+/** Bytes of complete lines; 0 for a mere header, which a failed start removes. */
 const recordedLength = (path: string): number => {
   const descriptor = openSync(path, 'r')
   try {
@@ -76,7 +76,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
   const { directory, node, target, tailEveryMs, monotonicMs, pieceBytes = PIECE_BYTES } = options
   const done = new Set<string>()
   const tails = new Map<string, Tail>()
-  /** Pieces at the target, by segment. */
+  /** At the target, by segment. */
   const pieces = new Map<string, Set<string>>()
   let isKnown = false
   let segments = 0
@@ -157,7 +157,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       const content = Bun.file(pathOf(slot, name))
       const digest = await digestOf(content.stream())
       const object = segmentObject(node, slot, name)
-      // An earlier run may have written the segment but not its digest.
+      // An earlier run may have written the segment without its digest.
       if (!(await target.isIntact(object, digest))) await put(object, content, digest)
       await put(digestObject(node, slot, name), new Blob([`${digest.sha256}  ${name}\n`]))
       done.add(key)
@@ -178,7 +178,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
         return sum + Math.max(0, length - (tails.get(keyOf(slot, name))?.end ?? 0))
       }, 0)
 
-  /** For a failed pass, which already reports a failure. */
+  /** For a pass that has already failed. */
   const countIfReadable = (): number | null => {
     try {
       return countUnshipped()
@@ -193,7 +193,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       let failure: unknown = null
       let failures = 0
       const attempt = async (work: () => Promise<void>): Promise<void> => {
-        // Avoids a timeout per segment if the target is unreachable.
+        // One timeout per segment would take too long if the target is unreachable.
         if (failures >= FAILURES_MAX) return
         try {
           await work()
@@ -205,7 +205,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       const shipTails = async (): Promise<void> => {
         for (const { slot, segments: names } of logOf()) {
           for (const segment of names.slice(-2)) {
-            // Also the previous segment if it was shipped in pieces: its complete copy may take long.
+            // Also a closed segment shipped in pieces, whose complete copy may take long.
             const wasFollowed = (tails.get(keyOf(slot, segment.name))?.end ?? 0) > 0
             if (wasFollowed || segment === names.at(-1)) await attempt(() => shipTail(slot, segment))
           }
@@ -225,7 +225,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
           }
         }
         const bytesUnshipped = countUnshipped()
-        // After a failure, the target may differ from the recorded state.
+        // The target may differ from the recorded state.
         if (failures > 0) isKnown = false
         return { bytesUnshipped, complete: failures === 0, failure }
       } catch (error) {

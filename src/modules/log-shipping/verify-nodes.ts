@@ -1,4 +1,4 @@
-// Verifies the shipped logs of all nodes: the chains of each node, and that no two nodes recorded the same uuid.
+// Verifies the shipped logs of all nodes, and that no two nodes recorded the same uuid.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { type CollectProgress, collectShipped } from './collect-shipped.ts'
 
 interface NodeReport extends VerifyReport {
   readonly node: string
-  /** Number of segments assembled from pieces because they were open or their node was lost. */
+  /** Segments from pieces: they were open, or their node was lost. */
   readonly fromPieces: number
   readonly problems: readonly string[]
 }
@@ -29,12 +29,12 @@ interface RepeatedUuid {
 export interface NodesReport {
   readonly ok: boolean
   readonly nodes: readonly NodeReport[]
-  /** Uuids that were recorded more than once on any nodes; at most 100. */
+  /** Uuids recorded more than once; at most 100. */
   readonly repeated: readonly RepeatedUuid[]
 }
 
 interface VerifyNodesOptions extends VerifyOptions {
-  /** Requires space for all copies. Defaults to the system's temporary folder. */
+  /** Holds all copies. Defaults to the system's temporary folder. */
   readonly scratch?: string
   readonly onCollect?: (progress: CollectProgress) => void
   /** Called before the copies are deleted. */
@@ -63,7 +63,7 @@ const placesOf = async (
   return [...places].map(([uuid, found]) => ({ uuid, places: found }))
 }
 
-/** Returns problems in the report. @throws errors from reading the target */
+/** Problems are in the report. @throws errors from reading the target */
 export const verifyNodes = async (target: ShipTarget, options: VerifyNodesOptions = {}): Promise<NodesReport> => {
   const scratch = await mkdtemp(join(options.scratch ?? tmpdir(), 'countersign-verify-'))
   try {

@@ -1,4 +1,4 @@
-// `countersign decisions ship`: copies the log to another location, as the service does.
+// `countersign decisions ship`.
 import { type Command, type CommandContext, flag, text } from '../../../command-line/command.ts'
 import {
   type DecisionsTable,
@@ -13,7 +13,7 @@ import { runShip } from './run-ship.ts'
 export interface ShipIo {
   readonly dataDirectory: string
   readonly signal?: AbortSignal
-  /** @param place Null for the configured place. @throws CommandFailedError */
+  /** @param place null for the configured place. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
   readonly shipEveryMs: number
 }

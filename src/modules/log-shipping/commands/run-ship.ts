@@ -11,7 +11,7 @@ interface ShipCommand extends CommandOutput {
   readonly directory: string
   readonly target: ShipTarget
   readonly intervalMs: number
-  /** Run a single pass; its result determines the exit code. */
+  /** A single pass, whose result determines the exit code. */
   readonly once: boolean
   readonly json: boolean
   readonly signal: AbortSignal
@@ -21,7 +21,7 @@ interface ShipCommand extends CommandOutput {
 /** @throws DecisionDirectoryMissingError */
 export const runShip = async (command: ShipCommand): Promise<number> => {
   const { directory, target, intervalMs, once, json, signal, monotonicMs, stdout, stderr } = command
-  // Throws if the folder is missing, before a node name is created in it.
+  // Throws if the folder is missing, before it gets a node name.
   listSlots(directory)
   const node = nodeNameOf(directory)
   let printedMs = monotonicMs()

@@ -1,4 +1,4 @@
-// `countersign decisions verify --from`: verifies the copies of all nodes' decision logs.
+// `countersign decisions verify --from`.
 import { printReport, printTree } from '../../../command-line/decisions-commands.ts'
 import type { VerifyCopies } from '../../../command-line/log-services.ts'
 import type { TreeReport } from '../../../decision-log/tree-report.ts'

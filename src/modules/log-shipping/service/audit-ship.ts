@@ -1,5 +1,5 @@
-// Ships the audit log as `audit-log/<deployment>/<first entry>.ndjson`, one entry per line. Refuses to ship a log that
-// doesn't extend the copy, so that the copy reveals a rewritten or truncated log.
+// Ships the audit log to `audit-log/<deployment>/<first entry>.ndjson`. A log that doesn't extend its copy isn't
+// shipped, so that the copy reveals a rewritten or truncated log.
 
 import type { AuditCopyReport } from '../../../command-line/log-services.ts'
 import { NamedError } from '../../../lib/named-error.ts'
@@ -13,10 +13,10 @@ import {
   auditProblem,
 } from '../../../store/audit.ts'
 
-/** The store's audit log differs from the copy. `message` is one line for the operator. */
+/** The audit log differs from its copy. `message` is one line for the operator. */
 export class AuditDivergedError extends NamedError {}
 
-/** Maximum lines per object. Each addition rewrites the last object until it is full. */
+/** The last object is rewritten until it has this many lines. */
 const LINES_PER_OBJECT = 1_000
 const BATCH = 500
 
@@ -24,7 +24,6 @@ interface AuditShipOptions {
   readonly target: ShipTarget
   readonly deploymentId: string
   readonly audit: Pick<AuditTable, 'listAfter'>
-  /** Smaller in tests. */
   readonly linesPerObject?: number
 }
 
@@ -47,7 +46,7 @@ const readLines = async (target: ShipTarget, name: string): Promise<string[]> =>
     .filter((line) => line !== '')
 }
 
-/** Null if the line isn't an entry or its hash is wrong. */
+/** Null unless the line is an entry with a correct hash. */
 const parseLine = (line: string): AuditEntry | null => {
   try {
     const entry = JSON.parse(line) as AuditEntry
@@ -57,7 +56,7 @@ const parseLine = (line: string): AuditEntry | null => {
   }
 }
 
-/** @throws AuditDivergedError if the copy's last entry is missing or different in the store */
+/** @throws AuditDivergedError if the store lacks the copy's last entry */
 const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<void> => {
   const problem = await auditProblem(audit, head)
   if (problem === null) return
@@ -66,7 +65,7 @@ const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHea
   )
 }
 
-/** @returns the number of shipped entries @throws AuditDivergedError; errors of the target and the store */
+/** Returns the number of shipped entries. @throws AuditDivergedError; errors of the target and the store */
 export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
   const { target, deploymentId, audit, linesPerObject = LINES_PER_OBJECT } = options
   let name = (await objectsOf(target, deploymentId)).at(-1)
@@ -100,7 +99,7 @@ export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
   }
 }
 
-/** Verifies all entries of the copy and compares its end with the store. Returns problems instead of throwing. */
+/** Verifies the copy, and compares its end with the store. Returns problems. */
 export const verifyShippedAudit = async (
   { target, deploymentId, audit }: AuditShipOptions,
   storeEntries: number,

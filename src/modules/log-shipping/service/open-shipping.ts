@@ -1,4 +1,4 @@
-// Ships the node's decision log from its first process, and the audit log from the leader.
+// The node's first process ships its decision log; the leader ships the audit log.
 
 import type { LeaderTask } from '../../../cluster/leader.ts'
 import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
@@ -13,7 +13,6 @@ import { AuditDivergedError, shipAudit } from './audit-ship.ts'
 import { addShipMetrics } from './ship-metrics.ts'
 import { startShipping } from './ship-service.ts'
 
-// Ships the audit log from the leader, at the same interval as the decision log.
 interface AuditShipTaskDependencies {
   readonly config: ShipSettings
   readonly store: Pick<Store, 'audit' | 'deploymentId'>
@@ -21,7 +20,7 @@ interface AuditShipTaskDependencies {
   readonly log: Pick<Logger, 'warn' | 'error' | 'info'>
 }
 
-/** @returns an empty array if logs are not shipped @throws SettingInvalidError, ShipAccessMissingError */
+/** Empty if logs aren't shipped. @throws SettingInvalidError, ShipAccessMissingError */
 const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): readonly LeaderTask[] => {
   const { config, store, after, log } = dependencies
   const place = config.decisionsShip
@@ -61,7 +60,7 @@ export const openShipping = (core: ModuleCore): AttestationParts => {
   return {
     addMetrics: (exposition) => addShipMetrics(exposition, () => shipping?.metrics() ?? null),
     leaderTasks: isTrial ? [] : createAuditShipTasks({ config, store, log, after }),
-    // Runs after the pool has stopped, to ship its last lines.
+    // After the pool has stopped, to ship its last lines.
     stop: async () => shipping?.stop(),
   }
 }

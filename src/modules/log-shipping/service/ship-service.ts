@@ -1,4 +1,4 @@
-// Ships the node's decision log in a separate process with the lowest priority, started by the node's first process.
+// Ships the decision log in a process with the lowest priority.
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Clock, Timers } from '../../../lib/time.ts'
@@ -21,7 +21,7 @@ interface ShippingDependencies {
 
 export interface Shipping {
   metrics(): ShipMetrics
-  /** Ships the last lines within a time limit, then ends the process. */
+  /** Ships the last lines within a time limit. */
   stop(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ const FINISH_MS = 5_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
 
-/** @returns null if no target is configured. @throws SettingInvalidError if the credentials are missing or malformed */
+/** Null without a target. @throws SettingInvalidError if the credentials are missing or malformed */
 export const startShipping = (dependencies: ShippingDependencies): Shipping | null => {
   const { config, directory, clock, after, log } = dependencies
   const place = config.decisionsShip

@@ -1,8 +1,7 @@
-// Messages between the service and the process that ships the decision log.
 import type { BucketAccess } from '../../../object-store/ship-bucket.ts'
 import type { ShipPlace } from '../../../object-store/ship-target.ts'
 
-/** Sent over stdin, because credentials must not be in arguments or the environment. */
+/** On stdin, because credentials must not be in arguments or the environment. */
 export interface ShipInput {
   readonly directory: string
   readonly place: ShipPlace
@@ -18,7 +17,7 @@ export interface ShipReport {
   /** Since the process started. */
   readonly bytesShipped: number
   readonly segmentsShipped: number
-  /** Only the class, because the text may contain anything. Null if the pass succeeded. */
+  /** Only the class: the text may contain anything. Null if the pass succeeded. */
   readonly errorClass: string | null
 }
 

@@ -1,4 +1,4 @@
-// Process that ships the decision log, with a ShipInput on stdin. Exits with its parent.
+// Ships the decision log, with a ShipInput on stdin. Exits with its parent.
 
 import { listenForOrders, stayInBackground } from '../../../../workers/background-process.ts'
 import { nodeNameOf } from '../../../decision-log/node-name.ts'
@@ -38,7 +38,7 @@ const pass = async (): Promise<number> => {
   }
   process.send?.(report)
   waitMs = complete ? intervalMs : Math.min(waitMs * 2, LONGEST_WAIT_MS)
-  // Randomized, so that nodes don't return to a recovered target simultaneously.
+  // Random, so that nodes don't return to a recovered target at the same time.
   return waitMs * (0.75 + Math.random() / 4)
 }
 
