@@ -1,4 +1,4 @@
-// `countersign policy replay --url`: replays in a job of the remote deployment, and waits for its result.
+// `countersign policy replay --url`: replays in a job of the remote deployment.
 
 import { CommandFailedError } from '../../../command-line/output.ts'
 import type { PolicyContext } from '../../../command-line/policy-context.ts'
@@ -7,14 +7,14 @@ import type { SessionReplay } from '../../../policy/tools/session-replay.ts'
 
 const POLL_MS = 500
 
-/** Unix milliseconds: `sinceMs` is inclusive, `untilMs` exclusive, infinite for no end. */
+/** Unix milliseconds: `sinceMs` inclusive, `untilMs` exclusive or infinite. */
 export interface ReplayedTime {
   readonly sinceMs: number
   readonly untilMs: number
 }
 
 export interface ReplayFindings extends ReplaySummary {
-  /** Number of unreadable lines of the decision log. */
+  /** Unreadable lines of the decision log. */
   readonly unreadable: number
 }
 
@@ -26,7 +26,7 @@ export const timeMembers = ({ sinceMs, untilMs }: ReplayedTime) => ({
 const outcomeOf = ({ verdict, rule }: { readonly verdict: string; readonly rule: string | null }) =>
   ({ compliant: verdict === 'compliant', rule }) satisfies ReplayChange['from']
 
-/** @throws CommandFailedError if the job fails or is cancelled */
+/** @throws CommandFailedError if the job fails or is canceled */
 export const replayInJob = async (
   { admin, organization }: PolicyContext,
   policy: string,

@@ -1,4 +1,4 @@
-// `countersign policy replay`: reports the differences between a revision or file and a policy's recorded decisions.
+// `countersign policy replay`: compares a revision or file with recorded decisions.
 
 import type { CommandContext } from '../../../command-line/command.ts'
 import { parseMoment } from '../../../command-line/option-values.ts'
@@ -42,7 +42,7 @@ const currentLists = async ({ open, organization, clock }: PolicyContext): Promi
   return readListImages(images, clock.unixSeconds)
 }
 
-/** Draws a progress bar on a terminal; otherwise prints a line at intervals. */
+/** A bar on a terminal; otherwise lines at intervals. */
 const createProgress = ({ output, clock }: PolicyContext) => {
   const isTerminal = process.stderr.isTTY === true
   let [readBytes, totalBytes] = [0, 0]

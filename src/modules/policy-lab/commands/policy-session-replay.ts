@@ -1,4 +1,4 @@
-// `countersign policy replay` for a session policy: evaluates it on sessions that people have decided.
+// `countersign policy replay` for session policies, on sessions that people decided.
 
 import { formatTable, print } from '../../../command-line/output.ts'
 import type { PolicyContext } from '../../../command-line/policy-context.ts'

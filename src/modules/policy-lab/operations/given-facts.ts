@@ -1,4 +1,4 @@
-// Refuses facts of a trial that the policy does not read: the evaluation would ignore them.
+// Refuses facts of a trial that the policy doesn't read, because the evaluation would ignore them.
 import { exampleFactsOf } from '../../../admin/policies/needs-shown.ts'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { nearNames } from '../../../lib/edit-distance.ts'
@@ -10,7 +10,7 @@ type Members = Readonly<Record<string, unknown>>
 interface UnknownFact {
   /** `velocity.1h`. */
   readonly path: string
-  /** Paths of the known facts next to it. */
+  /** Known facts next to it. */
   readonly known: readonly string[]
 }
 

@@ -1,5 +1,4 @@
-// Reads lists from the store for a simulation. Rules read lists synchronously, so an unknown answer aborts the
-// simulation, which runs again once it is fetched.
+// Lists for a simulation. Rules read lists synchronously, so an unknown answer is fetched and the simulation repeated.
 
 import type { RecordedList } from '../../../decision-log/types.ts'
 import { addressKey } from '../../../domain/address-key.ts'
@@ -10,10 +9,10 @@ import type { ListReader } from '../../../policy/types/facts.ts'
 import type { AddressList } from '../../../store/lists/lists.ts'
 import type { Store } from '../../../store/store.ts'
 
-/** More than the list reads of any policy. */
+/** More than any policy reads. */
 const ROUNDS_MAX = 64
 
-/** Aborts the evaluation if an answer must be fetched. */
+/** Aborts the evaluation to fetch an answer. */
 class ListQuestion extends NamedError {}
 
 interface ListOverrides {
@@ -28,8 +27,8 @@ const findList = async (store: Store, organizationId: string, name: string): Pro
   (await store.lists.find(organizationId, name)) ?? (await store.lists.find(null, name))
 
 /**
- * Answers from `overrides`, then `recorded`, then the organization's lists, then the shared lists. `simulate` may run
- * several times and must not catch the reader's errors.
+ * Answers from `overrides`, `recorded`, the organization's lists, then shared lists. `simulate` may run several times
+ * and must not catch the reader's errors.
  */
 export const withLists = async <Result>(
   { store, clock }: { readonly store: Store; readonly clock: Clock },

@@ -1,5 +1,3 @@
-// Effects of a revision: replayed on past decisions, or as a shadow of the active revision.
-
 import { actorId } from '../../../admin/actor.ts'
 import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
 import { requirePolicy, requireRevision, requireSameSubject } from '../../../admin/policies/find.ts'
@@ -19,7 +17,7 @@ import { readShadowReport, readShadowResults, SHADOW_REPORT, SHADOW_RESULTS } fr
 
 const route = declareRoutes('Policy trials')
 
-/** Queued or running tasks per organization. */
+/** Queued or running, per organization. */
 const OPEN_TASKS_MAX = 3
 const SINCE = Type.Object({
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
@@ -39,7 +37,7 @@ const shadow = async (
   if (revisionId !== null) {
     const revision = await requireRevision(tables, organizationId, policyId, revisionId)
     if (revisionId === before.activeRevisionId) throw new ConflictError('the revision is already active')
-    // A shadow that this version cannot compile would fail on every decision.
+    // A shadow that doesn't compile would fail on every decision.
     await compileRevision(revision)
   }
   const after =
@@ -78,7 +76,7 @@ export const POLICY_EFFECT_ROUTES = [
     errors: [409],
     handle: async ({ services, organization, actor, params, body, deadline, write }) => {
       const nowMs = services.clock.unixSeconds() * 1000
-      // First, because an unknown policy is 404 regardless of the body.
+      // First, because an unknown policy is 404 whatever the body.
       const { decides } = await requirePolicy(services.store, organization.id, params.policy)
       const { source, policy } = await compiledOf(services, organization.id, deadline, body)
       requireSameSubject(decides, policy)

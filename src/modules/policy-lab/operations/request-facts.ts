@@ -1,4 +1,4 @@
-// Decodes a simulated request like a real attestation request, so that rules behave the same.
+// Decodes a simulated request like a real one, so that rules behave the same.
 
 import { closed, type Static, Type } from '../../../admin/schema.ts'
 import { timeOf } from '../../../admin/time.ts'

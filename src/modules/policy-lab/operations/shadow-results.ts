@@ -1,4 +1,4 @@
-// Results of a policy's shadow revision: counts, and the different decisions by verdict and rule.
+// Results of a shadow revision: counts, and different decisions by verdict and rule.
 
 import { type Actor, mayIn } from '../../../admin/actor.ts'
 import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
@@ -12,7 +12,7 @@ import type { Policy } from '../../../store/organizations/policies.ts'
 const VERDICT = oneOf(['compliant', 'denied'])
 const SESSION_OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: left to a reviewer')
 
-/** Maximum number of different decisions that the report by rule covers. */
+/** Different decisions covered by the report by rule. */
 const REPORTED_DECISIONS = 1_000
 const PAGE = 200
 
@@ -163,7 +163,7 @@ export const readShadowResults = async (
   }
 }
 
-/** Also groups the different decisions, which takes longer than counting. @param since ISO 8601, inclusive */
+/** Groups different decisions, which takes longer than counting. @param since ISO 8601, inclusive */
 export const readShadowReport = async (...given: Parameters<typeof readShadowResults>) => {
   const [services, , { organizationId, shadowRevisionId: revisionId, decides }, since] = given
   const results = await readShadowResults(...given)

@@ -1,4 +1,4 @@
-// Evaluates a policy on one request or session without effect: value of each rule, facts and verdict.
+// Evaluates a policy on one request or session, without effect.
 
 import { RULE_KIND } from '../../../admin/routes/policy-trials.ts'
 import { closed, named, nullable, Type } from '../../../admin/schema.ts'
@@ -32,7 +32,7 @@ interface RuleOutcome {
   readonly kind: RuleKind
   /** Null if the evaluation fails. */
   readonly value: boolean | null
-  /** Whether the rule would end the evaluation: a true `allow` or `deny`, or a false `require`. */
+  /** Whether the value ends the evaluation: true for `allow` or `deny`, false for `require`. */
   readonly decisive: boolean
   /** False if an earlier rule ended the evaluation. */
   readonly reached: boolean
@@ -40,7 +40,7 @@ interface RuleOutcome {
 }
 
 export interface Simulation {
-  /** Null if the policy fails; a real request would fail with 422 or 503. */
+  /** Null if the policy fails; a real request would get 422 or 503. */
   readonly verdict: Verdict | null
   readonly failure: string | null
   readonly rules: readonly RuleOutcome[]
@@ -49,7 +49,7 @@ export interface Simulation {
 const failureOf = (cause: unknown): string =>
   cause instanceof FactUnavailableError ? cause.message : 'the expression fails on this request'
 
-/** @param ended Whether lists decided before the policy, so that no rule is reached */
+/** @param ended whether lists have decided, so that no rule is reached */
 const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean): readonly RuleOutcome[] => {
   let isOver = ended
   const values = policy.evaluateEach(facts)

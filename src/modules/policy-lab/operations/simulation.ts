@@ -56,11 +56,10 @@ type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
 
 interface Trial {
   readonly request: SimulatedRequest
-  /** Of the recorded decision. */
   readonly facts: RecordedFacts
 }
 
-/** Returns the given request, or a recorded decision's request with the given fields replaced. */
+/** The given request, or a recorded one with the given fields replaced. */
 const trialOf = async (
   { decisions }: Services,
   organizationId: string,
@@ -112,7 +111,7 @@ const METERED: ReadonlySet<FactNeed['kind']> = new Set([
   ...FACT_SOURCES.flatMap(({ kind, metered }) => (metered ? [kind] : [])),
 ])
 
-/** Sources whose answer a decision record contains only as a hash. */
+/** Recorded only as hashes. */
 const PERSONAL: ReadonlySet<FactNeed['kind']> = new Set(
   FACT_SOURCES.flatMap(({ kind, digest }) => (digest === null ? [] : [kind])),
 )

@@ -1,4 +1,3 @@
-// Result of a replay: decisions that would differ, by old and new rule.
 import type { Task } from '../../../dashboard/page/api/types.ts'
 import { ruleWord } from '../../../dashboard/page/decisions/labels.tsx'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'

@@ -1,4 +1,4 @@
-// Replays a document on recorded decisions in a background task. Shows progress and, at the same URL, the result.
+// Replays a document in a task, with progress and result at the same URL.
 import { useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { Policy, Revision, Task } from '../../../dashboard/page/api/types.ts'

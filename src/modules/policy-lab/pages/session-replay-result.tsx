@@ -1,4 +1,3 @@
-// Result of a replay on sessions: outcomes, and disagreements with reviewers.
 import type { Task } from '../../../dashboard/page/api/types.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { shortId } from '../../../dashboard/page/ui/copy.tsx'

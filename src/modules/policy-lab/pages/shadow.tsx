@@ -1,4 +1,4 @@
-// Shadow revision: evaluated and recorded, but never returned. Shows the decisions that differ.
+// Shadow revision: evaluated and recorded, but never returned.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { Decision, Policy, Revision } from '../../../dashboard/page/api/types.ts'

@@ -1,14 +1,14 @@
-// Editable JSON facts of a trial, prefilled with the sources that the policy queries.
+// Editable JSON facts of a trial, prefilled for the sources that the policy queries.
 import type { BodyOf } from '../../../dashboard/page/api/client.ts'
 import type { CheckedPolicy } from '../../../dashboard/page/api/types.ts'
 
-/** Example data for each source; empty if the policy queries none. */
+/** Empty if the policy queries no source. */
 export const exampleFacts = ({ example_facts: facts }: CheckedPolicy): string =>
   Object.keys(facts).length === 0 ? '' : JSON.stringify(facts, null, 2)
 
 type GivenFacts = Pick<NonNullable<BodyOf<'POST /organizations/{organization}/policies/simulate'>>, 'facts' | 'lists'>
 
-/** Null if the text isn't a JSON object. */
+/** Null unless the text is a JSON object. */
 export const parseFacts = (text: string): GivenFacts | null => {
   if (text.trim() === '') return {}
   try {

@@ -1,4 +1,3 @@
-// Result of a trial: verdict, rules, and facts beyond the request.
 import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
 import { CodeBlock } from '../../../dashboard/page/ui/copy.tsx'
 import { Badge, Card } from '../../../dashboard/page/ui/parts.tsx'

@@ -1,4 +1,4 @@
-// Evaluates a document on one entered or recorded request. Nothing is signed or recorded.
+// Evaluates a document on an entered or recorded request. Nothing is signed or recorded.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { CheckedPolicy, Decision, Policy, Revision } from '../../../dashboard/page/api/types.ts'
@@ -54,7 +54,7 @@ interface TrialProps {
 
 interface RequestFieldsProps {
   readonly form: Form<Values>
-  /** Chain of an empty field. */
+  /** Chain if the field is empty. */
   readonly chain: string
   readonly names: readonly string[]
 }

@@ -1,4 +1,4 @@
-// Collects the input of a replay, whose process has neither the database nor the settings.
+// Collects the input of a replay, whose process has no database or settings.
 import { REPLAY_KIND } from '../../../admin/policies/tried.ts'
 import type { ListImage } from '../../../domain/list-image.ts'
 import { createServedLists } from '../../../facts/lists/serve-lists.ts'
@@ -6,7 +6,7 @@ import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
 import { savedSteps } from '../../../policy/cel/compile.ts'
 import { finishInTurns } from '../../../policy/cel/steps.ts'
 
-/** Returns the current content of the named lists, own and shared. */
+/** Current content of the named lists, own and shared. */
 const readLists = async (
   { store, clock }: Pick<TaskCore, 'store' | 'clock'>,
   organizationId: string | null,

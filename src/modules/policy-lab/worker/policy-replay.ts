@@ -1,4 +1,3 @@
-// Evaluates a policy on recorded decisions, and counts the differences.
 import { forEachLine } from '../../../decision-log/forwards.ts'
 import { readEntry } from '../../../decision-log/tail.ts'
 import { segmentsSince } from '../../../decision-log/time-position.ts'
@@ -18,9 +17,9 @@ export interface PolicyReplay {
   readonly directory: string
   readonly source: string
   readonly organizationId: string
-  /** Policy that made the decisions. */
+  /** Made the decisions. */
   readonly policyId: string
-  /** Unix milliseconds: `sinceMs` is inclusive, `untilMs` exclusive. */
+  /** Unix milliseconds: `sinceMs` inclusive, `untilMs` exclusive. */
   readonly sinceMs: number
   readonly untilMs: number
   readonly chains: readonly Chain[]
@@ -28,14 +27,11 @@ export interface PolicyReplay {
 
 interface PolicyReplayResult extends ReplaySummary {
   readonly bytes: number
-  /** Unreadable lines, which `decisions verify` lists. */
+  /** Listed by `decisions verify`. */
   readonly unreadable: number
 }
 
-/**
- * Evaluates the policy on the recorded decisions.
- * @throws DecisionDirectoryMissingError, and system errors from reading the log
- */
+/** @throws DecisionDirectoryMissingError; system errors from reading the log */
 export const replayRecorded = async (
   policy: CompiledPolicy,
   { directory, organizationId, policyId, sinceMs, untilMs }: Omit<PolicyReplay, 'source' | 'chains'>,
@@ -70,7 +66,7 @@ export const replayRecorded = async (
   return { ...tally.summary(), bytes, unreadable }
 }
 
-/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors from reading the log */
+/** @throws DecisionDirectoryMissingError, PolicyInvalidError; system errors from reading the log */
 export const replayPolicy = async (
   { source, chains, ...decisions }: PolicyReplay,
   images: readonly ListImage[],

@@ -1,4 +1,4 @@
-// Process that replays a policy as a task.
+// Replays a policy as a task.
 import { reportDecisions, reportReplay, reportSessions } from '../../../../workers/tasks/replay-report.ts'
 import { runTask } from '../../../../workers/tasks/run-task.ts'
 import { compileSaved } from '../../../policy/cel/compile.ts'
@@ -7,7 +7,7 @@ import type { DecidedSession } from '../../../policy/types/session-facts.ts'
 import { type PolicyReplay, replayPolicy } from './policy-replay.ts'
 
 await runTask(async ({ input, lists }, progress) => {
-  // The input contains the sessions, because this process has no database.
+  // Sessions are part of the input, because this process has no database.
   const sessions = input['sessions'] as readonly DecidedSession[] | undefined
   if (sessions !== undefined) {
     return reportReplay(input, reportSessions(replaySessions(compileSaved(String(input['source'])), sessions)))
