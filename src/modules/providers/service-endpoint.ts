@@ -1,5 +1,5 @@
-// Receives webhooks from a verification service. A decision applies if it references the session and is later than the
-// last submission. Other valid messages get 200.
+// Receives webhooks of a verification service. A decision applies if it is for the session and later than the last
+// submission; other valid messages get 200.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { RETRIES_MAX, type SessionState } from '../../domain/session.ts'
 import { TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -19,7 +19,7 @@ import { VERIFF } from './services/veriff.ts'
 const BODY_BYTES_MAX = 1_048_576
 const AHEAD_SECONDS_MAX = 300
 
-/** Reason that a message has no effect: the field `ignored` of the response. */
+/** Why a message has no effect: `ignored` in the response. */
 type Ignored = 'decides-nothing' | 'other-session' | 'decided-already' | 'decided-before-submission' | 'repeated'
 
 const SERVICES: readonly VerificationService[] = [SUMSUB, PERSONA, VERIFF]
@@ -61,7 +61,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
       return 'decided-already'
     }
     const submittedAt = (await submittedTimes(session.organizationId, [session.id])).get(session.id)
-    // Submission times are whole seconds. After a retry, a decision within that second may refer to the previous
+    // Submission times are whole seconds: after a retry, a decision in that second may refer to the previous
     // submission.
     const isAgain = session.status === 'submitted' && session.retryCount > 0
     if (submittedAt !== undefined && decidedAtMs < (submittedAt + (isAgain ? 1 : 0)) * 1_000) {
@@ -96,7 +96,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
           actor: `provider:${service.name}`,
           publicComment: decision.publicComment,
           privateComment: decision.privateComment,
-          // Fails if the person has submitted again in the meantime.
+          // Fails if the person has submitted again.
           expectedSequence: sequence,
         },
       )

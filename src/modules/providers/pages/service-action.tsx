@@ -7,7 +7,6 @@ import { Dialog } from '../../../dashboard/page/ui/dialog.tsx'
 
 const SERVICES = { sumsub: 'Sumsub', persona: 'Persona', veriff: 'Veriff' } as const
 
-/** Dialog with the path for the verification service's webhooks. */
 const showPath = (path: string) => (close: () => void) => (
   <Dialog title="Webhook path" onClose={close}>
     <p class="confirm-text">In the service’s settings, append this path to your API’s https address:</p>

@@ -1,6 +1,6 @@
-// Persona signs time and body. The header contains one pair `t=…,v1=…`, or two during a secret rotation. `t` is the
-// sending time, with the same limit as for Countersign's own webhooks. Sources:
-// docs.withpersona.com/webhooks-best-practices, docs.withpersona.com/webhooks, docs.withpersona.com/reference-ids.
+// Persona signs time and body: `t=…,v1=…`, twice during a rotation. `t` has the same limit as Countersign's own
+// webhooks. Sources: docs.withpersona.com/webhooks-best-practices, docs.withpersona.com/webhooks,
+// docs.withpersona.com/reference-ids.
 import { createHmac } from 'node:crypto'
 import { isTimely, requireSignature, WebhookSignatureInvalidError } from '../../../server/webhook-signature.ts'
 import { commentOf, messageIdOf, objectAt, textAt, timeAt, type VerificationService } from './service.ts'

@@ -1,5 +1,4 @@
-// Interface of the verification services in this folder. An event decides only if the service documents it as final
-// (invariant 12).
+// A verification service. An event decides only if the service documents it as final (invariant 12).
 import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
@@ -9,33 +8,33 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../server/s
 import type { verifyWebhook } from '../../../server/webhook-signature.ts'
 
 export interface ServiceDecision {
-  /** Session ID that was passed to the service. */
+  /** Session id passed to the service. */
   readonly reference: string
   readonly status: Extract<SessionStatus, 'completed' | 'rejected' | 'retry'>
   /** By the service's clock. */
   readonly decidedAtMs: number
-  /** Comment for the person. */
+  /** For the person. */
   readonly publicComment: string | null
-  /** Comment for operators. */
+  /** For operators. */
   readonly privateComment: string | null
 }
 
 export interface VerificationService {
   readonly name: VerificationServiceName
-  /** Maximum age of a message: longer than the service's retries. */
+  /** Longer than the service's retries. */
   readonly ageSecondsMax: number
   /** @throws WebhookSignatureInvalidError */
   readonly verify: typeof verifyWebhook
-  /** @returns null if the event is not a decision. @throws FieldInvalidError */
+  /** Null unless the event is a decision. @throws FieldInvalidError */
   readonly read: (message: JsonObject) => ServiceDecision | null
 }
 
-/** Hash of the body, because not every service assigns message ids. */
+/** Hash of the body, because not every service assigns ids. */
 export const messageIdOf = (body: string): string => createHash('sha256').update(body).digest('hex')
 
 export const objectAt = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
 
-/** @returns an empty string if the field is missing or isn't a string */
+/** Empty unless the field is a string. */
 export const textAt = (object: JsonObject, name: string): string => {
   const value = object[name]
   return typeof value === 'string' ? value : ''
@@ -48,7 +47,7 @@ export const timeAt = (object: JsonObject, name: string, parse: (text: string) =
   return ms
 }
 
-/** Joins texts into a comment without control characters, truncated to COMMENT_MAX; null if empty. */
+/** One line of at most COMMENT_MAX characters, without control characters; null if empty. */
 export const commentOf = (...parts: readonly string[]): string | null => {
   const text = parts
     .map((part) => replaceHidden(part, ' ').replaceAll(/ +/g, ' ').trim())

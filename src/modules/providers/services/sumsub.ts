@@ -1,5 +1,5 @@
-// Sumsub signs only the body, with the algorithm named in a header. The sending time is unsigned, so the age counts
-// from the event. Sources: docs.sumsub.com/docs/webhook-manager, docs.sumsub.com/docs/user-verification-webhooks,
+// Sumsub signs only the body, with the algorithm in a header; the age counts from the event. Sources:
+// docs.sumsub.com/docs/webhook-manager, docs.sumsub.com/docs/user-verification-webhooks,
 // docs.sumsub.com/docs/receive-and-interpret-results-via-api.
 import { createHmac } from 'node:crypto'
 import type { JsonObject } from '../../../server/strict-json.ts'
@@ -14,7 +14,7 @@ import {
   type VerificationService,
 } from './service.ts'
 
-/** SHA-1 is for webhooks created before Sumsub made the algorithm selectable. */
+/** SHA-1 is for webhooks created before the algorithm was selectable. */
 const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['HMAC_SHA1_HEX', 'sha1'],
   ['HMAC_SHA256_HEX', 'sha256'],
@@ -32,7 +32,7 @@ const statusOf = (result: JsonObject): ServiceDecision['status'] | undefined => 
   return answer === 'RED' ? REFUSALS.get(textAt(result, 'reviewRejectType')) : undefined
 }
 
-/** Parses `2020-02-21 13:23:19.321`, in UTC. */
+/** `2020-02-21 13:23:19.321` in UTC. */
 const parseTime = (text: string): number =>
   /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,3})?$/.test(text) ? Date.parse(`${text.replace(' ', 'T')}Z`) : Number.NaN
 
@@ -50,7 +50,7 @@ export const SUMSUB: VerificationService = {
   read: (message) => {
     const result = objectAt(message['reviewResult'])
     if (message['type'] !== 'applicantReviewed') return null
-    // In Sumsub's sandbox and webhook manager, users choose the result.
+    // In the sandbox and the webhook manager, users choose the result.
     if (message['sandboxMode'] === true || message['testMode'] === true) return null
     const status = statusOf(result)
     if (status === undefined) return null

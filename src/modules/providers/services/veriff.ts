@@ -1,5 +1,5 @@
-// Veriff signs only the body, in lower-case hex. The sending time is unsigned, so the age counts from the decision.
-// Sources: devdocs.veriff.com/docs/hmac-authentication-and-endpoint-security, devdocs.veriff.com/docs/decision-webhook,
+// Veriff signs only the body, in lowercase hex; the age counts from the decision. Sources:
+// devdocs.veriff.com/docs/hmac-authentication-and-endpoint-security, devdocs.veriff.com/docs/decision-webhook,
 // devdocs.veriff.com/docs/webhooks-guide.
 import { createHmac } from 'node:crypto'
 import { requireSignature } from '../../../server/webhook-signature.ts'
