@@ -1,5 +1,5 @@
-// Decides a session by its organization's policy after its checks, once per submission, in one transaction. Any failure
-// leaves the session to a person (invariant 12).
+// Decides a session by policy after its checks, once per submission, in one transaction. Any failure leaves it to a
+// person (invariant 12).
 
 import { policyActor, type Session } from '../../domain/session.ts'
 import {
@@ -34,7 +34,7 @@ interface PolicyDeciderDependencies {
   readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
   readonly decisionFacts: DecisionFacts
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
-  /** Called once per stored decision. @param seconds Since the submission */
+  /** Called once per stored decision. @param seconds since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
   /** Called in the transaction of a completion. */
   readonly requireCurrent: RequireCurrent
@@ -42,10 +42,10 @@ interface PolicyDeciderDependencies {
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
-/** The policy was removed or another revision was activated after the evaluation. */
+/** The policy or its active revision changed after the evaluation. */
 class PolicyReplacedError extends NamedError {}
 
-/** The session was decided or changed after the evaluation. */
+/** The session changed after the evaluation. */
 class AlreadyDecidedError extends NamedError {}
 
 interface Evaluated {
@@ -64,7 +64,7 @@ const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { reado
   problem: verdict.problem,
 })
 
-/** @returns null if reviewers decide */
+/** Null if reviewers decide. */
 const findPolicy = async (
   { sessionPolicies, policies }: Pick<Tables, 'sessionPolicies' | 'policies'>,
   organizationId: string,
@@ -103,7 +103,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
   ): Promise<void> => {
     const { organizationId, id: sessionId, sequence } = session
-    // Same lock as for changes to the organization's policies.
+    // The lock of changes to the organization's policies.
     await tables.organizations.lock(organizationId)
     const now = await findPolicy(tables, organizationId)
     if (now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId) throw new PolicyReplacedError()
@@ -140,7 +140,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
         await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
         if (outcome === 'completed') {
           const locked = await tables.sessions.lock(organizationId, sessionId)
-          // An outdated comparison is repeated, even if it has found a hit. `changeStatus` refuses a changed session.
+          // Repeats an outdated comparison, even with a hit. `changeStatus` refuses a changed session.
           if (locked?.session.sequence === sequence) await requireCurrent(tables, locked.session)
         }
         const state = await tables.sessions.changeStatus(change)
@@ -203,7 +203,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     }
   }
 
-  /** @param checked the session as it was checked @throws any error if the session cannot be decided at the moment */
+  /** @param checked the session as checked @throws if the session can't be decided now */
   return async (checked: Session): Promise<void> => {
     const state = await store.sessions.find(checked.organizationId, checked.id)
     const session = state?.session

@@ -1,4 +1,4 @@
-// `countersign policy simulate`: evaluates a session policy on one session.
+// `countersign policy simulate`: a session policy on one session.
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
 import { formatTable, print } from '../../../command-line/output.ts'
 import {

@@ -1,4 +1,4 @@
-// The policy that decides an organization's sessions, and policy decisions about a session with their rules and facts.
+// The policy that decides sessions, and its decisions with rules and facts.
 
 import { requirePolicy, requirePolicyOf, requireRevision } from '../../../admin/policies/find.ts'
 import { seeEffects } from '../../../admin/policies/see-activation.ts'

@@ -1,4 +1,4 @@
-// Policy decisions about a session. Facts contain entered data, so each access is recorded.
+// Facts contain entered data, so each access is recorded.
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { SessionDetail } from '../../../dashboard/page/api/types.ts'

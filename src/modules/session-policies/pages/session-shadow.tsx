@@ -1,4 +1,3 @@
-// Shadow outcomes of a session policy, and the sessions whose outcome differs.
 import { useEffect } from 'preact/hooks'
 import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
 import type { Policy } from '../../../dashboard/page/api/types.ts'

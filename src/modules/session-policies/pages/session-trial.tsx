@@ -1,4 +1,4 @@
-// Simulates a session policy on one session: outcome, rules and facts. Each access to the facts is recorded.
+// Simulates a session policy on one session. Each access to the facts is recorded.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { Revision, Session } from '../../../dashboard/page/api/types.ts'
