@@ -1,5 +1,5 @@
-// Encodes spans as a binary OTLP/HTTP request, and decodes the number of rejected spans. Source: opentelemetry-proto,
-// collector/trace/v1/trace_service.proto and trace/v1/trace.proto.
+// Encodes spans as binary OTLP/HTTP. Source: opentelemetry-proto, collector/trace/v1/trace_service.proto and
+// trace/v1/trace.proto.
 import { randomBytes } from 'node:crypto'
 import { createProtobufWriter, type ProtobufWriter } from '../../lib/protobuf-writer.ts'
 import type { FinishedTrace, Span } from '../../telemetry/request-trace.ts'
@@ -13,7 +13,7 @@ const KIND_SERVER = 2
 const STATUS_ERROR = 2
 const SPAN_ID_BYTES = 8
 
-/** Doubles represent Unix milliseconds with a precision of 0.25 µs. */
+/** A double holds Unix milliseconds with a precision of 0.25 µs. */
 const unixNanoseconds = (unixMs: number): bigint => BigInt(Math.round(unixMs * 1_000)) * 1_000n
 
 /** Never throws RangeError: values are short texts, booleans and integers below 2^31. */
@@ -58,7 +58,7 @@ const writeTrace = (
   })
 }
 
-/** @param resource Attributes of this process */
+/** @param resource attributes of this process */
 export const encodeTraces = (
   traces: readonly FinishedTrace[],
   resource: Readonly<Record<string, string>>,
@@ -74,7 +74,7 @@ export const encodeTraces = (
   return writer.finish()
 }
 
-/** Returns a field's number or bytes; null if the field is missing or the message is malformed. */
+/** Number or bytes of a field; null if missing or malformed. */
 const readField = (message: Uint8Array, wanted: number): number | Uint8Array | null => {
   let at = 0
   const varint = (): number => {
@@ -100,7 +100,7 @@ const readField = (message: Uint8Array, wanted: number): number | Uint8Array | n
   return null
 }
 
-/** Returns the number of spans that the collector rejected; 0 if the response is malformed. */
+/** Spans that the collector rejected; 0 if the response is malformed. */
 export const readRejectedSpans = (answer: Uint8Array): number => {
   const partial = readField(answer, 1)
   const rejected = partial instanceof Uint8Array ? readField(partial, 1) : null

@@ -3,7 +3,7 @@ import type { Exposition } from '../../telemetry/exposition.ts'
 import { defineMetric } from '../../telemetry/metric-table.ts'
 import type { TraceCounts } from './trace-exporter.ts'
 
-/** Plain http is allowed for any host, because spans contain no secrets. */
+/** http is allowed for any host, because spans contain no secrets. */
 const parseTracingUrl = (text: string): string => {
   if (text === '') return ''
   const url = URL.parse(text)
@@ -37,7 +37,7 @@ export const TRACING_SETTINGS = {
   }),
 }
 
-// Metrics have samples only if a collector is configured.
+// No samples without a collector.
 export const TRACE_METRICS = {
   traces: defineMetric('countersign_traces_total', 'counter', 'Sampled requests. Present only if tracing-url is set.', {
     outcome: 'sent, dropped',
@@ -49,7 +49,7 @@ export const TRACE_METRICS = {
   ),
 }
 
-/** @param read Called once per metric and scrape; returns null if requests are not traced */
+/** @param read called once per metric and scrape; null if requests aren't traced */
 export const addTraceMetrics = (exposition: Exposition, read: () => TraceCounts | null): void => {
   exposition.add(TRACE_METRICS.traces, () => {
     const counts = read()

@@ -1,5 +1,5 @@
-// Sends finished traces to a collector, with a bounded buffer and one request at a time. If the collector fails, traces
-// are dropped and counted.
+// Sends traces to a collector, one request at a time, with a bounded buffer. If it fails, traces are dropped and
+// counted.
 
 import { errorClassOf } from '../../lib/named-error.ts'
 import type { Timers } from '../../lib/time.ts'
@@ -23,7 +23,7 @@ interface TraceExporterOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Since the start. `rejectedSpans` counts rejected spans of sent traces. */
+/** Since the start. `rejectedSpans` belong to sent traces. */
 export interface TraceCounts {
   readonly sent: number
   readonly dropped: number
@@ -31,20 +31,20 @@ export interface TraceCounts {
 }
 
 interface TraceExporter {
-  /** If false, the buffer is full, and the caller must not start a trace; it counts as dropped. */
+  /** If false, the buffer is full: the caller must not start a trace, which counts as dropped. */
   hasRoom(): boolean
   add(trace: FinishedTrace): void
   counts(): TraceCounts
-  /** Sends the remaining traces for at most a few seconds, and accepts no new traces. */
+  /** Sends the remaining traces for a few seconds, and accepts no more. */
   stop(): Promise<void>
 }
 
-/** At most a few megabytes. */
+/** A few megabytes. */
 const BUFFERED_MAX = 2_048
 const BATCH_MAX = 512
-/** Time that a trace waits for others to join its request. */
+/** A trace waits this long for others. */
 const GATHER_MS = 1_000
-/** Retries last about half a minute, with pauses of 1, 2, 4, 8 and 16 s unless the collector requests others. */
+/** Half a minute in total, with pauses of 1, 2, 4, 8 and 16 s unless the collector requests others. */
 const TRIES_MAX = 6
 const FIRST_PAUSE_MS = 1_000
 const PAUSE_MAX_MS = 30_000
@@ -53,7 +53,7 @@ const FLUSH_MS = 3_000
 /** OTLP/HTTP, "Retryable Response Codes". */
 const RETRYABLE = new Set([429, 502, 503, 504])
 
-/** Only `name` is logged, never text from the collector. */
+/** Only `name` is logged, never text of the collector. */
 class ExportFailure {
   readonly name: string
   readonly retryable: boolean
