@@ -3,7 +3,7 @@ import { defineModule } from '../../module-interface/module.ts'
 export const screening = defineModule({
   name: 'screening',
   summary: 'compare people, businesses and wallets with sanctions lists',
-  // Names and countries from documents' machine-readable zones are screened too.
+  // Names and countries from machine-readable zones are screened too.
   needs: ['documents'],
   processes: {
     'src/modules/screening/worker/screening-image.process.ts': () => import('./worker/screening-image.process.ts'),

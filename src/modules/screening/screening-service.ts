@@ -1,4 +1,4 @@
-// The leader's screening task: refreshes the lists, and compares sessions again when lists change.
+// The leader's task: refreshes the lists, and compares sessions again when lists change.
 
 import type { Lead, LeaderTask } from '../../cluster/leader.ts'
 import { addressKey } from '../../domain/address-key.ts'
@@ -29,15 +29,15 @@ interface ScreeningServiceDependencies {
   readonly log: Logger
   readonly processes?: ScreeningProcesses
   readonly everyMs?: number
-  /** Interval for wallets. Organizations can change their lists and settings at any time. */
+  /** For wallets: organizations can change their lists and settings at any time. */
   readonly othersEveryMs?: number
 }
 
 export interface ScreeningService {
   readonly leaderTask: LeaderTask
-  /** For the check runner, in the leader. */
+  /** For the check runner. */
   readonly parts: readonly CheckPart[]
-  /** Lists in use; empty outside the leader. */
+  /** Empty outside the leader. */
   lists(): FactMetrics['lists']
 }
 

@@ -22,7 +22,7 @@ import type { Screener } from '../processes/screening-processes.ts'
 
 interface NameCheckDependencies {
   readonly listsInUse: () => Promise<ListsInUse | null>
-  /** Returns the process that has indexed these versions. */
+  /** The process that has indexed these versions. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
@@ -34,7 +34,7 @@ export interface NamedSubject {
   readonly subject: ScreenedSubject
 }
 
-/** Version of the matching algorithm. Changing it compares all sessions again. */
+/** Changing it compares all sessions again. */
 const MATCHER = 'names 7'
 
 type NameSettings = Pick<ScreeningSettings, 'threshold'>
@@ -80,17 +80,17 @@ export const subjectsOf = (
   return [...business, ...owners.map(({ name }, at) => ({ who: `owner ${at + 1}`, subject: { name } }))]
 }
 
-/** Compared data of a subject. A decision about a hit remains valid while it is unchanged. */
+/** A decision about a hit remains valid while this data is unchanged. */
 const basisOf = ({ isFromDocument: _, ...data }: ScreenedSubject): object => data
 
 const NO_NAME = 'no name to compare: none was entered, or it was erased'
 const UNREADABLE = 'could not read the entered fields'
 
 type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }
-/** `problem`: reason that a name could not be compared; null if all were compared. */
+/** `problem`: why a name could not be compared; null if all were. */
 interface Found {
   readonly hits: readonly FoundHit[]
-  /** In the form of `FoundHit.comparedSubject`. */
+  /** As in `FoundHit.comparedSubject`. */
   readonly subjects: readonly string[]
   readonly problem: string | null
 }
@@ -139,7 +139,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     }
   }
 
-  /** Sends the subjects of all sessions to the process in one call. */
+  /** Sends the subjects of all sessions in one call. */
   const find = async (
     sessions: readonly Session[],
     inUse: ListsInUse,

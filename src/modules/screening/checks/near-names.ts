@@ -1,4 +1,4 @@
-// Shows the effect of another threshold on an organization's newest sessions, in a process that exits afterwards.
+// Effect of another threshold on an organization's newest sessions, computed in a process that exits afterwards.
 import { fixedError } from '../../../domain/errors.ts'
 import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session } from '../../../domain/session.ts'
@@ -9,10 +9,7 @@ import { packLists, versionsOf } from '../processes/held-screener.ts'
 import { type Screener, type ScreeningProcesses, screeningProcesses } from '../processes/screening-processes.ts'
 import { type NamedSubject, subjectsOf } from './name-checks.ts'
 
-/**
- * Listed names similar to the names in an organization's newest sessions, with a score of `lowest` or higher. Null if
- * no list has been read.
- */
+/** Listed names with a score of `lowest` or higher; null if no list has been read. */
 export const NEAR_NAMES =
   serviceKey<(organizationId: string, lowest: number) => Promise<NearNames | null>>('comparison of names')
 
@@ -22,7 +19,7 @@ interface NearNamesDependencies {
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
 }
 
-/** Per status. Decrypting the fields of sessions takes most of the time. */
+/** Per status. Decrypting the fields takes most of the time. */
 const SESSIONS_MAX = 500
 const BATCH = 50
 
@@ -53,7 +50,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return lists.length === 0 ? null : processes.startScreener(lists)
   }
 
-  /** Decrypts sequentially, so that the thread can handle requests in between. */
+  /** Sequential, so that the thread can handle requests in between. */
   const read = async (sessions: readonly Session[]) => {
     const { screenedFieldsOf, screenedZonesOf } = await evidence()
     const fieldsOf = await screenedFieldsOf(sessions)
@@ -86,7 +83,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     })
   }
 
-  /** Keeps entered values in memory for one batch only. */
+  /** Entered values stay in memory for one batch only. */
   const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number) => {
     const near: NearName[] = []
     let unread = 0

@@ -1,5 +1,5 @@
-// Refuses an automatic completion whose comparison used earlier lists or settings, or omitted a listed linked wallet.
-// Reads the lists in the decision's transaction.
+// Refuses an automatic completion based on earlier lists or settings, or with a listed linked wallet. Reads the lists
+// in the decision's transaction.
 import { addressKey } from '../../../domain/address-key.ts'
 import { NAME_CHECK } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
@@ -18,13 +18,12 @@ type ComparedTables = Pick<
   'lists' | 'screeningChecks' | 'screeningLists' | 'screeningSettings' | 'sessionChecks' | 'sessions'
 >
 
-/** Versions of the present lists and settings, by check. */
+/** Versions of the current lists and settings, by check. */
 type PresentVersions = ReadonlyMap<string, string>
 
 /**
- * The names and addresses of linked sessions are compared with these sessions, whose hits a person decides. A listed
- * address without such a hit belongs to another organization's session, or to a session that is not compared when lists
- * change.
+ * A person decides the hits of linked names and addresses, which are compared with the sessions. A listed address
+ * without such a hit is from another organization's session, or from one that isn't compared when lists change.
  * @throws LinkedSessionsError, LinkedChecksPendingError
  */
 const requireLinkedCompared = async (
@@ -58,16 +57,12 @@ const requireLinkedCompared = async (
   }
 }
 
-/**
- * Checks an automatic completion in its transaction.
- * @param screeners names of the configured screeners
- * @returns a function that throws ChecksPendingError, LinkedChecksPendingError or LinkedSessionsError
- */
+/** The returned function throws ChecksPendingError, LinkedChecksPendingError or LinkedSessionsError. */
 export const createRequireCurrent =
   (screeners: readonly string[]) =>
   async (tables: ComparedTables, session: Session): Promise<void> => {
     const { organizationId, id } = session
-    // Locks the deployment before the lists are read, because a list may change while this transaction waits.
+    // Locks before the lists are read, because a list may change while this transaction waits.
     const linked = await tables.sessions.findLinked(session)
     const made = await tables.sessionChecks.list(organizationId, id)
     const settings = await tables.screeningSettings.read(organizationId)

@@ -1,5 +1,5 @@
-// Queries an organization's external screeners about a session's wallets. If a screener times out, the outcome is
-// `not-done`, and the query is repeated.
+// Queries external screeners about a session's wallets. After a timeout, the outcome is `not-done` and the query is
+// repeated.
 import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
 import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
 import { comparisonKey, type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
@@ -13,15 +13,15 @@ interface ScreenerAnswer {
 
 interface ScreenerCheckDependencies extends WalletScreeningDependencies {
   readonly screeners: readonly string[]
-  /** @returns null if the screener did not respond; never rejects */
+  /** Null without an answer; never rejects. */
   readonly ask: (screener: string, wallet: SessionWalletOverTime) => Promise<ScreenerAnswer | null>
-  /** Returns a key that changes when the sanctions lists change. */
+  /** Changes when the sanctions lists change. */
   readonly listsKey: () => Promise<string>
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
 const PART = `${WALLET_CHECKS}.screeners`
-/** For all wallets of one session, because other sessions wait. The next attempt uses responses that arrive later. */
+/** For all wallets of a session, because others wait. Later answers are used by the next attempt. */
 const TIME_LIMIT_MS = 3_000
 /** Concurrent queries for all sessions. Attestation requests query the same screeners. */
 const QUESTIONS_MAX = 8
@@ -29,7 +29,7 @@ const SURE = 100
 const SILENT = 'it did not respond, or returned neither a flag nor a valid score'
 const NOT_CONFIGURED = 'the screener is not configured'
 
-/** Null if the answer contains neither a flag nor a usable score. */
+/** Null without a flag or a usable score. */
 const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {
   if (flagged === true) return true
   if (score !== null && fromScore !== null) return score >= fromScore
@@ -41,7 +41,7 @@ const describe = ({ flagged, score, categories }: ScreenerAnswer): string =>
     ', ',
   )
 
-/** Includes the chain, because an answer for one chain does not withdraw a flag on another. */
+/** With the chain, because an answer for one chain doesn't withdraw a flag on another. */
 const subjectOf = ({ addressText, chain }: SessionWalletOverTime): string => JSON.stringify([addressText, chain])
 
 export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): RepeatedPart => {
@@ -69,7 +69,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     subject: 'wallet',
     score: SURE,
     why: [{ part: 'screener', points: SURE, detail: describe(answer) }, ...reasonsOf(wallet, ` on ${wallet.chain}`)],
-    // Excludes the chain: the same answer for an address on another chain is the same hit.
+    // Without the chain: the same answer for the address on another chain is the same hit.
     compared: JSON.stringify([wallet.addressText, answer.flagged, answer.score, answer.categories]),
     comparedSubject: subjectOf(wallet),
   })
@@ -97,7 +97,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     const subjects = wallets.map(subjectOf)
     const found = { name, subjects, hits: [...hits], settings: comparisonKey([fromScore]), lowestScore: fromScore ?? 0 }
     if (answered === wallets.length) return { ...found, version, detail, outcome: 'passed' }
-    // An empty version makes the next pass repeat the query.
+    // With an empty version, the next pass repeats the query.
     return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }
   }
 

@@ -1,5 +1,4 @@
-// Looks up a session's wallets in address lists. Defaults to the shared sanctions lists and the organization's deny
-// list.
+// Looks up wallets in address lists, by default the shared sanctions lists and the organization's deny list.
 import type { WalletAddress } from '../../../domain/address.ts'
 import { screeningListName } from '../../../domain/list.ts'
 import {
@@ -17,7 +16,7 @@ import { enabledName } from '../processes/held-screener.ts'
 
 export interface WalletScreeningDependencies {
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
-  /** Wallets that the sessions have or had, by session id; omits sessions without wallets. */
+  /** Wallets that sessions have or had; omits sessions without wallets. */
   readonly walletsOf: (
     organizationId: string,
     sessionIds: readonly string[],
@@ -26,24 +25,21 @@ export interface WalletScreeningDependencies {
 
 interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly lists: () => readonly ListMembership[]
-  /** Returns an entry's memo; null if the list does not contain the address. */
+  /** Memo of an entry; null if the list lacks the address. */
   readonly memoOf: (listId: string, address: WalletAddress) => Promise<string | null>
 }
 
-/** Version of the lookup. Changing it looks up all wallets again. */
+/** Changing it looks up all wallets again. */
 const LOOKUP = 'wallets 3'
 export const WALLET_CHECK = `${WALLET_CHECKS}.lists`
-/** Name of the deny list, which is created with its first entry. */
+/** Created with its first entry. */
 const DENY = 'deny'
-/** An address matches exactly or not at all, so each hit has the highest score. */
+/** An address matches exactly or not at all. */
 const SURE = 100
 
 class ListBehindError extends NamedError {}
 
-/**
- * The wallets of each session, in the order of the sessions. An address connected on several chains occurs once per
- * chain.
- */
+/** In the order of the sessions. An address on several chains occurs once per chain. */
 export const walletsOfEach = async (
   walletsOf: WalletScreeningDependencies['walletsOf'],
   organizationId: string,
@@ -59,7 +55,7 @@ export const walletsOfEach = async (
 type ListVersion = Pick<ListMembership, 'id' | 'organizationId' | 'name' | 'isOfSanctioned' | 'version'>
 type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
 
-/** Lists by organization; the deployment's lists have the key null. */
+/** Null for the deployment's lists. */
 const byOwner = <List extends ListVersion>(lists: readonly List[]): ReadonlyMap<string | null, readonly List[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
 
@@ -84,7 +80,6 @@ const versionsFor = (used: readonly ListVersion[]) => used.map(({ id, version })
 const versionWith = (used: readonly ListVersion[], { addressLists: named }: WalletSettings): string =>
   used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([LOOKUP, versionsFor(used), named])
 
-/** The lists in which an organization's wallets are looked up. */
 export const listsInUse = <List extends ListVersion>(
   lists: readonly List[],
   organizationId: string,

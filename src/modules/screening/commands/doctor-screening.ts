@@ -1,4 +1,4 @@
-// `countersign doctor` for screening: outdated lists, and hits that await a decision.
+// `countersign doctor` for screening: outdated lists and undecided hits.
 
 import { durationText } from '../../../lib/time.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
@@ -22,7 +22,7 @@ const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Prom
     return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
   })
 
-/** Reports verified people with an undecided hit, because no queue shows them. */
+/** Verified people with an undecided hit are in no queue. */
 const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Finding[]> => {
   const findings: Finding[] = []
   for (const { id, slug } of await organizations.list()) {

@@ -1,4 +1,4 @@
-// Commands `screening check` and `screening-list import`.
+// `countersign screening check` and `screening-list import`.
 import { readFileSync } from 'node:fs'
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
 import { parseWhole } from '../../../command-line/option-values.ts'

@@ -1,11 +1,11 @@
-// Parses CSV (RFC 4180): fields may contain line breaks, and quotes are doubled. Trims only unquoted fields.
+// CSV (RFC 4180): fields may contain line breaks, and quotes are doubled. Only unquoted fields are trimmed.
 import { DetailedError } from '../../../lib/named-error.ts'
 
-/** `detail` is for the operator and contains no data from the file. */
+/** `detail` is for the operator and contains nothing from the file. */
 export class ScreeningListInvalidError extends DetailedError {}
 
 const FIELD_MAX = 65_536
-/** OFAC's files end with this DOS end-of-file character. */
+/** DOS end-of-file character at the end of OFAC's files. */
 const END_OF_FILE = '\u001a'
 
 export function* csvRows(text: string): Generator<readonly string[]> {

@@ -1,10 +1,10 @@
-// Stored form of a version's entries: compressed JSON, one entry per line.
+// Stored form of entries: compressed JSON, one entry per line.
 import { MEMO_LENGTH_MAX } from '../../../domain/list.ts'
 import type { ListedEntry } from '../matching/entry.ts'
 
 export interface PackedEntries {
   readonly bytes: Uint8Array
-  /** SHA-256 of the lines, lower-case hex. */
+  /** SHA-256 of the lines in lowercase hex. */
   readonly sha256: string
   readonly entries: number
   readonly names: number
@@ -47,7 +47,7 @@ export function* unpackEntries(packed: Uint8Array): Generator<ListedEntry> {
   }
 }
 
-/** Returns the wallets of packed entries. Each memo names the entries that contain the wallet. */
+/** Memos name the entries that contain the wallet. */
 export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: string, memo: string])[] => {
   const memos = new Map<string, string[]>()
   for (const { id, names, wallets } of unpackEntries(packed)) {

@@ -1,11 +1,11 @@
-// The European Union's consolidated financial sanctions list, schema 1.1. All data is in attributes. Source:
+// The European Union's consolidated financial sanctions list, schema 1.1, with all data in attributes. Source:
 // https://webgate.ec.europa.eu/fsd/fsf, "XML (Based on XSD) - v1.1".
 import type { ListedEntry } from '../matching/entry.ts'
 import { countryCodeOf } from './list-countries.ts'
 import { parseListDates } from './list-dates.ts'
 import { elementsOf, joinName, readXmlEntries, type XmlElement } from './xml-elements.ts'
 
-/** Code for an unknown country. */
+/** Unknown country. */
 const UNKNOWN_COUNTRY = '00'
 
 const nameOf = ({ attribute }: XmlElement): string =>

@@ -1,8 +1,8 @@
-// Converts publishers' country names to ISO 3166-1 alpha-2.
+// Publishers' country names as ISO 3166-1 alpha-2.
 import { COUNTRY_CODES, isCountryCode } from '../../../identity/evidence/countries.ts'
 import { toAscii } from '../matching/names/fold.ts'
 
-/** Names that differ from those of `Intl.DisplayNames`. */
+/** Names that differ from `Intl.DisplayNames`. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   burma: 'MM',
   'congo democratic republic of the': 'CD',
@@ -81,7 +81,7 @@ const knownCodes = (): ReadonlyMap<string, string> => {
   return codes
 }
 
-/** @returns null for other text and for former countries */
+/** Null for other text and former countries. */
 export const countryCodeOf = (text: string): string | null => {
   const trimmed = text.trim()
   if (trimmed.length === 2 && isCountryCode(trimmed.toUpperCase())) return trimmed.toUpperCase()

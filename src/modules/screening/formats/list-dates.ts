@@ -1,4 +1,4 @@
-// Converts publishers' birth dates to ISO 8601 and keeps their precision. Approximate dates have the prefix `~`.
+// Publishers' birth dates as ISO 8601 in their precision, with the prefix `~` if approximate.
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
@@ -12,7 +12,7 @@ const isoOf = (year: number, month: number, day: number): string | null => {
 
 const ABOUT = /^(?:circa|approximately|approx\.?|about|c\.?)\s*/i
 
-/** @returns one date, both ends of a range, or an empty array for other text */
+/** A date, both ends of a range, or nothing for other text. */
 export const parseListDates = (text: string): readonly string[] => {
   const bare = text.trim().replace(ABOUT, '')
   const about = bare === text.trim() ? '' : '~'

@@ -1,6 +1,6 @@
 // The US Treasury's legacy CSV: entries in sdn.csv or cons_prim.csv, aliases in alt.csv, addresses in add.csv. Remarks
-// contain dates, countries and digital currency addresses; sdn_comments.csv continues remarks longer than 1,000
-// characters. The files have no header; `-0-` means empty. Source: OFAC, "SDN List data formats and data schemas".
+// have dates, countries and wallets; sdn_comments.csv continues long ones. `-0-` means empty. Source: OFAC, "SDN List
+// data formats and data schemas".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -10,7 +10,7 @@ const COLUMNS_PRIMARY = 12
 const COLUMNS_ALIAS = 5
 const COLUMNS_ADDRESS = 6
 const COLUMNS_COMMENT = 2
-/** The primary file truncates remarks at this length, even within a word. */
+/** Longer remarks are truncated, even within a word. */
 const REMARKS_CUT_AT = 1_000
 const ENTITY_NUMBER = /^\d{1,9}$/
 
@@ -33,7 +33,7 @@ const rowsOf = (text: string, columns: number, file: string): readonly (readonly
   return rows
 }
 
-/** Converts "LAST, First Middle" to "First Middle LAST". */
+/** "LAST, First Middle" to "First Middle LAST". */
 const spoken = (name: string, kind: EntryKind): string => {
   const comma = name.indexOf(',')
   return kind !== 'person' || comma === -1 ? name : `${name.slice(comma + 1).trim()} ${name.slice(0, comma)}`.trim()
@@ -43,7 +43,7 @@ interface Remarks {
   readonly birthDates: readonly string[]
   readonly countries: readonly string[]
   readonly wallets: readonly string[]
-  /** Aliases that appear only in the remarks. */
+  /** Aliases found only in the remarks. */
   readonly names: readonly string[]
 }
 
@@ -83,10 +83,7 @@ const groupOf = (rows: readonly (readonly string[])[], column: number): Readonly
   return groups
 }
 
-/**
- * Appends the rest without a separator. @throws ScreeningListInvalidError if the rest is missing, since it may contain
- * wallets and aliases
- */
+/** @throws ScreeningListInvalidError if the rest, which may contain wallets and aliases, is missing */
 const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonly string[]> | null): string => {
   const [remarks = '', rest] = [row[11], rests?.get(row[0] ?? '')]
   if (rest !== undefined) return remarks + rest.join('')
@@ -97,7 +94,7 @@ const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonl
   )
 }
 
-/** @throws ScreeningListInvalidError for files in another format, or truncated remarks */
+/** @throws ScreeningListInvalidError for another format, or truncated remarks */
 export const readOfacCsv = (files: {
   readonly primary: string
   readonly aliases: string | null

@@ -1,5 +1,5 @@
-// The operator's own lists: CSV with a header, JSON (lines or an array) with the same fields, and FollowTheMoney
-// entities. Source: https://followthemoney.tech/explorer, docs/screening.md "Custom lists".
+// The operator's lists: CSV with a header, JSON (lines or an array), and FollowTheMoney entities. Source:
+// https://followthemoney.tech/explorer, docs/screening.md "Custom lists".
 import { ENTRY_KINDS, type EntryKind, type ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -72,7 +72,7 @@ const nestedKeys = (wallets: unknown): readonly string[] =>
     textsOf(fieldsIn(fieldsIn(wallet)['properties'])['publicKey']),
   )
 
-/** @returns null for entities that are not listed subjects, such as addresses and passports */
+/** Null for entities that aren't listed subjects, such as addresses and passports. */
 const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | null => {
   const kind = SCHEMAS[String(schema)]
   if (kind === undefined || typeof id !== 'string') return null

@@ -1,4 +1,4 @@
-// Known lists. URLs are the publishers' own; redirects are followed only to the hosts given here.
+// Known lists, from the publishers' own URLs. Redirects are followed only to the given hosts.
 
 export const SCREENING_FORMATS = ['ofac-csv', 'un-xml', 'eu-xml', 'uk-xml', 'csv', 'json'] as const
 export type ScreeningFormat = (typeof SCREENING_FORMATS)[number]
@@ -7,11 +7,11 @@ export interface Publisher {
   readonly list: string
   readonly title: string
   readonly format: ScreeningFormat
-  /** In the order that the format's reader expects. */
+  /** In the order that the reader expects. */
   readonly urls: readonly string[]
   readonly redirectsTo: readonly string[]
   readonly intervalSeconds: number
-  /** A list with fewer entries is considered incomplete. */
+  /** A list with fewer entries counts as incomplete. */
   readonly entriesMin: number
 }
 

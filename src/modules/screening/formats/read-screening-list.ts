@@ -13,10 +13,10 @@ import { readUnXml } from './un-xml.ts'
 
 /** A larger list would exhaust the memory of the search process. */
 const LIST_ENTRIES_MAX = 500_000
-/** Minimum and maximum size relative to the previous version. */
+/** Relative to the previous version. */
 const SHRINKS_TO = 0.8
 const GROWS_TO = 5
-/** Number of entries up to which growth is unlimited. */
+/** Up to this many entries, growth is unlimited. */
 const GROWS_FREELY_TO = 1_000
 /** Minimum share of entries with comparable names. */
 const COMPARABLE_SHARE_MIN = 0.9
@@ -29,7 +29,7 @@ const textOf = (bytes: Uint8Array): string => {
     return decoder.decode(bytes)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    // Older OFAC files use this encoding.
+    // Encoding of older OFAC files.
     return new TextDecoder('windows-1252').decode(bytes)
   }
 }
@@ -84,7 +84,7 @@ const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: List
   const ids = new Set(entries.map(({ id }) => id))
   if (ids.size !== count || ids.has(''))
     throw new ScreeningListInvalidError('an entry has no id, or two entries have the same id')
-  // A wallet can be an entry without a name.
+  // An entry for a wallet may have no name.
   const names = entries.flatMap(({ names: [name = ''], wallets }) => (name === '' && wallets.length > 0 ? [] : [name]))
   const comparable = names.filter((name) => {
     const reading = readName(name, 'organization')
@@ -96,7 +96,7 @@ const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: List
     throw new ScreeningListInvalidError('most names are identical')
 }
 
-/** @throws ScreeningListInvalidError with a one-line detail for the operator */
+/** @throws ScreeningListInvalidError with one line for the operator */
 export const readScreeningList = (
   format: ScreeningFormat,
   files: readonly Uint8Array[],

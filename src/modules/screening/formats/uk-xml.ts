@@ -1,4 +1,4 @@
-// The UK Sanctions List. Name1 to Name6 form a name; Name6 is the family name or the complete name. Source:
+// The UK Sanctions List. Name6 is the family name or the complete name. Source:
 // https://www.gov.uk/government/publications/the-uk-sanctions-list, "Format guide".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { countryCodeOf } from './list-countries.ts'

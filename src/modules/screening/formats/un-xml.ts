@@ -1,5 +1,5 @@
-// The Security Council's consolidated list. Source: https://scsanctions.un.org/resources/xml/en/consolidated.xml and
-// its schema, sc-sanctions.xsd.
+// The Security Council's consolidated list. Source: https://scsanctions.un.org/resources/xml/en/consolidated.xml,
+// sc-sanctions.xsd.
 import type { ListedEntry } from '../matching/entry.ts'
 import { countryCodeOf } from './list-countries.ts'
 import { parseListDates } from './list-dates.ts'

@@ -1,4 +1,4 @@
-// Reads lists in XML, one entry at a time, without keeping the other elements.
+// Reads XML lists one entry at a time, without keeping other elements.
 import { createXmlScanner } from '../../../lib/xml-scanner.ts'
 import type { ListedEntry } from '../matching/entry.ts'
 import { ScreeningListInvalidError } from './csv-rows.ts'
@@ -18,22 +18,21 @@ interface OpenElement {
   text: string
 }
 
-/** Returns descendants with this name, at any depth. */
+/** Descendants at any depth. */
 export const elementsOf = (element: XmlElement, name: string): readonly XmlElement[] =>
   element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...elementsOf(child, name)])
 
-/** Joins the non-empty parts of a name. */
 export const joinName = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
 
-/** Returns the text of the first child with this name; empty if there is none. */
+/** Text of the first child with this name; empty if there is none. */
 export const childText = (element: XmlElement, name: string): string =>
   element.children.find((child) => child.name === name)?.text.trim() ?? ''
 
 interface XmlList {
-  /** Name within an error message. */
+  /** Name of the list in errors. */
   readonly title: string
   readonly root: string
-  /** Names of the elements that contain one entry each. */
+  /** Elements that contain one entry each. */
   readonly entries: readonly string[]
 }
 

@@ -1,5 +1,4 @@
-// Copies the digital currency addresses of a sanctions list to a shared address list. The store records which version
-// was copied.
+// Copies the wallets of a sanctions list to a shared address list. The store records the copied version.
 import { parseAnyAddress } from '../../../domain/address-key.ts'
 import { createEntrySink } from '../../../facts/lists/entry-sink.ts'
 import { replaceList } from '../../../facts/lists/write-list.ts'
@@ -33,7 +32,7 @@ const shareVersion = async (
   const wallets = await processes.readWallets(packed)
   for (const [wallet, memo] of wallets) {
     const address = parseAnyAddress(wallet)
-    // Null for addresses on unsupported chains, such as Bitcoin.
+    // Null for unsupported chains, such as Bitcoin.
     if (address !== null) sink.add(address, memo)
   }
   const skipped = wallets.length - sink.added
@@ -45,7 +44,7 @@ const shareVersion = async (
   await replaceList({ lists, bases: listBases }, list.id, sink.chunks(stamp), confirmation)
 }
 
-/** Shares the wallets of each unshared version. A failure is retried after a minute. */
+/** Copies each version that isn't copied yet. A failure is retried after a minute. */
 export const createWalletSharing = (
   dependencies: WalletSharingDependencies,
 ): ((goesOn: () => boolean) => Promise<void>) => {

@@ -1,4 +1,4 @@
-// Refreshes due lists: fetches changed files, parses and checks them in a separate process, and stores a version.
+// Refreshes due lists: fetches changed files, parses them in a separate process, and stores a version.
 
 import type { Lead } from '../../../cluster/leader.ts'
 import { fetchFiles } from '../../../facts/lists/fetch-files.ts'
@@ -16,13 +16,13 @@ interface ScreeningRefreshDependencies {
   readonly fetch?: typeof fetchFiles
 }
 
-/** The largest known list is 25 MB. */
+/** The largest known list has 25 MB. */
 const FILE_BYTES_MAX = 268_435_456
 const FETCH_TIME_LIMIT_MS = 300_000
-/** Longer than any refresh can take. */
+/** Longer than any refresh. */
 const LEASE_SECONDS = 900
 const RETRY_SECONDS = 600
-/** Formats in which a truncated file may look complete. */
+/** A truncated file in these formats may look complete. */
 const FORMATS_WITHOUT_END: ReadonlySet<string> = new Set(['ofac-csv', 'csv'])
 
 const describeFailure = (error: unknown): string => {
@@ -42,7 +42,7 @@ const readOne = async (
     urls: list.urls,
     redirectsTo: publisher?.redirectsTo ?? [],
     reach: list.reach,
-    // For a list without content, "not modified" would leave the list empty.
+    // Otherwise, "not modified" would leave the list empty.
     validators: list.version === null ? {} : list.validators,
     maxBytes: FILE_BYTES_MAX,
     timeoutMs: FETCH_TIME_LIMIT_MS,
@@ -71,7 +71,7 @@ const readOne = async (
   return (await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })) ?? 'outdated'
 }
 
-/** Refreshes due lists one after another. Rejects only if the store fails. */
+/** One after another. Rejects only if the store fails. */
 export const refreshScreeningLists = async (
   dependencies: ScreeningRefreshDependencies,
   lead: Pick<Lead, 'leads'>,

@@ -1,5 +1,4 @@
-// Adjusts a name's score by date of birth and country. Lists often contain errors, so a difference never rules out a
-// person.
+// Adjusts a score by date of birth and country. Lists contain errors, so a difference never rules out a person.
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import type { NameKind } from './names/read-scripts.ts'
 import type { ScorePart } from './screen-subject.ts'
@@ -67,7 +66,7 @@ const scoreCountry = (given: string | undefined, listed: readonly string[]): Sco
     : { part: 'country', points: -3, detail: `listed countries: ${listed.join(', ')}` }
 }
 
-/** @returns points for the date of birth (people only) and the country; never negative for entered values */
+/** Points for date of birth (people only) and country; never negative for entered values. */
 export const narrowParts = (
   { birthDate, country, isFromDocument }: ScreenedSubject,
   kind: NameKind,

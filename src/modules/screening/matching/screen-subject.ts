@@ -1,5 +1,4 @@
-// Compares a person or company with the lists. Hits contain no input, so they can be stored outside the session's
-// evidence.
+// Compares a person or company with the lists. Hits contain no input, so they can be stored outside the evidence.
 import { createHash } from 'node:crypto'
 import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from '../../../lib/flat-arrays.ts'
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
@@ -13,7 +12,7 @@ import { narrowParts } from './narrow.ts'
 
 export interface ScorePart {
   readonly part: 'name' | 'birth_date' | 'country'
-  /** 0 to 100 for the name; added or subtracted points for the other parts. */
+  /** 0 to 100 for the name; other parts add or subtract. */
   readonly points: number
   readonly detail: string
 }
@@ -24,20 +23,20 @@ interface ScreeningHit {
   readonly name: string
   readonly score: number
   readonly why: readonly ScorePart[]
-  /** Hash of all compared data of the entry. */
+  /** Hash of the entry's compared data. */
   readonly content: string
 }
 
 export interface ScreeningAnswer {
-  /** Highest score first, one hit per entry. */
+  /** Highest score first, one per entry. */
   readonly hits: readonly ScreeningHit[]
-  /** Reason that the comparison is incomplete; null if complete. */
+  /** Why the comparison is incomplete; null if it is complete. */
   readonly problem: NameProblem | null
 }
 
 export interface Screening {
   readonly names: number
-  /** @param threshold Minimum score of a hit, 0 to 100. An identical name is always a hit. */
+  /** @param threshold 0 to 100. An identical name is always a hit. */
   screen(subject: ScreenedSubject, threshold: number): ScreeningAnswer
 }
 
@@ -46,18 +45,15 @@ interface ScreenedList {
   readonly entries: Iterable<ListedEntry>
 }
 
-/**
- * Maximum points of date of birth (8) and country (2), plus half a point for rounding: names this far below the
- * threshold are compared too.
- */
+/** Date of birth (8), country (2) and rounding: names this far below the threshold are compared too. */
 const LIFT_MAX = 10.5
-/** Divided words match a name by chance unless they match it almost completely. */
+/** Divided words match by chance unless they match almost completely. */
 const DIVIDED_SIMILARITY_MIN = 0.9
-/** Points of a one-word name that is part of the other name, if date or country match. */
+/** For a one-word name in the other name, if date or country match. */
 const ONLY_WORD_POINTS = 73
 /** Minimum points of date and country: a rare word requires the country, a common word the year. */
 const ONLY_WORD_NARROWING_MIN = { rare: 2, common: 4 } as const
-/** Further hits are dropped and reported as a problem, because the correct one may be among them. */
+/** More hits are reported as a problem, because the correct one may be dropped. */
 const HITS_MAX = 50
 
 /** Six times the work for the most expensive listed name. */
@@ -95,22 +91,22 @@ const unpackFacts = (packed: string): EntryFacts => {
 
 const CONTENT_LENGTH = 22
 
-/** Returns 128 bits, independent of the order of names, dates and countries. */
+/** 128 bits, independent of the order of names, dates and countries. */
 const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): string =>
   createHash('sha256')
     .update(JSON.stringify([kind, [...names].sort(), [...birthDates].sort(), [...countries].sort()]))
     .digest('base64url')
     .slice(0, CONTENT_LENGTH)
 
-/** Builds one memory block with the indexed names of all lists, for `openScreening`. */
+/** One block of memory for `openScreening`. */
 export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
   const builders = { person: createNameIndexBuilder(), organization: createNameIndexBuilder() }
-  /** Indexed by entry number. */
+  /** By entry number. */
   const ids: string[] = []
   const facts: string[] = []
   const contents: string[] = []
   const listOf: number[] = []
-  /** Indexed by name number, in index order. */
+  /** By name number, in index order. */
   const names: Record<NameKind, string[]> = { person: [], organization: [] }
   for (const [number, { entries }] of lists.entries()) {
     for (const entry of entries) {
@@ -167,7 +163,7 @@ export const openScreening = (image: Uint8Array): Screening => {
     organization: createNameFinder(indexes.organization),
   }
 
-  /** @returns null below the threshold. Dates and countries never rule out an identical name. */
+  /** Null below the threshold. Dates and countries never rule out an identical name. */
   const hitOf = (
     subject: ScreenedSubject,
     kind: NameKind,
@@ -195,7 +191,7 @@ export const openScreening = (image: Uint8Array): Screening => {
     }
   }
 
-  /** Searches for the name as written, and with its letters divided into listed words. */
+  /** The name as written, and divided into listed words. */
   const find = ({ words, others, within, spelled, divisible }: NameReading, kind: NameKind, minimum: number) => {
     if (words.length === 0) return { found: [], problem: null }
     const budget: WorkBudget = { left: WORK_MAX }

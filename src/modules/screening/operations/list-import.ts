@@ -1,5 +1,4 @@
-// Imports a sanctions list from local files. Command line only: the command reads the files and sends the packed
-// entries, so a request contains no path.
+// Imports a list from local files. For commands, which read the files: a request contains no path.
 import { requireFound } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes } from '../../../admin/route.ts'
 import { Type } from '../../../admin/schema.ts'

@@ -1,4 +1,4 @@
-// Sanctions lists, and the hits of a session with reviewers' decisions.
+// Sanctions lists, and hits with reviewers' decisions.
 
 import { requireFound, SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../../../admin/route.ts'
@@ -148,13 +148,13 @@ interface NamesDetail {
   readonly problem?: string
 }
 
-/** Reads only this session's data: a review polls this while checks run. */
+/** Reads only this session's data, because a review polls it while checks run. */
 const checkOf = async (
   tables: Pick<Tables, 'screeningChecks' | 'sessionChecks'>,
   organizationId: string,
   sessionId: string,
 ): Promise<Static<typeof CHECK>> => {
-  // Must precede the read of checks: a session leaves the queue only after its checks are stored.
+  // Before the checks are read: a session leaves the queue only after they are stored.
   const waiting = await tables.sessionChecks.isPending(organizationId, sessionId)
   const checks = await tables.sessionChecks.list(organizationId, sessionId)
   const check = checks.find(({ name }) => name === PART || name.startsWith(`${PART}.`))
@@ -205,8 +205,7 @@ export const SCREENING_ROUTES = [
     answer: SCREENING_LIST,
     secondPerson: {
       action: 'screening.list',
-      // A publisher's list only adds hits. Other content also changes the shared list of its wallets, which policies
-      // may read.
+      // A publisher's list only adds hits. Other content also changes the shared wallet list, which policies may read.
       needs: async ({ screeningLists }, { params: { list }, body }) =>
         (await screeningLists.find(list)) === null &&
         !(await screeningLists.hasRemains(list)) &&
@@ -308,7 +307,7 @@ export const SCREENING_ROUTES = [
         note({
           action: 'screening.hit',
           subject: session.id,
-          // Excludes the listed name: it is erased with the evidence, but the audit log remains.
+          // Without the listed name: it is erased with the evidence, but the audit log remains.
           detail: { hit: hit.id, list: hit.list, version: hit.versionId, state: [before, hit.state] },
         })
         return checkOf(tables, organization.id, session.id)

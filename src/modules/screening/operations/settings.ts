@@ -80,7 +80,7 @@ const hasAll = (names: readonly string[], wanted: readonly string[]): boolean =>
 const loosens = (before: ScreeningSettings, after: ScreeningSettings): boolean =>
   (after.threshold ?? DEFAULT_THRESHOLD) > (before.threshold ?? DEFAULT_THRESHOLD) ||
   HIT_ACTIONS.indexOf(after.onNewHit) < HIT_ACTIONS.indexOf(before.onNewHit) ||
-  // The default lists vary, so any change from or to them may remove a list.
+  // The default lists vary, so a change from or to them may remove a list.
   (before.addressLists === null
     ? after.addressLists !== null
     : after.addressLists === null || !hasAll(after.addressLists, before.addressLists)) ||

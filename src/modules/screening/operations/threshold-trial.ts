@@ -1,4 +1,4 @@
-// The effect of another threshold: hits of the newest sessions by score, with the decisions on existing hits.
+// Effect of another threshold: hits of the newest sessions by score, with decisions on existing hits.
 
 import { ConflictError } from '../../../admin/errors.ts'
 import { declareRoutes, REVIEWER } from '../../../admin/route.ts'

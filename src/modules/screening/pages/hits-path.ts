@@ -1,2 +1,2 @@
-/** Queue of verified sessions with an open hit. */
+/** Verified sessions with an open hit. */
 export const VERIFIED_HITS = '/reviews?status=completed&hits=open'

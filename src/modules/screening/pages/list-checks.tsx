@@ -1,4 +1,3 @@
-// Hits of a session: similar names on sanctions lists, and listed or flagged wallets.
 import { useEffect } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'

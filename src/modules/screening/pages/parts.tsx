@@ -33,7 +33,7 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   },
 }
 
-/** Followed by the name of the screener. */
+/** Followed by the screener's name. */
 const SCREENER = 'wallets.screeners.'
 const BY_SCREENER: Readonly<Record<string, string>> = {
   look: 'A wallet is flagged. Clear or confirm each hit above.',
@@ -49,7 +49,7 @@ const describeCheck: NonNullable<ReviewParts['describeCheck']> = ({ check, outco
   return words === undefined ? null : { label: words.label, text: words[outcome] ?? '' }
 }
 
-/** Sessions of verified people with an undecided hit are in no queue. */
+/** Verified people with an undecided hit are in no queue. */
 const VerifiedHits = () => {
   const { path } = useWorkplace()
   const hits = useContext(WaitingContext)?.hits

@@ -1,4 +1,4 @@
-// The effect of another threshold: hits per threshold, and the names between the current and the selected threshold.
+// Hits per threshold, and the names between the current and the selected threshold.
 
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'

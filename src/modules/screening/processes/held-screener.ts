@@ -1,5 +1,4 @@
-// Runs the process that indexes the names of all lists, in the leader only. Callers during a start wait for the same
-// process.
+// The process that indexes the names of all lists, in the leader only. Callers during a start wait for it.
 import { ComparisonChangedError } from '../../../identity/checks/checks.ts'
 import type { Clock } from '../../../lib/time.ts'
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
@@ -8,7 +7,7 @@ import type { Logger } from '../../../telemetry/log.ts'
 import type { PackedList } from '../worker/screening-protocol.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
-/** List name → version id. */
+/** Version ids by list name. */
 export type ListVersions = Readonly<Record<string, string>>
 
 export interface ListsInUse {
@@ -17,18 +16,15 @@ export interface ListsInUse {
   readonly enabled: readonly string[]
 }
 
-/**
- * Returns a name that changes when the list is disabled and enabled again, so that earlier hits don't apply to the new
- * list.
- */
+/** Changes when the list is disabled and enabled again, so that earlier hits don't apply. */
 export const enabledName = (name: string, enablingId: string): string =>
   enablingId === '' ? name : `${name} ${enablingId}`
 
-/** Omits lists that have not been read. */
+/** Omits lists that haven't been read. */
 export const versionsOf = (lists: Awaited<ReturnType<ScreeningListTable['list']>>): ListVersions =>
   Object.fromEntries(lists.flatMap(({ name, version }) => (version === null ? [] : [[name, version.id]])))
 
-/** Omits versions that have been replaced in the meantime. */
+/** Omits replaced versions. */
 export const packLists = async (
   lists: Pick<ScreeningListTable, 'readVersion'>,
   versions: ListVersions,
@@ -41,7 +37,7 @@ export const packLists = async (
   return packed
 }
 
-/** The lists changed after the caller read their versions, or this process is no longer the leader. */
+/** The lists changed after their versions were read, or this process is no longer the leader. */
 class ListsChangedError extends ComparisonChangedError {}
 
 interface HeldScreenerDependencies {
@@ -57,7 +53,7 @@ interface Held {
 }
 
 const close = async (former: Held | null): Promise<void> => {
-  // A screener that failed to start has already exited.
+  // A screener that failed to start has exited.
   const screener = await former?.starting.catch(() => null)
   await screener?.close()
 }
@@ -78,7 +74,7 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
     const packed = await packLists(lists, versions)
     const screener = await processes.startScreener(packed)
     log.info('loaded the sanctions lists', { lists: packed.length })
-    // The former screener handles requests until this point.
+    // The former screener handles requests until here.
     await close(former)
     return screener
   }

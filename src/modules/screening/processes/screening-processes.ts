@@ -1,5 +1,4 @@
-// Screening processes, each with a time limit and without secrets. Three exit with their result: they parse a list's
-// files, extract its wallets, and index all names. One compares names.
+// Screening processes, with a time limit and without secrets: list files, wallets, the index, and comparisons.
 
 import { startBackgroundChild } from '../../../cluster/background-child.ts'
 import { SubjectsFailedError } from '../../../identity/checks/checks.ts'
@@ -21,7 +20,7 @@ import {
 
 class ScreeningProcessError extends NamedError {}
 
-/** The process exited or was killed while comparing these subjects. */
+/** The process ended while comparing these subjects. */
 class ScreeningEndedError extends SubjectsFailedError {}
 
 export interface Screener {
@@ -34,9 +33,9 @@ export interface Screener {
 export interface ScreeningProcesses {
   /** @throws ScreeningProcessError */
   readFiles(files: FilesToRead): Promise<ListFilesReading>
-  /** Returns the wallet addresses of packed entries, with memos. @throws ScreeningProcessError */
+  /** Wallets of packed entries, with memos. @throws ScreeningProcessError */
   readWallets(packed: Uint8Array): Promise<ReturnType<typeof listedWallets>>
-  /** Resolves when the screener is ready. @throws ScreeningProcessError */
+  /** Resolves when ready. @throws ScreeningProcessError */
   startScreener(lists: readonly PackedList[]): Promise<Screener>
 }
 
@@ -102,7 +101,7 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
     return answers
   }
   let free: Promise<void> = Promise.resolve()
-  /** Starts a request's time limit with its turn, so that earlier requests don't use it up. */
+  /** Each request's time limit starts with its turn. */
   const askInTurn: typeof ask = async (...question) => {
     const turn = Promise.withResolvers<void>()
     const before = free

@@ -1,4 +1,4 @@
-// Process that reads lists from stdin and writes the index of their names to stdout.
+// Reads lists from stdin and writes the index of their names to stdout.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { unpackEntries } from '../formats/entry-lines.ts'

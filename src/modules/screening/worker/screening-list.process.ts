@@ -1,5 +1,4 @@
-// Process that parses a list's large and untrusted files. Input: one line of JSON, then the files. Output: one line of
-// JSON, then the packed entries.
+// Parses a list's large and untrusted files. Input and output: one line of JSON, then the files or packed entries.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { ScreeningListInvalidError } from '../formats/csv-rows.ts'

@@ -1,5 +1,4 @@
-// Messages of the screening processes. Large data uses stdin and stdout: one line of JSON that describes the bytes,
-// then the bytes.
+// Messages of the screening processes. On stdin and stdout, a line of JSON describes the bytes that follow.
 
 import { headOf, withHead } from '../../../lib/headed-bytes.ts'
 import type { PackedEntries } from '../formats/entry-lines.ts'
@@ -8,7 +7,7 @@ import type { ListExpectations } from '../formats/read-screening-list.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 
-/** Sent one at a time: the next request follows the response. */
+/** The next request follows the response. */
 export interface ScreeningQuestion {
   readonly subjects: readonly ScreenedSubject[]
   /** Minimum score of a hit, 0 to 100. */
@@ -67,7 +66,7 @@ export const decodeFiles = (input: Uint8Array): FilesToRead => {
 export interface ListFilesReading {
   /** Null if the files were refused. */
   readonly packed: PackedEntries | null
-  /** Reason for the refusal, in one line for the operator; null if the files were read. */
+  /** Reason in one line for the operator; null if the files were read. */
   readonly refusal: string | null
 }
 

@@ -1,4 +1,4 @@
-// Process that extracts the wallet addresses, with memos, of packed entries.
+// Extracts wallets, with memos, from packed entries.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { listedWallets } from '../formats/entry-lines.ts'

@@ -1,4 +1,4 @@
-// Process that compares names: reads the index from stdin, then handles requests until the service kills it.
+// Compares names: reads the index from stdin, then handles requests until the service kills it.
 
 import { ASKED_PRIORITY, stayInBackground } from '../../../../workers/background-process.ts'
 import { openScreening } from '../matching/screen-subject.ts'
@@ -12,7 +12,7 @@ process.on('disconnect', () => process.exit(0))
 
 const screening = openScreening(await Bun.stdin.bytes())
 
-/** Subjects between two garbage collections. Without them, the heap grows to several times its used size. */
+/** Subjects between garbage collections, without which the heap grows to several times its used size. */
 const COLLECTED_AFTER = 50
 let since = 0
 

@@ -1,23 +1,20 @@
-// Reads words in scripts without short vowels, such as Hebrew. Letters have several Latin spellings.
+// Words in scripts without short vowels, such as Hebrew, whose letters have several Latin spellings.
 
 import { type Skeleton, skeletonFrom } from './consonants.ts'
 import { WORD_MAX } from './fold.ts'
 import { alternatives, combine } from './spellings.ts'
 
-/** Per word. Real names have at most 36. */
+/** Per word; real names have at most 36. */
 const READINGS_MAX = 64
 
 interface Abjad {
   isRead(letter: string): boolean
-  /** @returns readings, most likely first; empty for a word without consonants */
+  /** Most likely first; empty for a word without consonants. */
   skeletonsOf(letters: string): readonly Skeleton[]
   hasMoreReadings(letters: string): boolean
 }
 
-/**
- * @param table Per letter: the letter, a space, and its Latin consonants; `-` for none
- * @param gaps Signs in the table that are vowels
- */
+/** @param table per letter: the letter, a space, its Latin consonants or `-` @param gaps vowel signs in the table */
 export const createAbjad = (table: string, gaps: string): Abjad => {
   const sounds: ReadonlyMap<string, readonly string[]> = new Map(
     table.split(/;\s*/).map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),
@@ -39,8 +36,8 @@ export const createAbjad = (table: string, gaps: string): Abjad => {
 }
 
 /**
- * Hebrew: W and Y for vowels, E for any vowel or none. Source: romanizations of the Academy of the Hebrew Language (2006)
- * and BGN/PCGN, with common simplifications.
+ * Hebrew: W and Y for vowels, E for any vowel or none. Source: romanizations of the Academy of the Hebrew Language
+ * (2006) and BGN/PCGN, with common simplifications.
  */
 const ABJAD = createAbjad(
   'א E;ב b v;ג g j;ד d;ה h;ו v W;ז z;ח h C;ט t;י Y;כ h k C;ל l;מ m;נ n;ס s;ע E;פ p f;צ ts z tz C;ק k;ר r;ש s;ת t;H h C -;J Y j',

@@ -1,11 +1,11 @@
-// Reads words in Arabic script, including Persian, Pashto and Urdu: no short vowels, several Latin spellings per
-// letter, and two-word names that Latin may join (`نصر الله`, Nasrallah).
+// Words in Arabic script, including Persian, Pashto and Urdu: no short vowels, several Latin spellings per letter, and
+// two-word names that Latin may join (`نصر الله`, Nasrallah).
 import { createAbjad } from './abjad.ts'
 import type { Skeleton } from './consonants.ts'
 
 export interface ArabicWord {
   readonly text: string
-  /** Empty if the word's Latin form is known. */
+  /** Empty for a word with a known Latin spelling. */
   readonly skeletons: readonly Skeleton[]
 }
 
@@ -48,7 +48,7 @@ const ABJAD = createAbjad(
   'AWYE',
 )
 
-/** Words with a known Latin spelling, as in words.ts. */
+/** Latin spellings as in words.ts. */
 const KNOWN: ReadonlyMap<string, string> = new Map(
   `
   عبد abdul; بن bin; ابن ibn; بنت bint; ولد ould; ال al; ابو abu; ابي abi; ام umm; الله allah; علي ali; طه taha; عيسي isa
@@ -84,7 +84,7 @@ const JOINED_SECOND: ReadonlySet<string> = new Set([
 ])
 /** First words that may be joined to the second. */
 const PREFIXES: readonly string[] = [SERVANT, FATHER, 'محمد', 'علي', 'امير', 'غلام']
-/** Minimum letters of a word that may consist of two. */
+/** Letters of a word that may consist of two. */
 const PREFIXED_MIN = 6
 
 const normalized = (piece: string): string => [...piece].map((letter) => FORMS[letter] ?? letter).join('')
@@ -120,10 +120,7 @@ const partsOf = (pieces: readonly string[]): readonly Part[] => {
   })
 }
 
-/**
- * A final h marks a vowel or is silent, as does the Persian h before the suffix `ای`. After some consonants, Latin
- * writes a digraph.
- */
+/** A vowel or silent, as is the Persian h before `ای`. After some consonants, Latin writes a digraph. */
 const FINAL_H = /ه$/
 const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
 
@@ -131,7 +128,7 @@ const heard = (letters: string): string => letters.replace(FINAL_H, 'ە').replac
 const skeletonsOf = (letters: string): readonly Skeleton[] => ABJAD.skeletonsOf(heard(letters))
 export const hasMoreArabicReadings = (piece: string): boolean => ABJAD.hasMoreReadings(heard(normalized(piece)))
 
-/** @param labelOf Returns the Latin text to display */
+/** @param labelOf returns the Latin text to display */
 const wordOf = (letters: string, labelOf: (text: string) => string): ArabicWord => {
   const known = KNOWN.get(letters)
   if (known !== undefined) return { text: known, skeletons: [] }
@@ -175,7 +172,7 @@ const readParts = (
 
 type ArabicReader = (pieces: readonly string[]) => readonly (readonly ArabicWord[])[]
 
-/** Caches words, because the ways to cut a name share most of them. */
+/** Caches words, which the ways to cut a name have in common. */
 export const createArabicReader = (labelOf: (text: string) => string): ArabicReader => {
   const words = new Map<string, ArabicWord>()
   return (pieces) =>

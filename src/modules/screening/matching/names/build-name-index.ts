@@ -1,4 +1,4 @@
-// Builds the index that name-index.ts opens. Flat arrays store tens of thousands of names in a few megabytes.
+// Builds the index for name-index.ts in flat arrays: tens of thousands of names take a few megabytes.
 import { type FlatArrays, prefixed } from '../../../../lib/flat-arrays.ts'
 import { skeletonOf } from './consonants.ts'
 import { joinsOf } from './joined-words.ts'
@@ -15,7 +15,7 @@ interface WordDraft {
   readonly names: number[]
 }
 
-/** Returns the members of group n as `members[starts[n]]` to `members[starts[n + 1]]`, exclusive. */
+/** Members of group n are at `starts[n]` to `starts[n + 1]`, exclusive. */
 const grouped = (groupOf: Uint32Array, groups: number) => {
   const starts = new Uint32Array(groups + 1)
   for (const group of groupOf) starts[group + 1] = starts[group + 1]! + 1
@@ -26,7 +26,7 @@ const grouped = (groupOf: Uint32Array, groups: number) => {
   return { starts, members }
 }
 
-/** Returns the distinct forms of the selected drafts, each with its drafts. */
+/** Distinct forms of the selected drafts. */
 const buildWords = (
   drafts: readonly WordDraft[],
   isOne: (draft: WordDraft) => boolean,
@@ -41,7 +41,7 @@ const buildWords = (
 }
 
 interface NameIndexBuilder {
-  /** @param entry Number of the name's entry */
+  /** @param entry number of the name's entry */
   add(words: readonly NameWord[], entry: number): void
   build(): FlatArrays
 }

@@ -1,7 +1,6 @@
-// Latin spellings of Chinese syllables. Mandarin: Pinyin without tones, and Wade-Giles without diacritics, as used in
-// Taiwan. Cantonese, as in Hong Kong and Macau names: derived from Jyutping without tones. Sources: ISO 7098; H. Giles,
-// "A Chinese-English Dictionary" (1892); Linguistic Society of Hong Kong, Jyutping (1993); Hong Kong Government Cantonese
-// Romanisation.
+// Latin spellings of Chinese syllables. Mandarin: Pinyin, and Wade-Giles as in Taiwan. Cantonese, as in Hong Kong and
+// Macau: from Jyutping. All without tones. Sources: ISO 7098; H. Giles, "A Chinese-English Dictionary" (1892);
+// Linguistic Society of Hong Kong, Jyutping (1993); Hong Kong Government Cantonese Romanisation.
 import { alternatives, combine } from './spellings.ts'
 
 /** The first match applies. */
@@ -14,7 +13,7 @@ const WADE_GILES_INITIALS: readonly (readonly [RegExp, string])[] = [
   [/^g/, 'k'],
   [/^r/, 'j'],
 ]
-/** Applied in order, each to the previous result. */
+/** Each is applied to the previous result. */
 const WADE_GILES_FINALS: readonly (readonly [RegExp, string])[] = [
   [/^yi$/, 'i'],
   [/^you$/, 'yu'],
@@ -28,7 +27,7 @@ const WADE_GILES_FINALS: readonly (readonly [RegExp, string])[] = [
   [/^tsi$/, 'tzu'],
   [/^si$/, 'ssu'],
 ]
-/** The i in `ji`, `qi` and `xi` is a true vowel, unlike the i after `zh` or `z`. */
+/** A true vowel, unlike the i after `zh` or `z`. */
 const VOWEL_I = /^[jqx]i$/
 
 const toWadeGiles = (syllable: string): string => {
@@ -39,7 +38,7 @@ const toWadeGiles = (syllable: string): string => {
   return text
 }
 
-/** @param syllables Pinyin @returns every spelling in lower case, Pinyin first */
+/** Lowercase, Pinyin first. @param syllables Pinyin */
 export const spellMandarin = (syllables: readonly string[]): readonly string[] => [
   ...new Set([syllables.join(''), ...combine(syllables.map((syllable) => [syllable, toWadeGiles(syllable)]))]),
 ]
@@ -76,6 +75,6 @@ const spellSyllable = (syllable: string): readonly string[] => {
   return combine([INITIALS.get(initial) ?? [initial], FINALS.get(final) ?? [final]])
 }
 
-/** @param readings Jyutping readings of each character @returns every spelling, in lower case */
+/** Lowercase. @param readings Jyutping of each character */
 export const spellCantonese = (readings: readonly (readonly string[])[]): readonly string[] =>
   combine(readings.map((each) => each.flatMap(spellSyllable)))

@@ -1,9 +1,9 @@
-// Compares a name with an indexed name, word by word in any order. The similarity is 1 for an identical name.
+// Compares a name with an indexed name, word by word in any order. Identical names have the similarity 1.
 import { foldWord } from './fold.ts'
 import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 
-/** How strongly a word identifies a person or company, by role. */
+/** How strongly a word identifies a person or company. */
 const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
   name: 1,
   initial: 0.35,
@@ -12,30 +12,29 @@ const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
   form: 0.12,
   common: 0.45,
 }
-/** A word that occurs in thousands of names weighs half as much as a rare one. */
+/** A word of thousands of names weighs half as much as a rare one. */
 const COMMONNESS = 0.045
 const WEIGHT_MIN = 0.5
 const INITIAL_SIMILARITY = 0.92
-/** Similarity of two particles. */
 const PARTICLES_SIMILARITY = 0.7
-/** Words below this similarity are different. */
+/** Below this, words are different. */
 const SIMILARITY_MIN = 0.5
-/** Share of the similarity that remains if only one of several words matches. */
+/** Share that remains if only one of several words matches. */
 const ONE_WORD_SHARE = 0.88
-/** Limits for pairing unmatched words. */
+/** For pairing unmatched words. */
 const LEFT_OVER_LENGTH_MIN = 3
 const LEFT_OVER_DISTANCE_MAX = 2
-/** Minimum similarity of a name that contains all words of the listed name. */
+/** Minimum for a name that contains all words of the listed name. */
 const WHOLE_LISTED_SIMILARITY = 0.8
-/** Minimum similarity of words that are identical or sound alike; allows for floating-point error. */
+/** Words that are identical or sound alike, allowing for floating-point error. */
 const WHOLE_MIN = 0.97 - 1e-6
 const WHOLE_LENGTH_MIN = 9
 const ONLY_WORD_LENGTH_MIN = 3
-/** Maximum number of listed names that contain a rare word. */
+/** Listed names with a rare word. */
 const RARE_MAX = 20
 /** Weight of the less completely matched name. */
 const STRICTER_SHARE = 0.62
-/** For names in syllabic scripts, which omit nothing. */
+/** Names in syllabic scripts omit nothing. */
 const SYLLABIC_STRICTER_SHARE = 0.85
 
 export const weightOf = (role: WordRole, frequency: number): number =>
@@ -43,16 +42,16 @@ export const weightOf = (role: WordRole, frequency: number): number =>
     ? ROLE_WEIGHT[role] * Math.max(WEIGHT_MIN, 1 - COMMONNESS * Math.log2(Math.max(1, frequency)))
     : ROLE_WEIGHT[role]
 
-/** A query word, or two adjacent words joined, with the similar words in the index. */
+/** A query word, or two adjacent words joined. */
 export interface QueryPart {
   readonly word: NameWord
-  /** Bit mask of the query words it covers. */
+  /** Covered query words, as bits. */
   readonly mask: number
   readonly weight: number
-  /** Indexed word with the same spelling, or -1. */
+  /** Indexed word with the same spelling; -1 if none. */
   readonly same: number
   readonly matches: ReadonlyMap<number, WordMatch>
-  /** Name → matching join in that name. */
+  /** Matching joins by name. */
   readonly joins: ReadonlyMap<number, WordMatch>
 }
 
@@ -64,11 +63,10 @@ interface ComparedWord {
 }
 
 export interface NameComparison {
-  /** 0 to 1. */
   readonly similarity: number
   /** Whether the query contains all words of the listed name. */
   readonly hasWhole: boolean
-  /** Rarity of the shared word if one name is a single word contained in the other; otherwise null. */
+  /** If one name is a single word of the other, that word's rarity. */
   readonly sharedOnlyWord: 'rare' | 'common' | null
   readonly words: readonly ComparedWord[]
   readonly missing: readonly string[]
@@ -101,7 +99,7 @@ const alike = (byte: number): number => INITIALS_ALIKE.get(byte) ?? byte
 export const isInitialOf = (index: NameIndex, word: number, initial: NameWord): boolean =>
   alike(index.firstByte(word)) === alike(byteOf(initial.written))
 
-/** Similarity of a query word and a listed word; null for different words. */
+/** Null for different words. */
 const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole): WordMatch | null => {
   const match = part.matches.get(word)
   if (match !== undefined) return match.similarity >= SIMILARITY_MIN ? match : null
@@ -145,7 +143,7 @@ const pairingsOf = (index: NameIndex, parts: readonly QueryPart[], name: number)
   return pairings.sort((left, right) => right.gain - left.gain)
 }
 
-/** Pairs the words left unmatched by the clear pairs, and tolerates more typing errors. */
+/** Pairs unmatched words, tolerating more typing errors. */
 const leftOvers = (
   index: NameIndex,
   words: readonly NameWord[],
@@ -175,7 +173,7 @@ const leftOvers = (
   return pairings.sort((left, right) => right.gain - left.gain)
 }
 
-/** Returns the position of the join's first word in the name, or -1. */
+/** Position of the join's first word in the name; -1 if none. */
 const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): number => {
   const wanted = index.textOf(join)
   for (let at = 0; at + 1 < listed.length; at++) {
@@ -184,10 +182,7 @@ const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): numbe
   return -1
 }
 
-/**
- * Greedily pairs the words of both names to match the most weight.
- * @param words Words of the query, weighted by `weights`
- */
+/** Pairs words greedily to match the most weight. @param words of the query, weighted by `weights` */
 export const compareNames = (
   index: NameIndex,
   words: readonly NameWord[],
@@ -204,7 +199,7 @@ export const compareNames = (
   let listedTotal = 0
   let listedGain = 0
   let smallListed = 0
-  // A name in a syllabic script has no particles: `il` and `lo` are names.
+  // Names in syllabic scripts have no particles: `il` and `lo` are names.
   const isSyllabic = words.some(({ spellings }) => spellings.length > 0)
   const roleIn = (at: number): WordRole => {
     const role = roleAt(listed[at]!)
@@ -247,7 +242,7 @@ export const compareNames = (
   const likeness =
     telling > 1 || (words.length === 1 && listed.length === 1) || blended > 0.999 ? blended : blended * ONE_WORD_SHARE
   const lettersListed = (): number => listed.reduce((sum, packed) => sum + index.textOf(wordAt(packed)).length, 0)
-  // A title or a particle counts as a second name if both names contain it.
+  // A title or particle counts as a second name if both names contain it.
   const isCounted = (at: number): boolean => !isSmall(roleIn(at)) || (listedLeft & bit(at)) === 0
   const hasWhole =
     listed.filter((_, at) => isCounted(at)).length > 1 &&

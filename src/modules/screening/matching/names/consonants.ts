@@ -1,15 +1,12 @@
-// Consonant skeletons, for comparison with words in scripts without short vowels.
+// Consonant skeletons, for comparison with scripts without short vowels.
 
 export interface Skeleton {
   readonly consonants: string
-  /**
-   * Vowels before, between and after the consonants, so one more than consonants. Null if `consonants` is a word of
-   * vowels only.
-   */
+  /** Vowels before, between and after the consonants; null if `consonants` is a word of vowels only. */
   readonly gaps: readonly string[] | null
 }
 
-/** Applied in order, each to the previous result. */
+/** Each is applied to the previous result. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/(?<=[aeiou])h$/g, ''],
   [/dzh|dsch|dj/g, 'j'],
@@ -27,7 +24,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 ]
 const VOWELS = /[aeiouwy]/
 
-/** Merges repeated consonants and collects the vowels between them. */
+/** Merges repeated consonants, and collects the vowels between. */
 export const skeletonFrom = (letters: Iterable<string>, isVowel: (letter: string) => boolean): Skeleton => {
   let consonants = ''
   const gaps = ['']
@@ -42,7 +39,7 @@ export const skeletonFrom = (letters: Iterable<string>, isVowel: (letter: string
   return { consonants, gaps }
 }
 
-/** @param word Lower-case ASCII letters and digits */
+/** @param word lowercase ASCII letters and digits */
 export const skeletonOf = (word: string): Skeleton => {
   let text = word
   for (const [pattern, replacement] of RULES) text = text.replaceAll(pattern, replacement)
@@ -50,14 +47,14 @@ export const skeletonOf = (word: string): Skeleton => {
   return skeleton.consonants === '' ? { consonants: word, gaps: null } : skeleton
 }
 
-/** Sign for a sound that Latin omits, with any vowel. */
+/** A sound that Latin omits, with any vowel. */
 const DROPPED_SOUND = 'E'
-/** Latin spellings of a long Arabic vowel, by its sign in a gap. */
+/** Latin spellings of long Arabic vowels, by sign. */
 const LONG_VOWELS: Readonly<Record<string, RegExp>> = { A: /[aeo]/, W: /[ouw]/, Y: /[iye]/ }
 /** Latin spellings of a short vowel. */
 const SHORT_VOWEL = /^(?:[aeiou]?|ou|oo|ee|aa)$/
 
-/** Latin spellings of a short vowel after the last consonant. */
+/** After the last consonant. */
 const FINAL_VOWEL = /^[ae]?$/
 
 const fits = (written: string, vowels: string, isInner: boolean): boolean => {
@@ -65,14 +62,14 @@ const fits = (written: string, vowels: string, isInner: boolean): boolean => {
   return [...written].every((sign) => LONG_VOWELS[sign]?.test(vowels) ?? true)
 }
 
-/** The first vowel may be any vowel, long or short. */
+/** The first vowel may be any, long or short. */
 const fitsFirst = (written: string, vowels: string): boolean => {
   const signs = written.replaceAll(DROPPED_SOUND, '')
   if (signs === '') return written !== '' || vowels === ''
   return signs.length === 1 ? vowels !== '' : fits(signs, vowels, true)
 }
 
-/** @returns the number of gaps whose vowels contradict the Arabic word */
+/** Number of gaps whose vowels contradict the Arabic word. */
 const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   const last = arabic.consonants.length
   const isMisfit = (written: string, at: number): boolean => {
@@ -82,9 +79,9 @@ const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   return arabic.gaps?.filter(isMisfit).length ?? 0
 }
 
-/** Similarity by the number of letters: more matching letters are stronger evidence. */
+/** Similarity by number of letters, because more letters are stronger evidence. */
 const LIKENESS = [0.6, 0.7, 0.85, 0.92]
-/** Factor if one or several long vowels differ, by the number of consonants. */
+/** Factor if long vowels differ, by number of consonants. */
 const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
   [0.6, 0.5],
   [0.75, 0.5],
@@ -92,11 +89,7 @@ const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
 ]
 const limited = <Item>(items: readonly Item[], length: number): Item => items[Math.min(length, items.length) - 1]!
 
-/**
- * Similarity of two words with the same consonants.
- * @param latin Null if the other word has no vowels either
- * @returns 0 to 1
- */
+/** Similarity of words with the same consonants. @param latin null if the other word has no vowels either */
 export const likenessOf = (word: Skeleton, latin: Skeleton | null): number => {
   const { consonants, gaps } = word
   const letters = consonants.length + (gaps ?? []).join('').replaceAll(DROPPED_SOUND, '').length

@@ -1,14 +1,14 @@
-// Divides the letters of a name with joined or split words (`NicolasMaduroMoros`, `Ma du ro`) into listed words: once
-// all letters, and once for each listed name that the letters contain completely.
+// Divides joined or split words (`NicolasMaduroMoros`, `Ma du ro`) into listed words: as a whole, and for each listed
+// name that the letters contain completely.
 import { WORD_MAX } from './fold.ts'
 import { HASH_START, hashOf, hashWith, type WordTable } from './word-table.ts'
 
 const LISTED_MIN = 2
-/** Minimum average length; shorter words match by chance. */
+/** Average; shorter words match by chance. */
 const LENGTH_MIN = 3
-/** Shorter listed names occur in other names by chance. */
+/** Shorter listed names occur in others by chance. */
 const WHOLE_LETTERS_MIN = 9
-/** Longest names first. */
+/** Longest first. */
 const WHOLE_NAMES_MAX = 8
 const PLACES_MAX = 4
 
@@ -20,10 +20,10 @@ interface Place {
 interface DividedIndex {
   readonly words: WordTable
   readonly names: number
-  /** Visits words with the spelling or the sound of the table's row. */
+  /** Visits words that are spelled or sound like the table's row. */
   soundingLike(row: number, visit: (word: number) => void): void
   namesWith(word: number): Uint32Array
-  /** Distinctive words of a name. */
+  /** Distinctive words. */
   tellingWords(name: number): readonly number[]
 }
 
@@ -33,7 +33,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
   let hashes: Set<number> | null = null
   const hashesOf = (): Set<number> =>
     new Set(Array.from({ length: words.size }, (_, word) => hashOf(words.textOf(word))))
-  /** Indexed by name; zero between calls. */
+  /** By name; zero between calls. */
   let counts = new Uint8Array(0)
 
   const listedPlaces = (letters: string): readonly Place[] => {
@@ -49,10 +49,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return places
   }
 
-  /**
-   * Maximizes the sum of squared lengths of listed words; keeps other words.
-   * @param written Original words @returns null if listed words cover too little of the text
-   */
+  /** Maximizes the squared lengths of listed words; null if they cover too little. @param written original words */
   const divideAll = (
     letters: string,
     listed: readonly Place[],
@@ -125,7 +122,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return found
   }
 
-  /** @param texts Adjacent words @returns each other way to divide their letters */
+  /** Other ways to divide the letters of adjacent words. */
   return (texts: readonly string[]): readonly (readonly string[])[] => {
     const letters = texts.join('')
     const places = listedPlaces(letters)
@@ -137,7 +134,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     const sizeOf = (each: readonly Place[]): number => each.reduce((sum, { start, end }) => sum + end - start, 0)
     const isWritten = ({ start, end }: Place): boolean =>
       written.some((word) => word.start === start && word.end === end)
-    /** Returns the words of a listed name, the remains of divided words, and unchanged words. */
+    /** Words of a listed name, remains of divided words, and unchanged words. */
     const asWords = (chosen: readonly Place[]): readonly string[] => {
       const cuts = [...chosen].sort((one, other) => one.start - other.start)
       const found: string[] = []

@@ -1,4 +1,4 @@
-// Finds indexed names similar to a query: first collects names with shared words, then compares each.
+// Finds similar names: collects names with shared words, then compares each.
 import { compareNames, isInitialOf, type NameComparison, type QueryPart, weightOf } from './compare-names.ts'
 import { joinsOf } from './joined-words.ts'
 import { type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
@@ -10,14 +10,14 @@ export interface FoundName {
   readonly comparison: NameComparison
 }
 
-/** Number of names compared, those that share the most with the query. */
+/** Names that share the most with the query. */
 const COMPARED_MAX = 200
-/** Minimum shared weight of compared names, relative to the query. */
+/** Minimum shared weight, relative to the query. */
 const SHARED_MIN = 0.4
-/** Limits the total weight of the query, so that added words cannot hide a listed name. */
+/** Limits the query's weight, so that added words can't hide a listed name. */
 const TOTAL_MAX = 3
 
-/** Shared part of a listed name's weight above which the query may contain it completely. */
+/** Above this, the query may contain the listed name completely. */
 const WHOLE_SHARED_MIN = 0.95
 
 const isSearched = (role: WordRole): boolean => role === 'name' || role === 'common'
@@ -27,22 +27,19 @@ const NONE: ReadonlyMap<number, WordMatch> = new Map()
 const startsAlike = (index: NameIndex, name: number, part: QueryPart): boolean =>
   index.wordsOf(name).some((packed) => isInitialOf(index, wordAt(packed), part.word))
 
-/** Remaining work for one name and all its readings, in compared words. Negative if exhausted. */
+/** Remaining work for a name and its readings, in compared words; negative if exhausted. */
 export interface WorkBudget {
   left: number
 }
 
-/** Reusable state for searches in one index. */
+/** Reusable state for one index. */
 export interface NameFinder {
-  /**
-   * @param minimum Minimum similarity, except for one-word names contained in the other name
-   * @returns an empty array if the budget is exhausted
-   */
+  /** Empty if the budget is exhausted. @param minimum doesn't apply to one-word names that the other name contains */
   find(words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[]
 }
 
 export const createNameFinder = (index: NameIndex): NameFinder => {
-  /** Indexed by name; zero between calls. */
+  /** By name; zero between calls. */
   const shared = new Float32Array(index.names)
   const lastPart = new Int32Array(index.names)
   /** Weight of the searched words, by name. */

@@ -1,14 +1,13 @@
-// Normalizes a word for comparison: ASCII, lower case, one spelling for different languages (`Sergej` and `Sergey`).
+// Folds spellings for comparison: ASCII, lowercase, across languages (`Sergej` and `Sergey`).
 import anyAscii from 'any-ascii'
 import { SAME_NAMES } from './words.ts'
 
-/** Longer words are truncated; real names have none. */
+/** Longer words, which real names don't have, are truncated. */
 export const WORD_MAX = 32
 
-/** Transliterates text of any script to lower-case ASCII. */
 export const toAscii = (text: string): string => anyAscii(text).toLowerCase()
 
-/** Applied in order, each to the previous result. */
+/** Each is applied to the previous result. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/dzh|dj/g, 'j'],
   [/shch|sch|sh/g, 's'],
@@ -40,13 +39,10 @@ const byRules = (word: string): string => {
   return folded
 }
 
-/** Spelling of a name → its first spelling. */
+/** First spelling of a name, by spelling. */
 const SAME = new Map(SAME_NAMES.flatMap((group) => group.map((name) => [byRules(name), byRules(group[0] ?? '')])))
 
-/**
- * @param word Lower-case ASCII letters and digits @returns the form for comparison, which spellings of one name often
- * share
- */
+/** Spellings of one name often have the same form. @param word lowercase ASCII letters and digits */
 export const foldWord = (word: string): string => {
   const folded = byRules(word.slice(0, WORD_MAX))
   return (SAME.get(folded) ?? folded).slice(0, WORD_MAX)

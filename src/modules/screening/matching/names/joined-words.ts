@@ -1,9 +1,9 @@
-// Adjacent words of a name that may be written as one.
+// Adjacent words that may be written as one.
 import { foldWord, WORD_MAX } from './fold.ts'
 import type { NameWord } from './read-name.ts'
 import { JOINING_PARTICLES } from './words.ts'
 
-/** Second syllables of Korean given names that are particles in other names. */
+/** Second syllables of Korean names, but particles in others. */
 const KOREAN_SECOND: ReadonlySet<string> = new Set(['il', 'an', 'do'])
 
 export const joinsOf = (

@@ -1,6 +1,6 @@
-// Latin spellings of Korean syllables: Revised Romanization, McCune-Reischauer without diacritics, North Korean and
-// other common spellings. The initial-sound law (두음법칙) makes 리 and 이, 로 and 노 the same name. Source: National Institute
-// of Korean Language, "Romanization of Korean" (2000); McCune and Reischauer (1939).
+// Latin spellings of Korean syllables: Revised Romanization, McCune-Reischauer, North Korean and others. By the
+// initial-sound law (두음법칙), 리 and 이, 로 and 노 are the same name. Source: National Institute of Korean Language,
+// "Romanization of Korean" (2000); McCune and Reischauer (1939).
 import { alternatives, combine } from './spellings.ts'
 
 const SYLLABLES_START = 0xac00
@@ -26,7 +26,7 @@ const VOWEL_I = 20
 /** Vowels before which the initial-sound law drops the consonant. */
 const IOTIZED: ReadonlySet<number> = new Set([2, 3, 6, 7, 12, 17, VOWEL_I])
 
-/** Family names with irregular spellings. */
+/** Irregular spellings. */
 const FAMILY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
   [
     ['이리', 'lee rhee li ri yi yee'],
@@ -72,17 +72,17 @@ const spellSyllable = (syllable: string): readonly string[] => {
 export const familyLength = (syllables: string): number =>
   syllables.length > 2 && TWO_SYLLABLES.has(syllables.slice(0, 2)) ? 2 : 1
 
-/** @param syllables Hangul @returns every spelling in lower case, Revised Romanization first */
+/** Lowercase, Revised Romanization first. @param syllables Hangul */
 export const spellGivenName = (syllables: string): readonly string[] => combine([...syllables].map(spellSyllable))
 
-/** Adds irregular spellings to those of `spellGivenName`. */
+/** Adds irregular spellings. */
 export const spellFamilyName = (syllables: string): readonly string[] => [
   ...new Set([...spellGivenName(syllables), ...(FAMILY_NAMES.get(syllables) ?? [])]),
 ]
 
 let revised: ReadonlyMap<string, string> | undefined
 
-/** Maps each Revised Romanization to its first syllable; several syllables share a spelling. */
+/** First syllable of each romanization; several syllables share one. */
 const byRevised = (): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   for (let at = 0; at < LEADS.length * VOWELS * TAILS; at++) {
@@ -93,10 +93,7 @@ const byRevised = (): ReadonlyMap<string, string> => {
   return found
 }
 
-/**
- * Reads a family name and a two-syllable given name in Revised Romanization, which lists rarely use.
- * @param words Lower-case ASCII @returns each reading in Hangul; empty for other names
- */
+/** Readings in Hangul of a family name and two syllables; empty for other names. @param words lowercase ASCII */
 export const fromRevised = (words: readonly string[]): readonly (readonly [family: string, given: string])[] => {
   if (words.length < 2 || words.length > 3) return []
   revised ??= byRevised()

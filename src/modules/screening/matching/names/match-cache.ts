@@ -1,11 +1,11 @@
-// Caches similar words, because given names recur often.
+// Caches similar words, because given names recur.
 import { LRUCache } from 'lru-cache'
 import type { WordMatch } from './name-index.ts'
 import type { NameWord } from './read-name.ts'
 
 const CACHED_WORDS_MAX = 2_048
 
-/** Typed arrays, because objects take ten times the memory. */
+/** Objects would take ten times the memory. */
 interface PackedMatches {
   readonly words: Uint32Array
   readonly similarities: Float32Array
@@ -33,7 +33,7 @@ const keyOf = ({ written, skeletons, isExact }: NameWord): string => {
 
 type Search = (word: NameWord, thorough: boolean) => readonly WordMatch[]
 
-/** Words with several spellings are not cached, because the key would have to contain all spellings. */
+/** Excludes words with several spellings, which would all be part of the key. */
 export const createMatchCache = (search: Search): Search => {
   const matches = () => new LRUCache<string, PackedMatches>({ max: CACHED_WORDS_MAX })
   const [thoroughMatches, otherMatches] = [matches(), matches()]

@@ -1,5 +1,4 @@
-// Index for finding similar names without a full scan: distinct words in their written and folded forms, and the names
-// that contain each word.
+// Finds similar names without a full scan: distinct words in written and folded form, and the names that contain each.
 import { below, bytesIn, type FlatArrays, wordsIn } from '../../../../lib/flat-arrays.ts'
 import { likenessOf, skeletonOf } from './consonants.ts'
 import { createDivider } from './divide-words.ts'
@@ -15,13 +14,13 @@ export interface WordMatch {
   readonly distance: number | null
 }
 
-// A word of an indexed name as one number: the word's index in the lower bits, its role in the upper bits.
+// A word as a number: its index in the lower bits, its role in the upper bits.
 const ROLES: readonly WordRole[] = ['name', 'initial', 'particle', 'title', 'form', 'common']
 const ROLE_SHIFT = 24
 const WORD_MASK = 2 ** ROLE_SHIFT - 1
 
 export const roleAt = (packed: number): WordRole => ROLES[packed >>> ROLE_SHIFT] ?? 'name'
-/** Whether words with this role barely identify a person. */
+/** Whether the role barely identifies a person. */
 export const isSmall = (role: WordRole): boolean => role === 'particle' || role === 'title'
 export const wordAt = (packed: number): number => packed & WORD_MASK
 export const packWord = (role: WordRole, word: number): number => (ROLES.indexOf(role) << ROLE_SHIFT) | word
@@ -34,29 +33,29 @@ export interface NameIndex {
   resemblingJoin(word: NameWord): readonly WordMatch[]
   /** Letter similarity of any two words. */
   nearness(word: number, written: string): { readonly similarity: number; readonly distance: number }
-  /** @returns -1 if no name contains the word */
+  /** -1 if no name contains the word. */
   find(written: string): number
   namesWith(word: number): Uint32Array
   isJoin(word: number): boolean
-  /** Number of names with a word of the same folded form. */
+  /** Names with a word of the same folded form. */
   frequency(word: number): number
   textOf(word: number): string
   /** First letter, as a byte. */
   firstByte(word: number): number
   wordsOf(name: number): Uint32Array
   entryOf(name: number): number
-  /** Divides joined words and joins split words. */
+  /** Divides joined words, and joins split words. */
   divide(texts: readonly string[]): readonly (readonly string[])[]
 }
 
 const NONE_TOLERATED = (): number => 0
-/** Tolerated edit distance by length of the written word. */
+/** Edit distance by length of the written word. */
 const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 4 ? 1 : length <= 9 ? 2 : 3)
-/** Tolerated edit distance of folded words, which are already more similar. */
+/** Folded words, which are already more similar. */
 const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <= 7 ? 1 : 2)
-/** Tolerated edit distance of joins, which are many and must match almost exactly. */
+/** Joins, which are many and must match almost exactly. */
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
-/** Similarity of words that sound the same but are spelled differently. */
+/** Same sound, different spelling. */
 const FOLDED_SIMILARITY = 0.97
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
 
@@ -108,7 +107,7 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     for (; low < bySkeleton.length && skeletons[bySkeleton[low]!] === hash; low++) visit(bySkeleton[low]!)
   }
 
-  /** @param thorough Also finds words with the same sound or consonants, and joins */
+  /** @param thorough also finds words with the same sound or consonants, and joins */
   const scan = (
     { written: text, folded: sound, skeletons: readings, spellings, isExact }: NameWord,
     thorough: boolean,

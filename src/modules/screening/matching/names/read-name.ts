@@ -1,5 +1,4 @@
-// Reads a name into words for comparison. Invariants: work is bounded for any length; a name without distinctive words
-// has a problem.
+// Reads a name into words. Invariants: work is bounded for any length; a name without distinctive words has a problem.
 import { type NamePiece, readNameText } from '../../../../lib/name-text.ts'
 import type { Skeleton } from './consonants.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
@@ -9,32 +8,32 @@ import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scri
 import { hasSignsForLetters, isSpacedOut, joinSeparated } from './separated-letters.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, NUMBER_WORDS, PARTICLES } from './words.ts'
 
-/** Longer names are not compared: reading a part would hide the rest. */
+/** Longer names aren't compared: reading a part would hide the rest. */
 export const NAME_LENGTH_MAX = 400
-/** Additional words are ignored and reported as a problem. */
+/** Further words are ignored and reported as a problem. */
 const WORDS_MAX = 16
-/** Shorter names match too many names. */
+/** Shorter names match too many. */
 const LETTERS_MIN = 2
 
 export type WordRole = 'name' | 'initial' | 'particle' | 'title' | 'form' | 'common'
 
 export interface NameWord {
-  /** Lower-case ASCII in the original spelling. */
+  /** Lowercase ASCII in the original spelling. */
   readonly written: string
   readonly folded: string
-  /** Readings of a word written without short vowels, the most likely first; empty for other words. */
+  /** Readings of a word without short vowels, most likely first; empty for other words. */
   readonly skeletons: readonly Skeleton[]
   /** All spellings of a word in a syllabic script; empty if `written` is the only one. */
   readonly spellings: readonly string[]
   readonly role: WordRole
-  /** Transliterated by rule from a syllabic script, so it can't contain typing errors. */
+  /** From a syllabic script, so without typing errors. */
   readonly isExact: boolean
 }
 
 export interface NameReading {
   readonly words: readonly NameWord[]
   readonly others: readonly (readonly NameWord[])[]
-  /** Readings that find the name among other text or separated letters. */
+  /** Readings of a name among other text or separated letters. */
   readonly within: readonly (readonly NameWord[])[]
   /** Words that initials may spell. */
   readonly spelled: readonly (readonly NameWord[])[]
@@ -44,21 +43,18 @@ export interface NameReading {
   readonly problem: NameProblem | null
 }
 
-/** "Servant of", before one of the names of God: separate or joined, with or without the article. */
+/** "Servant of", separate or joined to a name of God, with or without the article. */
 const SERVANT_OF = 'abdul'
 const SERVANT = /^abd(?:[aeiou]|ou)?l?$/
 const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)(?!l{1,3}ah?i?$)(?:l(?=[a-z]{3})|(?=[b-df-hj-km-np-tv-z][a-z]{3}))/
 
-/** @returns the text after "servant of", which may be empty; null for another word */
+/** Text after "servant of", which may be empty; null for another word. */
 const servantsMaster = (text: string): string | null => {
   if (SERVANT.test(text)) return ''
   return SERVANT_AND_MASTER.test(text) ? text.replace(SERVANT_AND_MASTER, '') : null
 }
 
-/**
- * Normalizes "servant of" to a separate word (`Abdulrahman`, `Abd al-Rahman`), and joins initials of companies
- * (`A.B.C.`).
- */
+/** Separates "servant of" (`Abdulrahman`, `Abd al-Rahman`), and joins initials of companies (`A.B.C.`). */
 const joined = (raw: readonly RawWord[], kind: NameKind): readonly RawWord[] => {
   const words: RawWord[] = []
   for (let at = 0; at < raw.length; at++) {
@@ -89,14 +85,11 @@ const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
   return text.trim().split(' ').map(toRawWord)
 }
 
-/**
- * Particles transliterated from other alphabets. Titles are not folded, because some are names in another spelling,
- * such as `Saeed`.
- */
+/** From other alphabets. Titles aren't folded, because some are names in another spelling, such as `Saeed`. */
 const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
 
 const roleOf = (text: string, kind: NameKind): WordRole => {
-  // In a company name, a single letter or digit is a number, not an initial.
+  // In a company name, a single letter or digit is a number.
   if (text.length === 1) return kind === 'person' ? 'initial' : 'form'
   if (PARTICLES.has(text) || (text.length > 3 && FOLDED_PARTICLES.has(foldWord(text)))) return 'particle'
   if (kind === 'person' && (HONORIFICS.has(text) || SERVANT.test(text))) return 'title'
@@ -138,7 +131,7 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
 
 const readOnce = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => withoutRepeats(wordsOf(raw, kind))
 
-/** Digits used as letters. Words in company names may begin or end with digits. */
+/** Digits used as letters; words of company names may begin or end with digits. */
 const DIGIT_FOR_LETTER: Readonly<Record<NameKind, RegExp>> = {
   person: /\p{L}[\p{N}--\p{Script=Han}]|[\p{N}--\p{Script=Han}]\p{L}/v,
   organization: /\p{L}[\p{N}--\p{Script=Han}]+\p{L}/v,
@@ -151,7 +144,7 @@ interface DividedName {
   readonly isCut: boolean
 }
 
-/** @returns the words in each way that `divide` finds */
+/** Words in each way that `divide` finds. */
 export const divideName = (
   raw: readonly RawWord[],
   kind: NameKind,
@@ -177,7 +170,7 @@ export const divideName = (
   })
 }
 
-/** Reads the pieces as written, and once with lookalikes as Latin letters. */
+/** As written, and once with lookalikes as Latin letters. */
 const readPieces = (pieces: readonly NamePiece[], kind: NameKind) => {
   const reading = readScripts(
     pieces.map(({ text }) => text),

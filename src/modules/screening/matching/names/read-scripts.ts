@@ -1,4 +1,4 @@
-// Reads the pieces of a name in any script into words in lower-case ASCII, in each possible way.
+// Reads a name in any script into lowercase ASCII words, in each possible way.
 
 import { hasMoreHebrewReadings, isHebrewLetterRead, readHebrew } from './abjad.ts'
 import { type ArabicWord, createArabicReader, hasMoreArabicReadings, isArabicLetterRead } from './arabic.ts'
@@ -16,7 +16,7 @@ const LETTER = /\p{L}/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 const GREEK = /\p{Script=Greek}/u
-/** Letter pairs that represent one Greek sound. */
+/** Pairs that represent one sound. */
 const GREEK_PAIRS: readonly (readonly [RegExp, string])[] = [
   [/μπ/g, 'b'],
   [/ντ/g, 'd'],
@@ -70,13 +70,13 @@ const fromEastAsian = (words: readonly EastAsianWord[], isExact: boolean): Way =
 /** Without short vowels, a longer word may consist of two. */
 const ABJAD_LETTERS_MAX = 7
 const ABJAD_PART_MIN = 3
-/** The article does not count toward the length. */
+/** The article doesn't count toward the length. */
 const ABJAD_ARTICLE = /^ال/
 
 /** Enough for three words of thirteen letters. */
 const CUTS_MAX = 32
 
-/** The pieces with one long word cut in two, in each way. */
+/** Cuts one long word in two, in each way. */
 const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
   pieces.flatMap((piece, at) => {
     const article = ABJAD_ARTICLE.test(piece) ? 2 : 0
@@ -88,11 +88,11 @@ const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
     })
   })
 
-/** Readings of adjacent pieces in one script. */
+/** Adjacent pieces in one script. */
 interface Run {
   /** Empty if unreadable. */
   readonly ways: readonly Way[]
-  /** Readings of some signs as a name, with the others as separate words. */
+  /** Some signs as a name, the others as separate words. */
   readonly within: readonly Way[]
   readonly hasMoreWays: boolean
 }
@@ -127,11 +127,11 @@ const scriptOf = (piece: string): RegExp | undefined =>
   [ARABIC, HEBREW, EAST_ASIAN].find((script) => script.test(piece))
 
 interface ScriptReading {
-  /** All readings of the complete name; at least one. */
+  /** Readings of the complete name; at least one. */
   readonly ways: readonly Way[]
-  /** Readings that find a name among joined words. */
+  /** Readings of a name among joined words. */
   readonly within: readonly Way[]
-  /** Whether some letters have no reading that lists may contain. */
+  /** Whether letters have no reading that lists may contain. */
   readonly isPartial: boolean
   readonly hasMoreWays: boolean
 }
@@ -139,12 +139,12 @@ interface ScriptReading {
 const lettersOutside = (scripts: string): RegExp =>
   new RegExp(`[\\p{L}--[${scripts.replaceAll(/\w+/g, '\\p{Script=$&}').replaceAll(' ', '')}]]`, 'v')
 const ALPHABETS = 'Latin Cyrillic Greek Armenian Georgian Common'
-/** Letters that are not compared. Company names are often translated instead of transliterated. */
+/** Not compared. Company names are often translated instead of transliterated. */
 const UNCOMPARED: Readonly<Record<NameKind, RegExp>> = {
   person: lettersOutside(`${ALPHABETS} Hebrew Arabic Han Hangul Hiragana Katakana`),
   organization: lettersOutside(ALPHABETS),
 }
-/** Names in kana are foreign, except a given name next to a family name in Chinese characters. */
+/** Foreign names, except a given name next to a family name in Chinese characters. */
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
 const GIVEN_NAME = /^\p{Script=Hiragana}{1,4}$/u
 
@@ -152,7 +152,7 @@ const isUncompared = (piece: string, kind: NameKind, pieces: readonly string[]):
   UNCOMPARED[kind].test(piece) ||
   (KANA.test(piece) && !(GIVEN_NAME.test(piece) && pieces.some((other) => HAN.test(other))))
 
-/** Letters without a script mark tones or stress, or are silent. */
+/** Marks of tones or stress, or silent. */
 const COMMON = /\p{Script=Common}/u
 const HAS_SOUND = /[a-z0-9]/
 

@@ -1,14 +1,14 @@
-// Detects punctuation or spaces between letters (`M.a.d.u.r.o`, `M a d u r o`) or in place of letters (`Nic.las`),
-// unlike initials (`J. R. R. Tolkien`) and hyphenated words (`Jean-Luc`).
+// Detects punctuation or spaces between letters (`M.a.d.u.r.o`) or in place of letters (`Nic.las`), but not initials
+// (`J. R. R. Tolkien`) or hyphens (`Jean-Luc`).
 import type { NamePiece } from '../../../../lib/name-text.ts'
 import { COMPANY_FORMS } from './words.ts'
 
-/** In these scripts, one character can be a complete name. */
+/** One character can be a complete name. */
 const SYLLABLES = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const SINGLE = /^\p{L}\p{M}*$/u
 const isSingle = ({ text }: NamePiece): boolean => SINGLE.test(text) && !SYLLABLES.test(text)
 
-/** Groups pieces that may form one word: joined by punctuation, or single letters with spaces. */
+/** Pieces that may form one word: joined by punctuation, or single letters with spaces. */
 const groupsOf = (pieces: readonly NamePiece[]): readonly (readonly NamePiece[])[] => {
   const groups: NamePiece[][] = []
   const jointAfter = (at: number): string => pieces[at + 1]?.joint ?? ''
@@ -32,13 +32,13 @@ const INITIALS_MAX = 3
 
 interface JoinedName {
   readonly text: string
-  /** Whether the joined letters may be initials, which spell a word by chance. */
+  /** Whether the letters may be initials, which spell a word by chance. */
   readonly ofInitials: boolean
-  /** Whether single letters are joined, which allows more ways to divide the words. */
+  /** With single letters, words can be divided in more ways. */
   readonly hasSingle: boolean
 }
 
-/** Returns the name with separated letters joined to words; null without separated letters. */
+/** Joins separated letters to words; null if there are none. */
 export const joinSeparated = (pieces: readonly NamePiece[]): JoinedName | null => {
   const groups = groupsOf(pieces)
   if (groups.length === pieces.length) return null
@@ -61,7 +61,7 @@ const isCatalan = (before: string, joint: string, after: string): boolean =>
   joint === '·' && before.endsWith('l') && after.startsWith('l')
 
 const OTHER_FORMS: ReadonlySet<string> = new Set(['oo', 'sro', 'ev'])
-/** An owner may be a company with a legal form such as `S.p.A.`. */
+/** Legal forms such as `S.p.A.`: an owner may be a company. */
 const isForm = (group: readonly NamePiece[]): boolean => {
   const letters = textOf(group).toLowerCase()
   return group.length > 1 && (COMPANY_FORMS.has(letters) || OTHER_FORMS.has(letters))
@@ -77,7 +77,7 @@ const hasSigns = (group: readonly NamePiece[]): boolean => {
   return isWithin || group.filter(({ text, joint }) => joint !== '' && IS_LOWER.test(text)).length > 1
 }
 
-/** Whether punctuation may replace letters. Initials are capital letters, and hyphens join words. */
+/** Initials are capital letters, and hyphens join words; other punctuation may replace letters. */
 export const hasSignsForLetters = (pieces: readonly NamePiece[]): boolean =>
   hasCapitals(pieces) && groupsOf(pieces).some((group) => group.length > 1 && !isForm(group) && hasSigns(group))
 

@@ -1,11 +1,11 @@
 /** Per word. */
 const SPELLINGS_MAX = 256
 
-/** @param text Alternatives separated by spaces; `-` is the empty text */
+/** @param text separated by spaces; `-` is the empty text */
 export const alternatives = (text: string): readonly string[] =>
   text.split(' ').map((alternative) => (alternative === '-' ? '' : alternative))
 
-/** Returns every combination of one alternative per part, in order, without duplicates. */
+/** One alternative per part, in order, without duplicates. */
 export const combine = (parts: readonly (readonly string[])[], limit = SPELLINGS_MAX): readonly string[] => {
   let texts: readonly string[] = ['']
   for (const part of parts) {

@@ -1,9 +1,8 @@
-// Distinct words in flat arrays, for exact and approximate lookup, sorted by length and with a bit mask of their
-// letters.
+// Distinct words in flat arrays, for exact and approximate lookup, sorted by length.
 import { bytesIn, type FlatArrays, openTexts, packTexts, wordsIn } from '../../../../lib/flat-arrays.ts'
 
-// Edit distance with transposition of adjacent letters (optimal string alignment), computed bit-parallel. Source: H.
-// Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances" (2003).
+// Edit distance with transposition of adjacent letters (optimal string alignment). Source: H. Hyyrö, "A bit-vector
+// algorithm for computing Levenshtein and Damerau edit distances" (2003).
 
 // 32-bit FNV-1a.
 export const HASH_START = 0x811c9dc5
@@ -15,20 +14,20 @@ export const hashOf = (text: string): number => {
   return hash >>> 0
 }
 
-/** Maximum word length: the bits of one number. */
+/** Word length: the bits of one number. */
 const PATTERN_MAX = 32
 
 const ALPHABET = 128
 const positions = new Int32Array(ALPHABET)
 
-/** Returns the distance to a pattern of 1 to PATTERN_MAX ASCII bytes. Valid until the next call. */
+/** Valid until the next call. @param pattern 1 to PATTERN_MAX ASCII bytes */
 export const distanceFrom = (pattern: Uint8Array) => {
   const length = pattern.length
   positions.fill(0)
   for (let at = 0; at < length; at++) positions[pattern[at]! & 127]! |= 1 << at
   const last = 1 << (length - 1)
 
-  /** @returns the distance to the bytes from `start` to `end`; some number above `bound` if it exceeds `bound` */
+  /** Returns some number above `bound` if the distance exceeds it. */
   return (bytes: Uint8Array, start: number, end: number, bound: number): number => {
     let vertical = -1
     let verticalLess = 0
@@ -62,7 +61,7 @@ export interface WordTable {
   lengthOf(word: number): number
   firstByte(word: number): number
   find(text: string): number
-  /** Calls `found` for each word within the tolerance of both lengths. `length` is the longer length. */
+  /** Calls `found` for words within the tolerance of both lengths. @param length the longer one */
   near(
     text: string,
     toleranceOf: (length: number) => number,
@@ -88,13 +87,13 @@ const bitsIn = (mask: number): number => {
 const compareTexts = (left: string, right: string): number =>
   left.length - right.length || (left < right ? -1 : left > right ? 1 : 0)
 
-/** @param texts Distinct ASCII words @returns the table's arrays, and each text's number */
+/** @param texts distinct and ASCII */
 export const buildWordTable = (
   texts: readonly string[],
 ): { readonly arrays: FlatArrays; readonly numbers: ReadonlyMap<string, number> } => {
   const sorted = [...texts].sort(compareTexts)
   const letters = new Uint32Array(sorted.length)
-  /** Length → first word of at least this length. */
+  /** First word of at least this length. */
   const starts = new Uint32Array(PATTERN_MAX + 2).fill(sorted.length)
   const packed = packTexts(sorted)
   const offsets = wordsIn(packed, 'offsets')

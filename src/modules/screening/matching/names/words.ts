@@ -1,4 +1,4 @@
-// Words with little identifying value: titles, particles and company forms, transliterated, in lower case.
+// Words that barely identify: titles, particles and company forms, transliterated, in lowercase.
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
@@ -14,7 +14,7 @@ export const HONORIFICS: ReadonlySet<string> = new Set(
 `),
 )
 
-/** Kept with little weight, in names of people and companies. */
+/** Kept with little weight. */
 export const PARTICLES: ReadonlySet<string> = new Set(
   words(`
   al el ul il ad as ash at az an ar ud bin ibn ben bn bint binti binte ould wuld ouled
@@ -29,7 +29,7 @@ export const JOINING_PARTICLES: ReadonlySet<string> = new Set(
   words('al el ul il ad as ash at az an ar bin ben ibn abu abd'),
 )
 
-/** Legal forms by abbreviation. Names that differ only in the legal form are nearly identical. */
+/** Legal forms by abbreviation. Names that differ only in the form are nearly identical. */
 const FORMS: readonly (readonly [canonical: string, written: string])[] = [
   ['ltd', 'ltd limited ltda limitada'],
   ['llc', 'llc ooo tov lc'],
@@ -109,7 +109,7 @@ export const NUMBER_WORDS: Readonly<Record<string, string>> = {
   ten: '10',
 }
 
-/** Spellings that the folding rules do not unify, one name per line. */
+/** Spellings that the folding rules don't unify, one name per line. */
 export const SAME_NAMES: readonly (readonly string[])[] = [
   'muhammad mohammad mohammed mohamed muhammed mohamad mohd mhd md mohamud mahamed mohammod muhamed mehmed mehmet',
   'abdul abd abdal abdel abdol abdoul abdu abdi abda',
