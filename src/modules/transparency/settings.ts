@@ -7,13 +7,13 @@ import { parseVerifierKey, type VerifierKey } from './tree/note.ts'
 
 interface WitnessSetting {
   readonly key: VerifierKey
-  /** Base URL of the add-checkpoint endpoint, without a trailing slash. */
+  /** Base URL of add-checkpoint, without a trailing slash. */
   readonly url: string
 }
 
 const WITNESSES_MAX = 20
 
-/** @param text `KEY URL,KEY URL` with verifier keys of cosignatures, each once */
+/** @param text `KEY URL,KEY URL` with each verifier key once */
 const parseWitnesses = (text: string): readonly WitnessSetting[] => {
   const witnesses = (text === '' ? [] : text.split(',')).map((part): WitnessSetting => {
     const [key = '', url = '', ...more] = part.trim().split(/\s+/)

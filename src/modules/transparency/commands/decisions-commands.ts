@@ -1,4 +1,4 @@
-// `countersign decisions prove|publish|begin-tree`: proofs of decisions, publication of the tree, and new trees.
+// `countersign decisions prove|publish|begin-tree`.
 import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
 import {
   type DecisionsTable,
@@ -18,7 +18,7 @@ import { openTreeOf, runProve } from './decisions-tree.ts'
 
 export interface TreeIo {
   readonly dataDirectory: string
-  /** @param place Null for the configured place. @throws CommandFailedError */
+  /** @param place null for the configured place. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
   /** @throws CommandFailedError */
   readonly openTree: () => Promise<TreeAccess>

@@ -1,4 +1,4 @@
-// `countersign decisions publish`: writes the tree as static files (tlog-tiles). Writes the checkpoint last, so that no
+// `countersign decisions publish`: writes the tree as static files (tlog-tiles). The checkpoint is last, so that no
 // published head lacks its tiles.
 
 import { CommandFailedError } from '../../../command-line/output.ts'
@@ -16,7 +16,7 @@ const CHECKPOINT = 'checkpoint'
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
-/** @returns the size of the published head @throws CommandFailedError if the target contains another log */
+/** Size of the published head. @throws CommandFailedError if the target contains another log */
 export const publishTree = async (
   { tree, key }: Pick<TreeAccess, 'tree' | 'key'>,
   target: ShipTarget,
@@ -44,7 +44,7 @@ export const publishTree = async (
       await target.put(tilePath({ level, number }, width), content)
     }
   }
-  // Replacing a newer head that was published in the meantime would look like a rollback of the log.
+  // Replacing a newer head would look like a rollback of the log.
   const newest = await readHeadObject(target, CHECKPOINT)
   const newestSize = newest === null ? 0 : sizeOf(newest)
   if (newestSize > size) return newestSize

@@ -1,4 +1,4 @@
-// Opens and checks the tree of the decision log, for `countersign decisions verify` and `prove`.
+// Opens and checks the tree, for `countersign decisions verify` and `prove`.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandDeployment } from '../../../command-line/command-deployment.ts'
@@ -34,7 +34,7 @@ export const openTreeOf = (deployment: CommandDeployment): Promise<TreeAccess> =
     )
   })
 
-/** @param checkpoints files with heads stored by third parties @param archivedBefore ISO time */
+/** @param checkpoints heads kept by third parties @param archivedBefore ISO time */
 export const createTreeCheck =
   (openTree: () => Promise<TreeAccess>, checkpoints: readonly string[], archivedBefore: string | null): TreeCheck =>
   async (logs) => {
@@ -53,7 +53,7 @@ export const createTreeCheck =
     }
   }
 
-/** Finds a decision in a node's log, newest lines first. @throws CommandFailedError, with the damaged lines */
+/** Newest lines first. @throws CommandFailedError, with the damaged lines */
 const findLine = (directory: string, uuid: string): LineToProve => {
   const damaged: string[] = []
   let others = 0

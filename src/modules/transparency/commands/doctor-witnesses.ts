@@ -1,4 +1,4 @@
-// `countersign doctor` for witnesses: reports those that have not cosigned the published head in time.
+// `countersign doctor`: witnesses that haven't cosigned the published head in time.
 
 import type { Inspection } from '../../../module-interface/module.ts'
 import type { Finding } from '../../../setup/finding.ts'

@@ -1,4 +1,4 @@
-// `countersign proof check|key`: verifies the proof of a decision with only the log's key, and prints that key.
+// `countersign proof check|key`: verifies a proof with only the log's key, and prints that key.
 
 import { readFileSync } from 'node:fs'
 import { checkDecisionProof, ProofInvalidError } from '../../../client/decision-proof.ts'
@@ -10,7 +10,7 @@ import { CommandFailedError, print, UsageError } from '../../../command-line/out
 import { readLogKey } from '../service/log-key.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
 
-/** @param given Verifier key, or path of a file that contains it @throws UsageError */
+/** @param given verifier key, or a file that contains it @throws UsageError */
 export const readLogKeyOption = (given: string, option: string): string => {
   if (given.includes('+')) return given.trim()
   try {
@@ -41,7 +41,7 @@ const check = ({ command, output: { stdout } }: CommandContext): number => {
     }
     return 0
   } catch (error) {
-    // Exit code 1 means that the proof is invalid, so other errors become usage errors.
+    // Exit code 1 means an invalid proof, so other errors are usage errors.
     if (error instanceof ArgumentInvalidError || error instanceof CommandFailedError)
       throw new UsageError(error.message)
     if (!(error instanceof ProofInvalidError)) throw error

@@ -1,4 +1,3 @@
-// The tree over the decision log: latest head, and proofs of decisions.
 import { requireRunning } from '../../../admin/command-client.ts'
 import { requireFound } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, VIEWER } from '../../../admin/route.ts'

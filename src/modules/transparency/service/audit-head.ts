@@ -1,4 +1,4 @@
-// Compares the audit log with its signed heads, to detect a truncated, restored or rewritten audit log.
+// Compares the audit log with its signed heads, to detect truncation, restoration and rewriting.
 
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import { auditProblem } from '../../../store/audit.ts'
@@ -12,7 +12,7 @@ import { readHeadFile } from '../verify/tree-heads.ts'
 import { type LogKey, readLogKey } from './log-key.ts'
 import { treeTargetOf } from './tree-service.ts'
 
-/** @param tree Null if there is no tree yet @returns problems, each with the location of the head */
+/** Problems, each with the location of the head. @param tree null if there is none yet */
 export const auditHeadProblems = async (
   { audit }: Pick<Store, 'audit'>,
   { key }: Pick<LogKey, 'key'>,

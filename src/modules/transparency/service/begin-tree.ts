@@ -1,5 +1,5 @@
-// Starts a new tree with a new name and key. Needed after a restore of an older backup: no head can extend the old
-// heads. The old tree is renamed.
+// Starts a new tree with a new name and key, because after the restore of an older backup, no head can extend the old
+// heads.
 import { existsSync, renameSync } from 'node:fs'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { Passphrase } from '../../../setup/passphrase.ts'
@@ -12,10 +12,9 @@ import { renewLogKey } from './log-key.ts'
 import { STORED_HEAD } from './tree-service.ts'
 
 export interface BegunTree {
-  /** Previous name of the log. */
   readonly before: string
   readonly key: VerifierKey
-  /** Path of the old tree's file; null if there was no tree, or if it was in PostgreSQL and was deleted. */
+  /** Old tree's file; null if there was none, or it was in PostgreSQL and was deleted. */
   readonly putAside: string | null
 }
 
@@ -28,7 +27,7 @@ export const beginTree = async (input: {
   readonly now: Date
 }): Promise<BegunTree> => {
   const { folder, store, target, passphrase, now } = input
-  // The key is first: heads with the old name then don't belong to the new log, so its heads need not extend them.
+  // First, because heads with the new name need not extend those with the old name.
   const { before, key } = await renewLogKey({
     store,
     folder,

@@ -1,4 +1,4 @@
-// Reads the latest head of the decision log and the published head, for the dashboard and `doctor`.
+// Latest and published head of the decision log, for the dashboard and `doctor`.
 
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { WitnessSettings } from '../settings.ts'
@@ -11,18 +11,18 @@ import type { LogKey } from './log-key.ts'
 export interface LogHead {
   /** Verifier key. */
   readonly logKey: string
-  /** Number of lines covered by the latest signed head. */
+  /** Lines covered by the latest signed head. */
   readonly size: number
   readonly published: string
   readonly publishedSize: number
   readonly required: number
   readonly withinSeconds: number
-  /** Whether fewer than `required` witnesses have cosigned within `withinSeconds`. */
+  /** Whether fewer than `required` witnesses cosigned within `withinSeconds`. */
   readonly isLate: boolean
   readonly witnesses: readonly { readonly name: string; readonly atSeconds: number | null }[]
 }
 
-/** Returns null before the first head. @throws DependencyUnavailableError if there is no tree yet */
+/** Null before the first head. @throws DependencyUnavailableError without a tree */
 export const LOG_HEAD = serviceKey<() => Promise<LogHead | null>>('the head of the log')
 
 const cosignedAt = (checkpoint: string, key: VerifierKey): number | null => {
@@ -36,7 +36,7 @@ const cosignedAt = (checkpoint: string, key: VerifierKey): number | null => {
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
-/** @returns null before the first head */
+/** Null before the first head. */
 export const readLogHead = async (
   tree: Pick<DecisionTreeReader, 'head' | 'published'>,
   { key }: Pick<LogKey, 'key'>,

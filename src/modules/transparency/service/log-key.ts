@@ -1,5 +1,4 @@
-// The key that signs heads of the decision log's tree: a keystore next to the attester keystores, with the same
-// passphrase. The store records the public key and the keystore's name.
+// The key that signs heads: a keystore next to the attester keystores, with the same passphrase.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import bs58 from 'bs58'
@@ -8,9 +7,9 @@ import { createAttesterKeystore } from '../../../signing/attester-files.ts'
 import type { Store } from '../../../store/store.ts'
 import { encodeVerifierKey, parseVerifierKey, type VerifierKey, verifierKeyOf } from '../tree/note.ts'
 
-/** Deployment value with the verifier key and the file name of the keystore. */
+/** Deployment value: verifier key, and file name of the keystore. */
 const LOG_KEY = 'decision_log_key'
-/** Name of the secret that derives the salts of leaves. */
+/** Secret from which the salts of leaves are derived. */
 const SALT_KEY = 'decision_log_salt_key'
 
 export interface LogKey {
@@ -46,7 +45,7 @@ interface LogKeyInput {
   readonly workFactor: 'standard' | 'light'
 }
 
-/** @returns the new keystore, and the deployment value that names it */
+/** The new keystore, and the deployment value that names it. */
 const makeValue = async (input: LogKeyInput, name: string): Promise<{ value: string; path: string }> => {
   const { folder, passphrase, workFactor } = input
   const made = await createAttesterKeystore({ kind: 'ed25519', directory: folder.keystores, passphrase, workFactor })
@@ -60,7 +59,7 @@ const requireLogKey = async ({ store, folder }: LogKeyInput): Promise<LogKey> =>
   return kept
 }
 
-/** Creates the key if it is missing. If several nodes start at once, all use the key of the first. */
+/** If several nodes start at once, all use the key of the first. */
 export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
   const { deployment, deploymentId } = input.store
   if ((await readLogKey(deployment, input.folder)) === null) {
@@ -70,7 +69,7 @@ export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
   return requireLogKey(input)
 }
 
-/** Replaces key and name for a new tree; the second name ends in `/2`. No other process may run at the same time. */
+/** For a new tree; the second name ends in `/2`. No other process may run. */
 export const renewLogKey = async (
   input: Omit<LogKeyInput, 'store'> & { readonly store: Pick<Store, 'deployment' | 'deploymentId'> },
 ): Promise<{ readonly before: string; readonly key: VerifierKey }> => {

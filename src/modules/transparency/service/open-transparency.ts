@@ -1,4 +1,4 @@
-// Provides the tree over the decision log. A node's first process that serves attestations builds it.
+// The tree over the decision log. A node's first process that serves attestations builds it.
 
 import { LRUCache } from 'lru-cache'
 import { AUDIT_HEAD_PROBLEMS } from '../../../admin/services.ts'
@@ -24,7 +24,7 @@ import { prepareLogKey, readLogKey } from './log-key.ts'
 import { addTreeMetrics } from './tree-metrics.ts'
 import { startTree, treeTargetOf } from './tree-service.ts'
 
-// Opens the tree of the decision log on first use, for all readers of this process.
+// The tree, opened on first use, for all readers of this process.
 export interface LogTree {
   /** @throws DependencyUnavailableError before the first head */
   open(): Promise<DecisionTreeReader>
@@ -43,16 +43,13 @@ const createLogTree = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTr
   }
 }
 
-/**
- * Shorter than a client's polling interval, so that no client receives an older head after a newer head of another
- * process.
- */
+/** Shorter than a client's polling interval, so that no client receives an older head after a newer one. */
 const HEAD_MS = 500
 const TILES_KEPT = 512
 
 const textOf = (content: string): LogFile => ({ content, contentType: 'text/plain; charset=utf-8' })
 
-/** Serves the public files of the tree, and reads the head at most twice per second. Source: https://c2sp.org/tlog-tiles. */
+/** Reads the head at most twice per second. Source: https://c2sp.org/tlog-tiles. */
 const createPublishedLog = (tree: Pick<LogTree, 'open'>, monotonicMs: () => number): LogFiles => {
   const full = new LRUCache<string, Uint8Array>({ max: TILES_KEPT })
   let head: { readonly readMs: number; readonly file: Promise<LogFile | null> } | null = null
@@ -119,7 +116,7 @@ export const openTree = async (core: AttestationCore): Promise<AttestationParts>
     addMetrics: (exposition) => addTreeMetrics(exposition, () => tree?.metrics() ?? null),
     // Also in a trial, which has its own tree.
     leaderTasks: tree === null ? [] : [tree.leaderTask],
-    // Runs after the pool has stopped, to include its last lines.
+    // After the pool has stopped, to include its last lines.
     stop: async () => tree?.stop(),
   }
 }

@@ -1,4 +1,4 @@
-// Opens the inputs of a log verification: the tree's tables, its key, and heads stored elsewhere.
+// Inputs of a log verification: the tree's tables, its key, and heads stored elsewhere.
 
 import type { ShipTarget } from '../../../object-store/ship-target.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
@@ -19,7 +19,7 @@ export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
   readonly auditProblems: readonly string[]
   /** Heads that could not be read. */
   readonly warnings: readonly string[]
-  /** Whether the store belongs to a single node. */
+  /** Whether the store belongs to one node. */
   readonly isSingleNode: boolean
   close(): Promise<void>
 }
@@ -28,11 +28,11 @@ interface TreeAccessOptions {
   readonly store: Pick<Store, 'deployment' | 'audit'>
   readonly folder: Pick<DataFolder, 'keystores' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
   readonly target: StoreTarget
-  /** Null if the log is not shipped. */
+  /** Null if the log isn't shipped. */
   readonly shipTarget: (() => ShipTarget) | null
 }
 
-/** @returns null if the service has never started @throws errors from opening the store */
+/** Null if the service has never started. @throws errors from opening the store */
 export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAccess | null> => {
   const { store, folder, target, shipTarget } = options
   const warnings: string[] = []
@@ -54,7 +54,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
   ].flatMap(({ where, checkpoint }): KeptHead[] =>
     checkpoint === null || checkpoint === '' ? [] : [{ where, checkpoint }],
   )
-  // Opened after the heads are read, because the growing tree must contain them.
+  // After the heads are read, because the growing tree must contain them.
   const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
   const close = async (): Promise<void> => {
     await tree?.close()

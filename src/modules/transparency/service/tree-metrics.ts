@@ -42,14 +42,14 @@ export const TREE_METRICS = {
 }
 
 export interface TreeMetrics {
-  /** Number of leaves; null if another node builds the tree. */
+  /** Null if another node builds the tree. */
   readonly size: number | null
   /** Since the last successful pass over the log. */
   readonly ageSeconds: number
   readonly failures: number
   /** Whether signing is suspended until an operator has investigated. */
   readonly refused: boolean
-  /** Null if no witness is configured or another node builds the tree. */
+  /** Null without witnesses, or if another node builds the tree. */
   readonly cosigning: {
     readonly ageMs: number
     readonly isLate: boolean
@@ -68,7 +68,7 @@ const READINGS = [
   [TREE_METRICS.cosignaturesLate, ({ cosigning }) => (cosigning === null ? null : Number(cosigning.isLate))],
 ] as const satisfies readonly (readonly [metric: unknown, reading: Reading])[]
 
-/** @param read Called once per metric and scrape; returns null if this process has no tree */
+/** @param read called once per metric and scrape; null if this process has no tree */
 export const addTreeMetrics = (exposition: Exposition, read: () => TreeMetrics | null): void => {
   for (const [metric, reading] of READINGS) {
     exposition.add(metric, () => {

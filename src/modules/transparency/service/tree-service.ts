@@ -1,5 +1,5 @@
-// Builds the tree over the decision log in a separate process with the lowest priority. The store also receives signed
-// heads, to detect an older copy of the tree's tables.
+// Builds the tree in a process with the lowest priority. The store also has signed heads, to detect an older copy of
+// the tree's tables.
 
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import type { LeaderTask } from '../../../cluster/leader.ts'
@@ -20,14 +20,14 @@ import type { LogKey } from './log-key.ts'
 import type { TreeMetrics } from './tree-metrics.ts'
 
 export interface Tree {
-  /** With PostgreSQL, one node builds the tree for all nodes. */
+  /** With PostgreSQL, one node builds the tree for all. */
   readonly leaderTask: LeaderTask
   metrics(): TreeMetrics
-  /** Adds the last lines to the tree, then ends the process. */
+  /** Adds the last lines, then ends the process. */
   stop(): Promise<void>
 }
 
-/** Deployment value with the latest signed head; empty after a new tree was started. */
+/** Deployment value: latest signed head; empty after a new tree was started. */
 export const STORED_HEAD = 'decision_tree_checkpoint'
 
 const FINISH_MS = 10_000
@@ -60,7 +60,7 @@ const witnessesOf = ({ witnesses, required, withinSeconds }: WitnessSettings): T
         withinMs: withinSeconds * 1_000,
       }
 
-/** @throws SettingInvalidError if the credentials of the shipping target are missing or malformed */
+/** @throws SettingInvalidError if the target's credentials are missing or malformed */
 export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   const { config, folder, target, passphrase, store, clock, after, log } = core
   const ship = shipOf(core.findService(SHIPPING))
@@ -94,7 +94,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
     }
   }
 
-  /** Sends the latest audit entry to be signed, if the audit log extends the stored head. */
+  /** Has the latest audit entry signed if the audit log extends the stored head. */
   const keepAudit = async ({ audit: held, auditErrorClass: errorClass }: TreeReport): Promise<void> => {
     auditAtMs = clock.monotonicMs()
     if (errorClass !== null) {

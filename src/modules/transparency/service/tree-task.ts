@@ -1,4 +1,4 @@
-// The task that verifies the decision log, with the location of the tree and its heads.
+// The task that verifies the decision log.
 import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
 import { openShipTarget, SHIPPING } from '../../../object-store/ship-access.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
@@ -13,7 +13,6 @@ export interface TreeTaskInput {
   readonly tree:
     | (Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings' | 'isSingleNode'> & {
         readonly target: StoreTarget
-        /** Verifier key of the log. */
         readonly key: string
         /** Hex. */
         readonly saltKey: string

@@ -1,5 +1,4 @@
-// Copies the tree to another database. The logs cannot restore it, because only the tree stores the order of its
-// leaves.
+// Copies the tree to another database. The logs can't restore it, because only the tree has the order of its leaves.
 import { rm } from 'node:fs/promises'
 import type { LogTreeTables } from '../../../store/copy/log-tree-tables.ts'
 import { type CatalogTable, LOG_TREE_PREFIX } from '../../../store/copy/table-catalog.ts'
@@ -24,15 +23,12 @@ const TABLES: readonly CatalogTable[] = [
   table('spans', 'segment_id start_byte end_byte first_leaf leaves', 'segment_id', 'start_byte'),
   table('pending', 'segment_id start_byte end_byte hashes', 'segment_id', 'start_byte'),
 ]
-/** Copied last, after deleting the rows that the creation of the target's tables inserted. */
+/** Last, after deleting the rows inserted with the target's tables. */
 const META = table('meta', 'name value', 'name')
 
 const open = (target: StoreTarget): Promise<Database> => openTreeDatabase(target, COPY_LIMIT_MS)
 
-/**
- * Copies the tree within the target's transaction. @throws StoreUnusableError if the target has a tree, or if the
- * copied rows differ
- */
+/** In the target's transaction. @throws StoreUnusableError if the target has a tree, or the copied rows differ */
 const copyDecisionTree = async (
   source: StoreTarget,
   target: Pick<Database, 'schemaWords' | 'dialect'>,
@@ -64,7 +60,7 @@ const fill = async (source: StoreTarget, path: string): Promise<boolean> => {
   }
 }
 
-/** Copies the tree to a new SQLite file. @returns false, without a file, if there is no tree */
+/** Returns false, without a file, if there is no tree. */
 const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promise<boolean> => {
   let isFilled = false
   try {

@@ -12,7 +12,7 @@ import { createDecisionTreeWriter, type DecisionTreeWriter } from './writer.ts'
 const LIMIT_MS = 15_000
 const CONNECTIONS = 2
 
-/** Opens the database without checking whether it contains a tree. */
+/** Doesn't check whether there is a tree. */
 export const openTreeDatabase = (target: StoreTarget, limitMs = LIMIT_MS): Promise<Database> =>
   target.kind === 'sqlite'
     ? openSqliteDatabase({ path: target.path, clock: systemClock, transactionLimitMs: limitMs })
@@ -29,7 +29,7 @@ export interface DecisionTree {
   close(): Promise<void>
 }
 
-/** Creates missing tables. @param node Node that submits its log @throws StoreUnusableError, StoreUnavailableError */
+/** Creates missing tables. @param node submits its log @throws StoreUnusableError, StoreUnavailableError */
 export const openDecisionTree = async (target: StoreTarget, node: string): Promise<DecisionTree> => {
   const database = await openTreeDatabase(target)
   try {
@@ -45,7 +45,7 @@ export const openDecisionTree = async (target: StoreTarget, node: string): Promi
   }
 }
 
-/** @returns null if no tree exists yet @throws StoreUnusableError, StoreUnavailableError */
+/** Null if no tree exists yet. @throws StoreUnusableError, StoreUnavailableError */
 export const openDecisionTreeReader = async (
   target: StoreTarget,
 ): Promise<(DecisionTreeReader & { close(): Promise<void> }) | null> => {
@@ -55,13 +55,13 @@ export const openDecisionTreeReader = async (
   try {
     found = await hasDecisionTree(database, database)
   } finally {
-    // Each request for a proof opens the database again until there is a tree.
+    // Until there is a tree, each request for a proof opens the database again.
     if (!found) await database.close()
   }
   return found ? { ...createDecisionTreeReader(database), close: () => database.close() } : null
 }
 
-/** Drops the tree's tables. The service must be stopped. @throws StoreUnusableError, StoreUnavailableError */
+/** The service must be stopped. @throws StoreUnusableError, StoreUnavailableError */
 export const clearDecisionTree = async (target: StoreTarget): Promise<void> => {
   const database = await openTreeDatabase(target)
   try {

@@ -13,7 +13,7 @@ export const readHead = async (statements: Statements): Promise<StoredHead | nul
   return row === undefined ? null : fieldsOf(row)
 }
 
-/** Name of the published head; set only if heads require cosignatures before publication. */
+/** Set only if heads require cosignatures before publication. */
 export const PUBLISHED = 'published'
 
 export const AUDIT_HEAD = 'audit_head'
@@ -43,15 +43,14 @@ type SpanRow = RowOf<TreeSpan>
 export interface DecisionTreeReader {
   readonly readTiles: ReadTiles
   head(): Promise<StoredHead | null>
-  /** Published signed head: with witnesses, the latest cosigned head. Null if there is none yet. */
+  /** Published signed head; with witnesses, the latest cosigned one. Null if there is none yet. */
   published(): Promise<string | null>
-  /** Latest signed head of the audit log. */
   auditHead(): Promise<string | null>
-  /** Spans that contain this byte of the segment, one per node with a segment of this name. */
+  /** Spans with this byte of the segment, one per node that has a segment of this name. */
   spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
-  /** Segments of all nodes that have lines in the tree, with the number of submitted bytes. */
+  /** Segments of all nodes with lines in the tree, and the submitted bytes. */
   segments(): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]>
-  /** Spans of a segment, oldest line first. */
+  /** Oldest line first. */
   spans(place: TreeSegment): Promise<readonly TreeSpan[]>
 }
 

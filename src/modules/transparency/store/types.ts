@@ -4,7 +4,7 @@ export interface TreeSegment {
   readonly segment: string
 }
 
-/** Consecutive lines of a segment that are consecutive leaves of the tree. */
+/** Consecutive lines of a segment that are consecutive leaves. */
 export interface TreeSpan {
   readonly startByte: number
   readonly endByte: number
@@ -17,14 +17,14 @@ export interface LeafRun {
   readonly segment: string
   readonly startByte: number
   readonly endByte: number
-  /** Concatenated hashes of leaves. */
+  /** Concatenated. */
   readonly hashes: Uint8Array
 }
 
 export interface StoredHead {
   readonly size: number
   readonly root: Uint8Array
-  /** Latest signed head; empty before the first. */
+  /** Signed head; empty before the first. */
   readonly checkpoint: string
   readonly signedSize: number
 }

@@ -1,5 +1,5 @@
-// Adds leaves to the tree: each node submits new lines, and the leader adds all submitted lines. Compare-and-set on the
-// segment position and the head adds each line once. A head is signed after its commit.
+// Each node submits new lines; the leader adds them as leaves. Compare-and-set on segment position and head adds each
+// line once. A head is signed after its commit.
 import { randomBytes } from 'node:crypto'
 import { NamedError } from '../../../lib/named-error.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
@@ -10,12 +10,12 @@ import { parseNote } from '../tree/note.ts'
 import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
 import type { LeafRun, StoredHead } from './types.ts'
 
-/** Another process changed rows that this transaction had read. Retry after the rollback. */
+/** Another process changed rows that the transaction had read. Retry after the rollback. */
 export class TreeMovedError extends NamedError {}
 
-/** Maximum submitted runs per transaction. */
+/** Submitted runs per transaction. */
 const PENDING_ROWS = 64
-/** Maximum leaves per span, to bound the search for a line. */
+/** Leaves per span; bounds the search for a line. */
 const SPAN_LEAVES = 4_096
 
 const ANY_PENDING = 'SELECT segment_id FROM decision_tree_pending LIMIT 1'
@@ -36,7 +36,7 @@ const segmentIdOf = async (transaction: Transaction, node: string, run: LeafRun)
   return id
 }
 
-/** Advances the taken position of the run's segment. @throws TreeMovedError */
+/** Advances the position of the run's segment. @throws TreeMovedError */
 const take = async (transaction: Transaction, node: string, run: LeafRun): Promise<PendingRow> => {
   const id = await segmentIdOf(transaction, node, run)
   const moved = await transaction.execute(
@@ -54,7 +54,7 @@ interface PendingRow {
   readonly hashes: Uint8Array
 }
 
-/** Extends the previous span if bytes and leaves continue without a gap; otherwise adds a span. */
+/** Extends the previous span if bytes and leaves continue without a gap. */
 const addSpan = async (transaction: Transaction, row: PendingRow, firstLeaf: number): Promise<void> => {
   const leaves = row.hashes.length / HASH_BYTES
   const continued = await transaction.execute(
@@ -79,18 +79,15 @@ const writeMeta = (transaction: Transaction, name: string, value: string): Promi
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
 export interface DecisionTreeWriter {
-  /** `slot/segment` → bytes that this node has submitted. */
+  /** Bytes that this node has submitted, by `slot/segment`. */
   taken(): Promise<ReadonlyMap<string, number>>
-  /** Submits runs of this node. @throws TreeMovedError if a run doesn't start at the taken position of its segment */
+  /** @throws TreeMovedError if a run doesn't start at the position of its segment */
   submit(runs: readonly LeafRun[]): Promise<void>
-  /** Adds submitted runs, and the given runs of this node. @returns true if more may remain @throws TreeMovedError */
+  /** Adds submitted runs and `own`. Returns true if more may remain. @throws TreeMovedError */
   grow(own?: readonly LeafRun[]): Promise<boolean>
-  /** Signs the latest head unless it is signed already. */
+  /** Signs the latest head unless it is signed. */
   sign(signer: LogSigner): Promise<StoredHead>
-  /**
-   * Publishes a head with its cosignatures, unless a newer head is published.
-   * @param checkpoint null to publish every signed head
-   */
+  /** Publishes a head unless a newer one is published. @param checkpoint null to publish every signed head */
   publish(checkpoint: string | null): Promise<void>
   keepAuditHead(encoded: string): Promise<void>
 }
@@ -118,7 +115,7 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
     }),
 
   grow: async (own = []) => {
-    // Without submissions, there is no write: a commit would wait for the disk.
+    // Without submissions, a commit would wait for the disk in vain.
     if (own.length === 0 && (await database.query(ANY_PENDING)).length === 0) return false
     return database.transaction(async (transaction) => {
       // Locks before reading, to exclude rows that another process is taking.

@@ -5,7 +5,7 @@ import { decodeBase64, NoteInvalidError, parseNote, type VerifierKey } from './n
 import { verifyConsistency } from './prove.ts'
 
 export interface Submission {
-  /** Size of the last cosigned head; 0 if there is none. */
+  /** Size of the last cosigned head; 0 for none. */
   readonly oldSize: number
   readonly path: readonly Uint8Array[]
   /** Signed by the log. */
@@ -31,17 +31,17 @@ const parseSubmission = (text: string): Submission => {
 }
 
 type SubmissionJudgement =
-  /** The head extends the last head: store it, then cosign it. */
+  /** The head extends the last one: store it, then cosign it. */
   | { readonly status: 200; readonly head: Checkpoint }
   | {
       readonly status: 400 | 403 | 404 | 422
       /** Contains no caller input. */
       readonly reason: string
     }
-  /** `isFork`: the log signed two roots for one size; otherwise, the submission has the wrong old size. */
+  /** `isFork`: the log signed two roots for one size; otherwise, the old size is wrong. */
   | { readonly status: 409; readonly size: number; readonly isFork: boolean }
 
-/** @param before Last cosigned head; null if there is none @param key Key of the log */
+/** @param before last cosigned head; null for none @param key of the log */
 export const judgeSubmission = (before: string | null, text: string, key: VerifierKey): SubmissionJudgement => {
   let submission: Submission
   let origin: string

@@ -13,7 +13,7 @@ export interface Checkpoint extends TreeHead {
 
 export interface LogSigner {
   readonly key: VerifierKey
-  /** @returns the Ed25519 signature */
+  /** Ed25519. */
   sign(message: Uint8Array): Uint8Array
 }
 
@@ -30,14 +30,14 @@ export const parseCheckpoint = (text: string): Checkpoint => {
   return { origin, size: Number(size), root: hash }
 }
 
-/** The origin of the checkpoint is the key's name. */
+/** The key's name becomes the origin. */
 export const signCheckpoint = ({ size, root }: TreeHead, { key, sign }: LogSigner): string => {
   const text = encodeCheckpoint({ origin: key.name, size, root })
   const bytes = sign(Buffer.from(text))
   return encodeNote({ text, signatures: [{ name: key.name, keyId: key.keyId, bytes }] })
 }
 
-/** @throws NoteInvalidError if the log has not signed the checkpoint */
+/** @throws NoteInvalidError unless the log has signed the checkpoint */
 export const openCheckpoint = (encoded: string, key: VerifierKey): Checkpoint => {
   const checkpoint = parseCheckpoint(openNote(encoded, key))
   if (checkpoint.origin !== key.name) throw new NoteInvalidError(`the checkpoint belongs to ${checkpoint.origin}`)

@@ -1,4 +1,4 @@
-// Cosignatures: a witness attests that at this time, a head extended all earlier heads that it observed. Source:
+// Cosignatures: a witness attests that at this time, a head extended all earlier heads that it had seen. Source:
 // https://c2sp.org/tlog-cosignature, "Ed25519 signed message".
 import type { LogSigner } from './checkpoint.ts'
 import { encodeSignature, isSignedBy, NoteInvalidError, parseNote, signatureOf, type VerifierKey } from './note.ts'
@@ -8,7 +8,7 @@ const TIME_BYTES = 8
 const messageOf = (text: string, timeSeconds: number): Buffer =>
   Buffer.from(`cosignature/v1\ntime ${timeSeconds}\n${text}`)
 
-/** @param signer Its key must be of type `cosignature` @returns the witness's signature line */
+/** Signature line. @param signer key of type `cosignature` */
 export const cosign = (checkpoint: string, timeSeconds: number, { key, sign }: LogSigner): string => {
   const time = Buffer.alloc(TIME_BYTES)
   time.writeBigUInt64BE(BigInt(timeSeconds))
@@ -16,14 +16,14 @@ export const cosign = (checkpoint: string, timeSeconds: number, { key, sign }: L
   return encodeSignature({ name: key.name, keyId: key.keyId, bytes })
 }
 
-/** Returns the checkpoint with those lines that are attributed to these witnesses. */
+/** Adds the lines attributed to these witnesses. */
 export const withCosignatures = (checkpoint: string, lines: string, keys: readonly VerifierKey[]): string => {
   const note = parseNote(checkpoint + lines)
   const found = keys.flatMap((key) => signatureOf(note, key) ?? [])
   return checkpoint + found.map(encodeSignature).join('')
 }
 
-/** Time of the cosignature in Unix seconds. @throws NoteInvalidError if it is missing or invalid */
+/** Unix seconds. @throws NoteInvalidError if the cosignature is missing or invalid */
 export const openCosignature = (checkpoint: string, key: VerifierKey): number => {
   const note = parseNote(checkpoint)
   const signature = signatureOf(note, key)

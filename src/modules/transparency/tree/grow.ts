@@ -1,17 +1,15 @@
-// Computes the changed tiles and the new root for appended leaves, from the incomplete tile of each level. Pure
-// functions.
+// Changed tiles and new root for appended leaves, from the incomplete tile of each level.
 import { foldSubtrees, HASH_BYTES, hashSubtree } from './hash.ts'
 import { levelWidth, TILE_BYTES, TILE_WIDTH, type Tile, type TileName } from './tiles.ts'
 
 export interface TreeEdge {
   readonly size: number
-  /** Hashes of the incomplete tile of each level; empty if all tiles of the level are full. */
+  /** Incomplete tile of each level; empty if all its tiles are full. */
   readonly partial: readonly Uint8Array[]
 }
 
 export const EMPTY_TREE: TreeEdge = { size: 0, partial: [] }
 
-/** Names of the edge tiles of a tree of this size. */
 export const edgeTiles = (size: number): readonly TileName[] => {
   const tiles: TileName[] = []
   for (let level = 0; levelWidth(level, size) > 0; level++) {
@@ -20,13 +18,13 @@ export const edgeTiles = (size: number): readonly TileName[] => {
   return tiles
 }
 
-/** @param tiles In the order of `edgeTiles`; hashes beyond `size` are ignored */
+/** @param tiles in the order of `edgeTiles`; hashes beyond `size` are ignored */
 export const edgeOf = (size: number, tiles: readonly Uint8Array[]): TreeEdge => ({
   size,
   partial: tiles.map((hashes, level) => hashes.subarray(0, (levelWidth(level, size) % TILE_WIDTH) * HASH_BYTES)),
 })
 
-/** @param leaves Concatenated hashes */
+/** @param leaves concatenated hashes */
 export const growTree = (
   edge: TreeEdge,
   leaves: Uint8Array,

@@ -9,7 +9,7 @@ const sha256 = (bytes: Uint8Array): Buffer => {
   return hash
 }
 
-/** Root of a tree without leaves. */
+/** Root without leaves. */
 export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0))
 
 /** SHA-256 of 0x00 and the entry. */
@@ -22,21 +22,21 @@ export const hashLeaf = (entry: Uint8Array): Buffer => {
 const nodeInput = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 const nodeHash = Buffer.alloc(HASH_BYTES)
 
-/** Hashes two adjacent children at `from` and writes their parent to `to`, without allocation. */
+/** Hashes two adjacent children without allocation. */
 const hashPair = (source: Buffer, from: number, target: Buffer, to: number): void => {
   source.copy(nodeInput, 1, from, from + 2 * HASH_BYTES)
   Bun.SHA256.hash(nodeInput, nodeHash)
   nodeHash.copy(target, to)
 }
 
-/** SHA-256 of 0x01, the left child and the right child. */
+/** SHA-256 of 0x01, left child and right child. */
 export const hashNode = (left: Uint8Array, right: Uint8Array): Buffer => {
   const node = Buffer.concat([left, right])
   hashPair(node, 0, node, 0)
   return node.subarray(0, HASH_BYTES)
 }
 
-/** Root of `count` adjacent hashes starting at number `first`. `count` must be a power of two. */
+/** @param first number of the first hash @param count a power of two */
 export const hashSubtree = (hashes: Uint8Array, first: number, count: number): Buffer => {
   const row = Buffer.from(hashes.slice(first * HASH_BYTES, (first + count) * HASH_BYTES))
   for (let width = count; width > 1; width /= 2) {
@@ -45,16 +45,15 @@ export const hashSubtree = (hashes: Uint8Array, first: number, count: number): B
   return row.subarray(0, HASH_BYTES)
 }
 
-/** Root of complete subtrees, which are ordered by decreasing size and combined from the right. */
+/** Combines complete subtrees, which have decreasing sizes, from the right. */
 export const foldSubtrees = (subtrees: readonly Uint8Array[]): Uint8Array =>
   subtrees.length === 0 ? EMPTY_ROOT : subtrees.reduceRight((right, left) => hashNode(left, right))
 
-// Leaf of a line: the hash of a salt and the line's SHA-256. The salt prevents checking a guessed line against
-// a published tree. It is derived, not stored: the AES-256 encryption of the first half of the line hash with the salt
-// key.
+// Leaf of a line: hash of a salt and the line's SHA-256. The salt prevents checking guessed lines against a published
+// tree. It is derived, not stored: the first half of the line hash, encrypted with the salt key.
 const SALT_BYTES = 16
 
-/** @param lineHashes Concatenated SHA-256 hashes of lines @param saltKey 32 bytes @returns concatenated salts */
+/** Concatenated, like `lineHashes`. @param saltKey 32 bytes */
 export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {
   const count = lineHashes.length / HASH_BYTES
   const blocks = Buffer.allocUnsafe(count * SALT_BYTES)
@@ -62,13 +61,13 @@ export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => 
   for (let line = 0; line < count; line++) {
     hashes.copy(blocks, line * SALT_BYTES, line * HASH_BYTES, line * HASH_BYTES + SALT_BYTES)
   }
-  // ECB serves as a keyed function of one block per line, not for confidentiality.
+  // ECB is a keyed function of one block per line here, not for confidentiality.
   return createCipheriv('aes-256-ecb', saltKey, null).setAutoPadding(false).update(blocks)
 }
 
 export const entryOf = (salt: Uint8Array, lineHash: Uint8Array): Buffer => Buffer.concat([salt, lineHash])
 
-/** Concatenated leaf hashes. Parameters as in `saltsOf`. */
+/** Concatenated; parameters as in `saltsOf`. */
 export const leafHashesOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {
   const salts = saltsOf(lineHashes, saltKey)
   const hashes = Buffer.from(lineHashes.buffer, lineHashes.byteOffset, lineHashes.length)

@@ -1,8 +1,7 @@
-// Signed notes, verified with the reader's key; the name in the note isn't trusted. Source:
-// https://c2sp.org/signed-note.
+// Signed notes, verified with the reader's key; the name in a note isn't trusted. Source: https://c2sp.org/signed-note.
 import { createPublicKey, verify } from 'node:crypto'
 
-/** A plain signature of the note, or a witness's timestamped cosignature of a checkpoint. */
+/** A signature of the note, or a witness's timestamped cosignature of a checkpoint. */
 const SIGNATURE_TYPES = { ed25519: 1, cosignature: 4 } as const
 type SignatureType = keyof typeof SIGNATURE_TYPES
 
@@ -18,7 +17,7 @@ export interface VerifierKey {
 interface NoteSignature {
   readonly name: string
   readonly keyId: number
-  /** Signature without the key id. */
+  /** Without the key id. */
   readonly bytes: Uint8Array
 }
 
@@ -28,14 +27,14 @@ export interface Note {
   readonly signatures: readonly NoteSignature[]
 }
 
-/** `message` is one line for the sender of the note or key. */
+/** `message` is one line for the sender. */
 export class NoteInvalidError extends Error {
   override readonly name = 'NoteInvalidError'
 }
 
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURES_MAX = 100
-/** SubjectPublicKeyInfo prefix of Ed25519 keys (RFC 8410). */
+/** SubjectPublicKeyInfo prefix of Ed25519 (RFC 8410). */
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
 
 const isKeyName = (name: string): boolean => name !== '' && !/[\p{White_Space}+]/u.test(name)
@@ -45,13 +44,13 @@ const idOf = (name: string, type: SignatureType, publicKey: Uint8Array): number 
   return Number.parseInt(hash.digest('hex').slice(0, 8), 16)
 }
 
-/** @returns null if the text isn't canonical base64 (RFC 4648, section 4) */
+/** Null unless the text is canonical base64 (RFC 4648, section 4). */
 export const decodeBase64 = (text: string): Buffer | null => {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : null
 }
 
-/** @throws NoteInvalidError if the name isn't permitted in a note */
+/** @throws NoteInvalidError for a name that notes don't permit */
 export const verifierKeyOf = (name: string, type: SignatureType, publicKey: Uint8Array): VerifierKey => {
   if (!isKeyName(name)) throw new NoteInvalidError('a key name must not contain spaces or plus signs')
   return { name, type, publicKey, keyId: idOf(name, type, publicKey) }
@@ -78,7 +77,7 @@ export const parseVerifierKey = (text: string): VerifierKey => {
 
 const hasControl = (text: string): boolean => [...text].some((character) => character < ' ' && character !== '\n')
 
-/** @throws NoteInvalidError if the text isn't permitted in a note */
+/** @throws NoteInvalidError for text that notes don't permit */
 export const encodeNote = ({ text, signatures }: Note): string => {
   if (!text.endsWith('\n') || hasControl(text)) throw new NoteInvalidError('a note must consist of lines of text')
   return `${text}\n${signatures.map(encodeSignature).join('')}`
@@ -109,17 +108,16 @@ export const parseNote = (note: string): Note => {
   return { text: note.slice(0, end + 1), signatures }
 }
 
-/** Ed25519 (RFC 8032). */
 export const isSignedBy = ({ publicKey }: VerifierKey, message: Uint8Array, signature: Uint8Array): boolean => {
   const key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, publicKey]), format: 'der', type: 'spki' })
   return verify(null, message, key, signature)
 }
 
-/** Returns the unverified signature attributed to this key; null if there is none. */
+/** Unverified signature attributed to this key; null for none. */
 export const signatureOf = ({ signatures }: Note, key: VerifierKey): NoteSignature | null =>
   signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId) ?? null
 
-/** @returns the text of the note @throws NoteInvalidError if the note is malformed or not signed with the key */
+/** Text of the note. @throws NoteInvalidError if it is malformed or not signed with the key */
 export const openNote = (encoded: string, key: VerifierKey): string => {
   const note = parseNote(encoded)
   const signature = signatureOf(note, key)

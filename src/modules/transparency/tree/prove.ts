@@ -1,16 +1,16 @@
-// Roots and proofs of a tree in tiles, for its current or any earlier size. Source: RFC 6962, 2.1.1 and 2.1.2.
+// Roots and proofs from tiles, for the current or an earlier size. Source: RFC 6962, 2.1.1 and 2.1.2.
 import { foldSubtrees, HASH_BYTES, hashNode, hashSubtree } from './hash.ts'
 import { TILE_HEIGHT, TILE_WIDTH, type TileName } from './tiles.ts'
 
-/** Hashes of each tile, in the requested order. A tile may contain more hashes than the tree size requires. */
+/** In the requested order. A tile may contain more hashes than the tree size requires. */
 export type ReadTiles = (tiles: readonly TileName[]) => Promise<readonly Uint8Array[]>
 
-/** A tile has fewer hashes than the tree size requires: the stored tree is damaged. */
+/** A tile has too few hashes: the stored tree is damaged. */
 export class TileTooShortError extends Error {
   override readonly name = 'TileTooShortError'
 }
 
-/** Leaves from `start` to `end`, exclusive. */
+/** `end` is exclusive. */
 interface Range {
   readonly start: number
   readonly end: number
@@ -22,7 +22,7 @@ const powerWithin = (count: number): number => {
   return power
 }
 
-/** End of the larger, left subtree after the split defined in the RFC. */
+/** End of the larger, left subtree, as split in the RFC. */
 const leftOf = ({ start, end }: Range): number => start + powerWithin(end - start - 1)
 
 const inclusionRanges = (index: number, range: Range): readonly Range[] => {
@@ -85,10 +85,7 @@ const hashRanges = async (readTiles: ReadTiles, ranges: readonly Range[]): Promi
 export const readRoot = async (readTiles: ReadTiles, size: number): Promise<Uint8Array> =>
   (await hashRanges(readTiles, [{ start: 0, end: size }]))[0] as Uint8Array
 
-/**
- * Path from the leaf's sibling to the child of the root. @throws RangeError for a leaf outside the tree; errors of
- * `readRoot`
- */
+/** From the leaf's sibling to the child of the root. @throws RangeError outside the tree; errors of `readRoot` */
 export const proveInclusion = async (
   readTiles: ReadTiles,
   index: number,
@@ -98,10 +95,7 @@ export const proveInclusion = async (
   return hashRanges(readTiles, inclusionRanges(index, { start: 0, end: size }))
 }
 
-/**
- * Proof that the tree of `size` extends the tree of `oldSize`. @throws RangeError if the old size is larger; errors of
- * `readRoot`
- */
+/** Proves that a tree extends the tree of `oldSize`. @throws RangeError for a larger old size; errors of `readRoot` */
 export const proveConsistency = async (
   readTiles: ReadTiles,
   oldSize: number,
@@ -112,7 +106,7 @@ export const proveConsistency = async (
   return hashRanges(readTiles, consistencyRanges(oldSize, { start: 0, end: size }, true))
 }
 
-// Verifies a consistency proof with only the two roots. Source: RFC 9162, 2.1.4.2.
+// Verifies a consistency proof with only two roots. Source: RFC 9162, 2.1.4.2.
 const isEven = (number: number): boolean => number % 2 === 0
 const half = (number: number): number => Math.floor(number / 2)
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0

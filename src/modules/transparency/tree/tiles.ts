@@ -1,5 +1,4 @@
-// Tiles of 256 adjacent hashes of one level, so that a proof for any tree requires few reads. Source:
-// https://c2sp.org/tlog-tiles.
+// Tiles of 256 adjacent hashes of one level, so that proofs need few reads. Source: https://c2sp.org/tlog-tiles.
 import { HASH_BYTES } from './hash.ts'
 
 export const TILE_HEIGHT = 8
@@ -7,21 +6,21 @@ export const TILE_WIDTH = 256
 export const TILE_BYTES = TILE_WIDTH * HASH_BYTES
 
 export interface TileName {
-  /** 0: hashes of leaves. Higher levels: roots of full tiles of the level below. */
+  /** 0: leaves. Higher levels: roots of full tiles below. */
   readonly level: number
-  /** Number within the level, starting at 0. */
+  /** Within the level, starting at 0. */
   readonly number: number
 }
 
 export interface Tile extends TileName {
-  /** 256 hashes, or fewer in the last tile of a level. */
+  /** 256, or fewer in the last tile of a level. */
   readonly hashes: Uint8Array
 }
 
-/** Number of hashes in all tiles of a level, for a tree of this size. */
+/** Hashes in a level of a tree. */
 export const levelWidth = (level: number, size: number): number => Math.floor(size / TILE_WIDTH ** level)
 
-/** For example `tile/0/x001/x234/067`, with the suffix `.p/<width>` for an incomplete tile. */
+/** Such as `tile/0/x001/x234/067`, with `.p/<width>` for an incomplete tile. */
 export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): string => {
   const groups = [String(number % 1000).padStart(3, '0')]
   for (let rest = Math.floor(number / 1000); rest > 0; rest = Math.floor(rest / 1000)) {
@@ -30,7 +29,7 @@ export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): strin
   return `tile/${level}/${groups.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`
 }
 
-/** @returns null if the path isn't in the form of `tilePath` */
+/** Null for other paths. */
 export const parseTilePath = (path: string): (TileName & { readonly width: number }) | null => {
   const match = /^tile\/(0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(path)
   if (match === null) return null

@@ -1,5 +1,5 @@
-// A witness's check that each head extends the previous head. Tiles come from the log, so the proof computed from them
-// is verified against both roots.
+// Checks that a head extends the previous one. The tiles come from the log, so the proof is verified against both
+// roots.
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from './note.ts'
 import { proveConsistency, type ReadTiles, TileTooShortError, verifyConsistency } from './prove.ts'
@@ -10,19 +10,18 @@ type Judgement =
   /** `evidence`: the log signed two contradictory heads. */
   | { readonly kind: 'refused'; readonly reason: string; readonly evidence: boolean }
 
-/** Number of hashes of a tile in a tree of this size. */
+/** Hashes of a tile in a tree. */
 export const widthIn = ({ level, number }: TileName, size: number): number =>
   Math.max(0, Math.min(TILE_WIDTH, levelWidth(level, size) - number * TILE_WIDTH))
 
-/** Tiles of a head are not available yet, which isn't a violation. */
+/** Tiles of a head aren't available yet, which isn't a violation. */
 class TilesMissingError extends Error {
   override readonly name = 'TilesMissingError'
   override readonly message = 'tiles of its head are not available yet'
 }
 
 /**
- * @param before Last cosigned head; null if there is none @param readTiles Returns a tile reader for the tree of that
- * size
+ * @param before last cosigned head; null for none @param readTiles returns a tile reader for a tree size
  * @throws TilesMissingError; errors of `readTiles`
  */
 export const judgeHead = async (

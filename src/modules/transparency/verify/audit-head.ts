@@ -1,5 +1,4 @@
-// Latest entry of the audit log, signed with the log key and stored next to the tree's head, to detect a rewritten,
-// truncated or restored audit log. The format is a checkpoint with a separate origin.
+// Latest audit entry, signed with the log key and stored next to the tree's head. A checkpoint with a separate origin.
 import type { AuditHead } from '../../../store/audit.ts'
 import { encodeCheckpoint, type LogSigner, parseCheckpoint } from '../tree/checkpoint.ts'
 import { encodeNote, NoteInvalidError, openNote, type VerifierKey } from '../tree/note.ts'
@@ -12,7 +11,7 @@ export const signAuditHead = ({ sequence, hash }: AuditHead, { key, sign }: LogS
   return encodeNote({ text, signatures: [{ name: key.name, keyId: key.keyId, bytes }] })
 }
 
-/** @throws NoteInvalidError if the log has not signed the head */
+/** @throws NoteInvalidError unless the log has signed the head */
 export const openAuditHead = (encoded: string, key: VerifierKey): AuditHead => {
   const { origin, size, root } = parseCheckpoint(openNote(encoded, key))
   if (origin !== originOf(key)) throw new NoteInvalidError('the text is not a head of the audit log')

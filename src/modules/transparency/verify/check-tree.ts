@@ -1,4 +1,4 @@
-// Verifies the log against its tree, and the tree and the audit log against their stored heads.
+// Verifies the log against its tree, and tree and audit log against stored heads.
 
 import { knownNodeName } from '../../../decision-log/node-name.ts'
 import type { CheckedLogs, TreeReport } from '../../../decision-log/tree-report.ts'
@@ -17,7 +17,7 @@ export interface TreeToCheck extends Pick<VerifyTreeOptions, 'key' | 'saltKey' |
 
 const stampOf = (time: string): string => new Date(time).toISOString().replaceAll('-', '').replaceAll(':', '')
 
-/** Returns problems instead of throwing. @throws errors of verifyTree */
+/** Returns problems. @throws errors of verifyTree */
 export const checkTree = async (
   { tree, auditProblems, warnings, archivedBefore, isSingleNode, ...facts }: TreeToCheck,
   logs: CheckedLogs,

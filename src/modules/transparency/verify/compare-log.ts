@@ -1,4 +1,4 @@
-// Compares the lines of a log with the leaves that the tables of the tree assign to them.
+// Compares lines of a log with the leaves that the tree's tables assign to them.
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from '../../../decision-log/errors.ts'
 import { forEachLine } from '../../../decision-log/forwards.ts'
@@ -9,12 +9,12 @@ import type { ReadTiles } from '../tree/prove.ts'
 import type { LeafSpan, TreePlace } from './leaf-cover.ts'
 import { createLeafReader } from './stored-leaves.ts'
 
-/** Lines before `takenBytes` without a leaf are submitted and await the next head. */
+/** Lines before `takenBytes` without a leaf await the next head. */
 export interface TakenPlace extends TreePlace {
   readonly takenBytes: number
 }
 
-/** Counts and descriptions, to which each comparison adds. */
+/** Each comparison adds to these. */
 export interface Findings {
   compared: number
   newer: number
@@ -27,7 +27,7 @@ export interface LogComparison {
   readonly readTiles: ReadTiles
   /** Called once per segment. */
   readonly readSpans: (place: TreePlace) => Promise<readonly LeafSpan[]>
-  /** Returns the first span of a segment that is compared itself. */
+  /** First span of a segment that is compared itself. */
   readonly firstSpan: (place: TreePlace) => Promise<LeafSpan | null>
   readonly saltKey: Uint8Array
   readonly found: Findings
@@ -35,16 +35,16 @@ export interface LogComparison {
   readonly mayBeBehind: boolean
   /** Segments with an older timestamp in their name may have been archived. */
   readonly archivedBefore: string | null
-  /** Whether problems name the node of a file. */
+  /** Whether problems name the node. */
   readonly namesNodes: boolean
-  /** Called with the number of log bytes read. */
+  /** Called with the bytes read. */
   readonly onChunk: (bytes: number) => void
 }
 
 interface NextSegment {
   readonly next: SegmentName | undefined
   readonly nextPlaces: readonly TakenPlace[]
-  /** Whether the tree contains the next segment or a later one. */
+  /** Whether the tree contains a later segment. */
   readonly isNextHeld: boolean
 }
 
@@ -71,18 +71,14 @@ const readLines = async (path: string, onChunk: (bytes: number) => void): Promis
   return lines
 }
 
-/** Returns the number of leaves. */
 export const linesOf = (spans: readonly LeafSpan[]): number => spans.reduce((sum, { leaves }) => sum + leaves, 0)
 
-/** @returns a function that compares the log in a directory with the segments that the tree contains of it */
+/** The returned function compares the log in a directory with its segments in the tree. */
 export const createLogComparison = (options: LogComparison) => {
   const { readTiles, readSpans, firstSpan, saltKey, found, mayBeBehind, archivedBefore, namesNodes, onChunk } = options
   const leafAt = createLeafReader(readTiles)
 
-  /**
-   * Whether the header of the next segment, which is a leaf of the tree, records the same length for this segment. If so,
-   * the missing lines never counted.
-   */
+  /** Whether the next segment's header, a leaf of the tree, records this length: the missing lines never counted. */
   const isCutKnown = async (
     directory: string,
     { slot, segment }: TreePlace,
@@ -96,7 +92,7 @@ export const createLogComparison = (options: LogComparison) => {
     return false
   }
 
-  /** @returns the end of the compared lines; null after a problem */
+  /** End of the compared lines; null after a problem. */
   const compareLines = async (
     lines: readonly LineSeen[],
     name: string,
@@ -140,7 +136,7 @@ export const createLogComparison = (options: LogComparison) => {
     return position
   }
 
-  /** @param held places of the file in the tree; several if its node's name was changed */
+  /** @param held places of the file in the tree; several if its node was renamed */
   const compareSegment = async (
     directory: string,
     held: readonly { readonly place: TakenPlace; readonly spans: readonly LeafSpan[] }[],
@@ -179,7 +175,7 @@ export const createLogComparison = (options: LogComparison) => {
     const bySlot = Map.groupBy(places, ({ slot }) => slot)
     const present = listSlots(directory)
     for (const slot of [...new Set([...present, ...bySlot.keys()])].sort()) {
-      // The tables name slots too. No file outside the log is compared in its place.
+      // The tables also name slots, which must not lead to files outside the log.
       const files = present.includes(slot) ? listSegments(join(directory, slot)) : []
       const held = Map.groupBy(bySlot.get(slot) ?? [], ({ segment }) => segment)
       const lastHeld = Math.max(-1, ...[...held.keys()].map((name) => parseSegmentName(name)?.number ?? -1))

@@ -1,4 +1,4 @@
-// Checks that each leaf of a head belongs to exactly one line. No head signs the rows that map lines to leaves, so an
+// Checks that each leaf of a head belongs to exactly one line: no head signs the rows that map lines to leaves, so an
 // attacker who can write the tables could remove rows.
 
 export interface LeafSpan {
@@ -15,20 +15,20 @@ export interface TreePlace {
 }
 
 export interface LeafCover {
-  /** Call once per segment, with all its spans. Leaves of newer heads are ignored. */
+  /** Call once per segment. Leaves of newer heads are ignored. */
   add(spans: readonly LeafSpan[]): void
-  /** Describes an invalid span, or a leaf that belongs to no line or to several lines; null if there is none. */
+  /** Describes an invalid span, or a leaf without exactly one line; null for none. */
   problem(): string | null
 }
 
-/** @param size number of leaves of the head */
+/** @param size leaves of the head */
 export const createLeafCover = (size: number): LeafCover => {
   const ranges: (readonly [first: number, end: number])[] = []
   let isMalformed = false
   return {
     add: (spans) => {
       for (const { firstLeaf, leaves } of spans) {
-        // A negative count would balance missing lines.
+        // A negative count would offset missing lines.
         const isValid = Number.isSafeInteger(firstLeaf) && firstLeaf >= 0 && Number.isSafeInteger(leaves) && leaves > 0
         if (!isValid) isMalformed = true
         else if (firstLeaf < size) ranges.push([firstLeaf, Math.min(firstLeaf + leaves, size)])
@@ -50,7 +50,7 @@ export const createLeafCover = (size: number): LeafCover => {
   }
 }
 
-/** Reads the spans of all segments, one segment at a time. @returns the problem; null if there is none */
+/** Reads one segment at a time. Null if there is no problem. */
 export const coverProblem = async (
   tree: {
     segments(): Promise<readonly TreePlace[]>

@@ -1,5 +1,4 @@
-// Creates the proof that a line is in the log. It contains the line and its salt, so only the owner of the line may
-// receive it.
+// Proves that a line is in the log. A proof contains the line and its salt, so only the line's owner may receive it.
 import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { hashLine } from '../../../decision-log/record.ts'
 import { parseCheckpoint } from '../tree/checkpoint.ts'
@@ -8,15 +7,13 @@ import { parseNote } from '../tree/note.ts'
 import { proveInclusion, type ReadTiles } from '../tree/prove.ts'
 import { TILE_WIDTH } from '../tree/tiles.ts'
 
-// Text of a self-contained proof: index of the entry, inclusion proof and checkpoint. Source:
-// https://c2sp.org/tlog-proof.
+// Self-contained proof: index, inclusion proof and checkpoint. Source: https://c2sp.org/tlog-proof.
 
 interface ProofParts {
   /** Content from which the entry is computed; untrusted by itself. */
   readonly extra: Uint8Array
   readonly index: number
   readonly path: readonly Uint8Array[]
-  /** Signed checkpoint. */
   readonly checkpoint: string
 }
 
@@ -28,9 +25,9 @@ export const encodeProof = ({ extra, index, path, checkpoint }: ProofParts): str
 interface ProvingTree {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly checkpoint: string } | null>
-  /** Published head, with cosignatures if witnesses are configured. */
+  /** With cosignatures if there are witnesses. */
   published(): Promise<string | null>
-  /** Leaf ranges that contain the line at this byte offset, one per node that has the segment. */
+  /** Leaf ranges with this byte, one per node that has the segment. */
   spansAt(
     place: { readonly slot: string; readonly segment: string },
     byte: number,
@@ -55,7 +52,7 @@ const findLeaf = async (
   return null
 }
 
-/** @returns null if no signed head covers the line yet */
+/** Null if no signed head covers the line yet. */
 export const proveLine = async (tree: ProvingTree, saltKey: Uint8Array, place: LineToProve): Promise<string | null> => {
   const lineHash = Buffer.from(hashLine(place.line), 'hex')
   const salt = saltsOf(lineHash, saltKey)

@@ -6,7 +6,7 @@ import { TILE_BYTES, TILE_WIDTH } from '../tree/tiles.ts'
 
 const TILES_AT_ONCE = 64
 
-/** Caches the last tile, because the leaves of a segment are close together. */
+/** Caches the last tile, because leaves of a segment are close together. */
 export const createLeafReader = (readTiles: ReadTiles) => {
   let held = { number: -1, hashes: new Uint8Array(0) as Uint8Array }
   return async (leaf: number): Promise<Uint8Array> => {
@@ -20,7 +20,7 @@ export const createLeafReader = (readTiles: ReadTiles) => {
   }
 }
 
-/** Computes the root from the leaves alone, independently of higher levels. @throws TileTooShortError */
+/** Independent of higher levels. @throws TileTooShortError */
 export const rootOfLeaves = async (readTiles: ReadTiles, size: number): Promise<Uint8Array> => {
   let edge = EMPTY_TREE
   const tiles = Math.ceil(size / TILE_WIDTH)

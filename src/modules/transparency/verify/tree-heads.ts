@@ -1,5 +1,5 @@
-// Heads stored outside the tree. A tree that doesn't contain a signed head is an older copy or another history, and
-// must not be signed.
+// Heads stored outside the tree. A tree without a signed head is an older copy or another history, and must not be
+// signed.
 import { readFile } from 'node:fs/promises'
 import { isMissingFile, NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
@@ -7,10 +7,10 @@ import { type Checkpoint, openCheckpoint, type TreeHead } from '../tree/checkpoi
 import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
 import { type ReadTiles, readRoot } from '../tree/prove.ts'
 
-/** The stored tree doesn't contain a signed head. `message` is one line for the operator. */
+/** The tree doesn't contain a signed head. `message` is one line for the operator. */
 export class TreeRolledBackError extends NamedError {}
 
-/** @returns null if the file doesn't exist */
+/** Null if the file doesn't exist. */
 export const readHeadFile = async (path: string): Promise<string | null> => {
   try {
     return await readFile(path, 'utf8')
@@ -20,19 +20,19 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
   }
 }
 
-/** Object name of the shipped head, next to the logs of the nodes. */
+/** Shipped head, next to the logs of the nodes. */
 const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
 
-/** Far above the size of a head with the maximum number of cosignatures. */
+/** Far above a head with the maximum number of cosignatures. */
 export const HEAD_MAX_BYTES = 65_536
 
-/** @returns null if the object doesn't exist. Larger objects are truncated, which makes the head invalid. */
+/** Null if the object doesn't exist. A larger object is truncated, which makes the head invalid. */
 export const readHeadObject = async (target: ShipTarget, name: string): Promise<string | null> => {
   const bytes = await target.readRange(name, 0, HEAD_MAX_BYTES)
   return bytes === null ? null : Buffer.from(bytes).toString('utf8')
 }
 
-/** @returns null if no head has been shipped */
+/** Null if no head has been shipped. */
 export const readShippedHead = (target: ShipTarget, logName: string): Promise<string | null> =>
   readHeadObject(target, headObject(logName))
 
@@ -45,7 +45,7 @@ export const shipHead = async (target: ShipTarget, logName: string, checkpoint: 
   }
 }
 
-/** Returns the reason that the tree doesn't contain the head; null if it does. */
+/** Why the tree doesn't contain the head; null if it does. */
 export const headProblem = async (
   encoded: string,
   key: VerifierKey,

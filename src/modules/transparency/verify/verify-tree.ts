@@ -1,5 +1,5 @@
-// Verifies the log against its tree. An attacker can recompute a hash chain after changing the log, but not a tree
-// whose signed heads are stored elsewhere.
+// Verifies the log against its tree. An attacker can recompute a hash chain, but not a tree with signed heads
+// elsewhere.
 import type { TreeReport } from '../../../decision-log/tree-report.ts'
 import { EMPTY_ROOT } from '../tree/hash.ts'
 import type { VerifierKey } from '../tree/note.ts'
@@ -17,7 +17,7 @@ interface TreeSource {
 }
 
 export interface KeptHead {
-  /** Location, for display. */
+  /** For display. */
   readonly where: string
   readonly checkpoint: string
 }
@@ -27,13 +27,13 @@ export interface VerifyTreeOptions {
   readonly key: VerifierKey
   readonly saltKey: Uint8Array
   readonly heads: readonly KeptHead[]
-  /** Logs to compare, by node. The node is null for the only log, to which all segments of the tree belong. */
+  /** By node; null for the only log, to which all segments of the tree belong. */
   readonly logs: readonly { readonly node: string | null; readonly directory: string }[]
-  /** Whether the logs are copies from all nodes, which may lack the latest lines. */
+  /** Whether the logs are copies, which may lack the latest lines. */
   readonly mayBeBehind: boolean
   /** Segments with an older timestamp in their name may have been archived. */
   readonly archivedBefore: string | null
-  /** Called with the number of log bytes read. */
+  /** Called with the bytes read. */
   readonly onChunk?: (bytes: number) => void
 }
 
@@ -41,7 +41,7 @@ type ReadSpans = (place: TreePlace) => Promise<readonly LeafSpan[]>
 
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
-/** Returns problems instead of throwing. @throws DecisionDirectoryMissingError, and errors from reading the tables */
+/** Returns problems. @throws DecisionDirectoryMissingError; errors from reading the tables */
 export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport> => {
   const { tree, key, saltKey, heads, logs, mayBeBehind, archivedBefore, onChunk = () => undefined } = options
   const found: Findings = { compared: 0, newer: 0, elsewhere: 0, problems: [], warnings: [] }

@@ -1,4 +1,4 @@
-// Stores the latest head of the audit log, and never replaces it with an older head.
+// Stores the latest head of the audit log; never replaces it with an older one.
 
 import { writePrivateFile } from '../../../signing/private-file.ts'
 import type { AuditHead } from '../../../store/audit.ts'
@@ -9,7 +9,7 @@ import { openAuditHead, signAuditHead } from '../verify/audit-head.ts'
 import { readHeadFile } from '../verify/tree-heads.ts'
 
 interface AuditKeeper {
-  /** @returns the stored head @throws NoteInvalidError if the stored text isn't a signed head */
+  /** The stored head. @throws NoteInvalidError if the stored text isn't a signed head */
   keep(head: AuditHead | null): Promise<AuditHead | null>
 }
 

@@ -1,4 +1,4 @@
-// Requests cosignatures for the latest head in rounds. Signing and storing heads doesn't wait for witnesses. Source:
+// Requests cosignatures in rounds, for which signing and storing heads doesn't wait. Source:
 // https://c2sp.org/tlog-witness.
 
 import { BoundedFetchFailedError, fetchBounded } from '../../../lib/bounded-fetch.ts'
@@ -11,9 +11,9 @@ import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
 import { proveConsistency } from '../tree/prove.ts'
 import { HEAD_MAX_BYTES } from '../verify/tree-heads.ts'
 
-/** Timeout of one request. A round sends at most two requests to each witness. */
+/** A round sends at most two requests to each witness. */
 const REQUEST_MS = 4_000
-/** Body of a witness's 409 response: the number of lines that it has cosigned. */
+/** A 409 response contains the number of cosigned lines. */
 const SIZE_ANSWER = /^(0|[1-9][0-9]{0,15})\n?$/
 
 const OTHER_HISTORY = 'it has cosigned another history of this log'
@@ -26,7 +26,7 @@ export interface Witness {
 export interface CosigningOptions {
   readonly witnesses: readonly Witness[]
   readonly required: number
-  /** Time after which a head without enough cosignatures is late. */
+  /** After this, a head without enough cosignatures is late. */
   readonly withinMs: number
   readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
   readonly monotonicMs: () => number
@@ -35,19 +35,19 @@ export interface CosigningOptions {
 }
 
 export interface CosigningState {
-  /** Time since a head last had enough cosignatures, or since the first round. */
+  /** Since a head last had enough cosignatures, or since the first round. */
   readonly ageMs: number
   readonly isLate: boolean
-  /** Class of the error from storing the last round's result; null if it was stored. */
+  /** Error from storing the last round's result; null if it was stored. */
   readonly errorClass: string | null
   readonly witnesses: readonly {
     readonly name: string
-    /** Reason that the witness did not cosign the last head, in one line for display; null if it did. */
+    /** Why the witness didn't cosign, in one line; null if it did. */
     readonly problem: string | null
   }[]
 }
 
-/** A witness did not cosign. `message` is one line for the operator. */
+/** `message` is one line for the operator. */
 class NotCosignedError extends NamedError {}
 
 const problemOf = (error: unknown): string => {
@@ -88,7 +88,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     return { status, text: body.toString('utf8') }
   }
 
-  /** @returns the witness's signature line @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
+  /** Signature line. @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
   const cosignatureOf = async (state: (typeof states)[number], head: StoredHead): Promise<string> => {
     const { key } = state.witness
     let answer = await ask(state.witness, state.knownSize, head)
@@ -127,7 +127,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     )
     if (lines.filter((line) => line !== '').length >= required) enoughMs = monotonicMs()
     else if (!isLate()) return
-    // A late head is published anyway, so that an unavailable witness doesn't block readers.
+    // Published even if late, so that an unavailable witness doesn't block readers.
     await tree.writer.publish(head.checkpoint + lines.join(''))
   }
 

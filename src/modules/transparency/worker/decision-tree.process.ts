@@ -1,4 +1,4 @@
-// Process that builds the tree over the decision log, with a TreeInput on stdin. Exits with its parent.
+// Builds the tree over the decision log, with a TreeInput on stdin. Exits with its parent.
 
 import { readFile } from 'node:fs/promises'
 import { listenForOrders, stayInBackground } from '../../../../workers/background-process.ts'
@@ -22,7 +22,7 @@ import { createTreeMaker } from './tree-maker.ts'
 
 const HEAD_EVERY_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
-/** Limit for shipping and cosigning the last head at shutdown. */
+/** For shipping and cosigning the last head at shutdown. */
 const FINISH_MS = 3_000
 
 stayInBackground()
@@ -92,14 +92,14 @@ const cosigning =
         unixSeconds: systemClock.unixSeconds,
       })
 
-/** With SQLite, the only service always leads. With PostgreSQL, the service sends `lead` or `rest`. */
+/** With SQLite, the only service always leads. */
 const leads = (): boolean => input.tree.kind === 'sqlite' || orders.newest === 'lead'
 
 let shipping: Promise<void> | null = null
 let shipErrorClass: string | null = null
 let publishesEachHead = false
 
-/** Requests cosignatures for a signed head and ships it, without delaying the next head. */
+/** Has a signed head cosigned and shipped, without delaying the next. */
 const follow = (head: StoredHead): void => {
   cosigning?.offer(head)
   shipping ??= maker

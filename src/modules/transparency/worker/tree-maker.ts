@@ -1,5 +1,4 @@
-// One pass of the tree: every node submits the new lines of its log; the leader adds all submitted lines as leaves and
-// signs the new head.
+// One pass of the tree: every node submits new lines; the leader adds them as leaves and signs the new head.
 
 import { createLineIntake, type LineIntake } from '../../../decision-log/line-hashes.ts'
 import { withTimeout } from '../../../lib/with-timeout.ts'
@@ -33,13 +32,13 @@ type TreeStep = 'submitted' | 'grown' | 'signed' | 'kept' | 'shipped'
 interface TreeMaker {
   /** @throws TreeRolledBackError; an operator must then investigate before a head is signed */
   pass(leads: boolean): Promise<StoredHead | null>
-  /** Ships the head of a pass, if due. Passes don't wait for it. @throws the error of the last shipping attempt */
+  /** Ships the head if due; passes don't wait. @throws the error of the last shipping */
   ship(head: StoredHead): Promise<void>
 }
 
-/** Maximum runs of lines per submission. */
+/** Runs of lines per submission. */
 const RUNS_AT_ONCE = 16
-/** Limit for reading the shipped head; afterwards, the first head is signed without comparing it. */
+/** After this, the first head is signed without comparing the shipped head. */
 const SHIPPED_HEAD_MS = 3_000
 
 export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
@@ -47,7 +46,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   const { onStep = () => undefined } = options
   let intake: LineIntake | null = null
   let isChecked = false
-  /** Kept, because rows that were changed do not become right again. */
+  /** Kept, because changed rows don't become right again. */
   let brokenCover: string | null = null
   let keptSize = -1
   let shippedSize = -1
@@ -56,7 +55,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   /** Set if the shipped head doesn't belong to this tree. */
   let refused: TreeRolledBackError | null = null
 
-  /** Passes new lines of the log to `submit`. @returns true if there may be more */
+  /** Passes new lines to `submit`. Returns true if there may be more. */
   const readLog = async (submit: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
     intake ??= createLineIntake({ directory, taken: await tree.writer.taken() })
     try {
@@ -70,7 +69,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
       if (runs.length > 0) await submit(runs)
       return runs.length === RUNS_AT_ONCE
     } catch (error) {
-      // The runs may not be stored, so the next pass continues from the positions in the tables.
+      // The runs may not be stored, so the next pass continues from the tables.
       intake = null
       throw error
     }
@@ -83,13 +82,13 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     if (problem !== null) throw new TreeRolledBackError(`${where}: ${problem}`)
   }
 
-  /** Compares heads stored elsewhere before the first leaf is added: a signature cannot be revoked. */
+  /** Before the first leaf is added, because a signature can't be revoked. */
   const checkHeads = async (): Promise<void> => {
     if (isChecked) return
     const inFile = await readHeadFile(headFile)
     if (inFile !== null) await requireHeld(inFile, headFile)
     for (const known of knownHeads) await requireHeld(known, 'the head in the store')
-    // If the target is unavailable, `ship` compares its head before writing to it.
+    // If the target is unavailable, `ship` compares its head before writing.
     const shipped = await withTimeout(readShipped(), SHIPPED_HEAD_MS, () => undefined).catch(() => undefined)
     if (shipped === undefined && refused !== null) throw refused
     if (shipped) await requireHeld(shipped, 'the shipped head')
@@ -135,7 +134,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
           shipFailure = { cause: error }
           if (error instanceof TreeRolledBackError) {
             refused = error
-            // The next pass compares again, and signs nothing until all heads match.
+            // Nothing is signed until all heads match.
             isChecked = false
           }
         }

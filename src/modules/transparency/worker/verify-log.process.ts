@@ -1,4 +1,4 @@
-// Process that verifies the decision log as a task: its hash chains, and the log against its tree.
+// Verifies the decision log as a task: its hash chains, and the log against its tree.
 import { runTask } from '../../../../workers/tasks/run-task.ts'
 import { verifyLog } from '../../../../workers/tasks/verify-log.ts'
 import type { TreeTaskInput } from '../service/tree-task.ts'

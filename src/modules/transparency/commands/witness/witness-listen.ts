@@ -1,5 +1,5 @@
-// `witness --listen`: the log posts each head with its proof and receives the cosignature. Handles submissions one at a
-// time. Source: https://c2sp.org/tlog-witness.
+// `witness --listen`: the log posts heads with proofs, one at a time, and receives cosignatures. Source:
+// https://c2sp.org/tlog-witness.
 
 import type { CommandOutput } from '../../../../command-line/output.ts'
 import { leaveAfterTurn } from '../../../../server/event-loop-turns.ts'
@@ -10,7 +10,6 @@ import type { VerifierKey } from '../../tree/note.ts'
 import { HEAD_MAX_BYTES } from '../../verify/tree-heads.ts'
 import type { WitnessState } from './witness-state.ts'
 
-/** Idle timeout of a connection. */
 const IDLE_SECONDS = 30
 
 /** Closes the connection, so that the client stops sending the body. */

@@ -1,5 +1,5 @@
-// Files of a witness. Heads are flushed to disk before their cosignature is returned, so that a restarted witness never
-// signs another history.
+// Files of a witness. A head is on disk before its cosignature is returned, so that a restarted witness never signs
+// another history.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailedError } from '../../../../command-line/output.ts'
@@ -14,11 +14,11 @@ import { readHeadFile } from '../../verify/tree-heads.ts'
 
 export interface WitnessState {
   readonly key: VerifierKey
-  /** Last cosigned head with its cosignature; null before the first. */
+  /** Last head with its cosignature; null before the first. */
   before(): Promise<string | null>
-  /** Stores the head. @returns the signature line */
+  /** Stores the head, and returns the signature line. */
   cosign(checkpoint: string): Promise<string>
-  /** Stores two contradictory signed heads. @returns the path of the file */
+  /** Stores two contradictory signed heads, and returns the file. */
   keepEvidence(before: string, offered: string): Promise<string>
   close(): void
 }
@@ -49,7 +49,7 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
       cosign: async (checkpoint) => {
         const line = cosign(checkpoint, unixSeconds(), { key, sign })
         const { text, signatures } = parseNote(checkpoint)
-        // Removes an older cosignature of this witness.
+        // Replaces this witness's older cosignature.
         const others = signatures.filter(({ name, keyId }) => name !== key.name || keyId !== key.keyId)
         await writePrivateFile(cosigned, encodeNote({ text, signatures: others }) + line)
         return line

@@ -1,5 +1,5 @@
-// `countersign witness`: checks that each head of a log extends the previous head, and cosigns it. Polls the log (--log),
-// or receives its heads (--listen).
+// `countersign witness`: cosigns heads that extend the previous head. Polls the log (--log), or receives heads
+// (--listen).
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
@@ -41,7 +41,7 @@ cosigned head.
 
 const LIMIT_MS = 15_000
 
-/** @returns a reader of the log's files, which resolves to null for a missing file */
+/** The returned reader resolves to null for a missing file. */
 const createPlace = (place: string): ((path: string, maxBytes: number) => Promise<Buffer | null>) => {
   if (place.startsWith('dir:') && isAbsolute(place.slice(4))) {
     return async (path) => {
@@ -92,7 +92,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** Returns the exit code: 0 success, 1 refused or unreachable, 2 usage error. */
+/** Exit codes: 0 success, 1 refused or unreachable, 2 usage error. */
 export const runWitness = (commandArguments: readonly string[], context: WitnessContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, unixSeconds, signal } = context
@@ -150,7 +150,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         }
         return 'refused'
       }
-      // Cosigns unchanged heads too: the new timestamp shows that the log has been checked.
+      // Also an unchanged head: the new time shows that the log was checked.
       await state.cosign(offered)
       if (judgement.kind === 'continued') output.stdout(`cosigned ${judgement.head.size} lines\n`)
       return 'fine'
