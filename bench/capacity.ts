@@ -35,26 +35,87 @@ export const loadPoints = (measurements: readonly Measurement[]): LoadPoint[] =>
 
 const threads = ({ processes, workers }: SweepSetting): number => processes * (1 + workers)
 
-/** Returns the plan with the fewest nodes, and of these the one with the fewest threads; null if no rate has this p99. */
-export const planCapacity = (points: readonly LoadPoint[], ratePerSecond: number, p99Ms: number): CapacityPlan | null =>
+const isSame = (one: SweepSetting, other: SweepSetting | null): boolean =>
+  one.processes === other?.processes && one.workers === other.workers
+
+/**
+ * Returns the plan with the fewest nodes: of these the one with the preferred setting, otherwise with the fewest
+ * threads. Null if no rate has this p99.
+ */
+export const planCapacity = (
+  points: readonly LoadPoint[],
+  ratePerSecond: number,
+  p99Ms: number,
+  preferred: SweepSetting | null = null,
+): CapacityPlan | null =>
   points
     .filter((point) => point.p99Ms <= p99Ms)
     .map((point) => ({ ...point, nodes: Math.ceil(ratePerSecond / point.ratePerSecond) }))
-    .toSorted((one, other) => one.nodes - other.nodes || threads(one) - threads(other) || one.p99Ms - other.p99Ms)[0] ??
-  null
+    .toSorted(
+      (one, other) =>
+        one.nodes - other.nodes ||
+        Number(isSame(other, preferred)) - Number(isSame(one, preferred)) ||
+        threads(one) - threads(other) ||
+        one.p99Ms - other.p99Ms,
+    )[0] ?? null
 
 const describePoint = (point: LoadPoint): string =>
   `${whole(point.ratePerSecond)}/s with a p99 of ${point.p99Ms.toFixed(1)} ms (${describeSetting(point)})`
 
+export interface CapacityReport {
+  readonly ratePerSecond: number
+  readonly p99Ms: number
+  readonly defaultSetting: SweepSetting
+  readonly measured: readonly LoadPoint[]
+  /** Null if no measured rate has the p99. */
+  readonly plan: CapacityPlan | null
+}
+
+/** Prefers the default setting if it needs no more nodes than the others. */
+export const reportCapacity = (wanted: Omit<CapacityReport, 'plan'>): CapacityReport => ({
+  ...wanted,
+  plan: planCapacity(wanted.measured, wanted.ratePerSecond, wanted.p99Ms, wanted.defaultSetting),
+})
+
+const pointAsJson = ({ processes, workers, ratePerSecond, p99Ms }: LoadPoint) => ({
+  processes,
+  workers,
+  rate_per_second: ratePerSecond,
+  p99_ms: p99Ms,
+})
+
+export const reportAsJson = ({ ratePerSecond, p99Ms, defaultSetting, measured, plan }: CapacityReport) => ({
+  rate_per_second: ratePerSecond,
+  p99_ms: p99Ms,
+  recommended: plan === null ? null : { ...pointAsJson(plan), nodes: plan.nodes },
+  default: defaultSetting,
+  measured: measured.map(pointAsJson),
+})
+
+/** Describes the highest rate of the default setting with the p99 or, if none has it, the rate with the lowest p99. */
+const describeDefault = ({ measured, defaultSetting: setting, p99Ms }: CapacityReport): string => {
+  const own = measured.filter((point) => isSame(point, setting))
+  const held = own.filter((point) => point.p99Ms <= p99Ms)
+  const [shown] =
+    held.length > 0
+      ? held.toSorted((one, other) => other.ratePerSecond - one.ratePerSecond)
+      : own.toSorted((one, other) => one.p99Ms - other.p99Ms)
+  return shown === undefined
+    ? `The default (${describeSetting(setting)}) held no measured rate.`
+    : `The default: ${describePoint(shown)}.`
+}
+
 /** Recommends a setting and a number of nodes for a rate and a p99. */
-export const describePlan = (points: readonly LoadPoint[], ratePerSecond: number, p99Ms: number): string => {
-  const plan = planCapacity(points, ratePerSecond, p99Ms)
+export const describePlan = (report: CapacityReport): string => {
+  const { plan, measured: points, ratePerSecond, p99Ms, defaultSetting: setting } = report
   if (plan !== null) {
     const nodes = plan.nodes === 1 ? '1 node' : `${plan.nodes} nodes`
-    return (
-      `For ${whole(ratePerSecond)}/s with a p99 of at most ${p99Ms} ms: ${nodes} like this machine, plus one spare, ` +
-      `each with ${describeSetting(plan)}.\nMeasured on one node: ${describePoint(plan)}.`
-    )
+    const isDefault = isSame(plan, setting)
+    return [
+      `For ${whole(ratePerSecond)}/s with a p99 of at most ${p99Ms} ms: ${nodes} like this machine, plus one spare, each with ${isDefault ? 'the default, ' : ''}${describeSetting(plan)}.`,
+      `Measured on one node: ${describePoint(plan)}.`,
+      ...(isDefault ? [] : [describeDefault(report)]),
+    ].join('\n')
   }
   const fastest = points.toSorted((one, other) => one.p99Ms - other.p99Ms)[0]
   return fastest === undefined

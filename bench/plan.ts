@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { answerHelp } from '../test/support/head-help.ts'
-import { describePlan, loadPoints } from './capacity.ts'
+import { type CapacityReport, describePlan, loadPoints, reportAsJson, reportCapacity } from './capacity.ts'
 import { startLoadClient } from './load/load-client.ts'
 import { parseOptions } from './options.ts'
 import type { BenchContext } from './parts/context.ts'
@@ -18,13 +18,12 @@ answerHelp(import.meta)
 /** With two settings, about 20 s. */
 const DURATIONS = { firstWarmupMs: 2_000, warmupMs: 200, closedMs: 1_500, openMs: 2_600 }
 
+const CORES = availableParallelism()
+const DEFAULT_SETTING: SweepSetting = { processes: 1, workers: CORES }
 /** The default, and one process per core without workers. */
-const settingsFor = (cores: number): readonly SweepSetting[] => [
-  { processes: 1, workers: cores },
-  { processes: cores, workers: 0 },
-]
+const SETTINGS: readonly SweepSetting[] = [DEFAULT_SETTING, { processes: CORES, workers: 0 }]
 
-const measurePlan = async (processes: Processes, ratePerSecond: number, p99Ms: number): Promise<string> => {
+const measurePlan = async (processes: Processes, ratePerSecond: number, p99Ms: number): Promise<CapacityReport> => {
   const options = parseOptions(['--quick'])
   if (options === null) throw new Error('unreachable: no help was requested')
   const progress = createProgress()
@@ -37,24 +36,32 @@ const measurePlan = async (processes: Processes, ratePerSecond: number, p99Ms: n
     client: await startLoadClient(processes),
     bareServer: async () => null,
   }
-  const settings = settingsFor(availableParallelism())
-  progress.section(settings.length)
-  for (const setting of settings) {
+  progress.section(SETTINGS.length)
+  for (const setting of SETTINGS) {
     await measureSetting(context, setting, 'auto', null)
     progress.finished()
   }
   progress.end()
   for (const finding of collector.findings()) progress.note(`plan: ${finding}`)
-  return describePlan(loadPoints(collector.measurements()), ratePerSecond, p99Ms)
+  const measured = loadPoints(collector.measurements())
+  return reportCapacity({ ratePerSecond, p99Ms, defaultSetting: DEFAULT_SETTING, measured })
 }
 
-const { rate = '', p99 = '' } = parseArgs({ options: { rate: { type: 'string' }, p99: { type: 'string' } } }).values
+const {
+  rate = '',
+  p99 = '',
+  json = false,
+} = parseArgs({ options: { rate: { type: 'string' }, p99: { type: 'string' }, json: { type: 'boolean' } } }).values
 const processes = createProcesses()
 const signals = stopOnSignals(processes)
 let exitCode = 0
 try {
-  console.log(await measurePlan(processes, Number(rate), Number(p99)))
-  console.log('The load generator used the same processors. A machine of another size needs its own measurement.')
+  const report = await measurePlan(processes, Number(rate), Number(p99))
+  if (json) console.log(JSON.stringify(reportAsJson(report), null, 2))
+  else {
+    console.log(describePlan(report))
+    console.log('The load generator used the same processors. A machine of another size needs its own measurement.')
+  }
 } catch (cause) {
   exitCode = signals.exitCode() ?? 1
   if (exitCode === 1) console.error(`plan: ${cause instanceof Error ? cause.message : String(cause)}`)

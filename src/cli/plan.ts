@@ -13,6 +13,7 @@ Measures this machine for about 20 seconds with a temporary service, and recomme
 
   --rate N        Attestations per second
   --p99 DURATION  Maximum latency of 99% of the attestations, for example 20ms or 1s
+  --json          Print the recommendation and all measured rates as JSON
   --help          Print this help
 
 Exit codes: 0 success, 1 failure, 2 invalid arguments.
@@ -31,6 +32,7 @@ export const runPlan = (commandArguments: readonly string[], output: CommandOutp
     const command = parseCommand(commandArguments, {
       rate: { type: 'string' },
       p99: { type: 'string' },
+      json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     })
     if (command.flag('help')) {
@@ -42,7 +44,8 @@ export const runPlan = (commandArguments: readonly string[], output: CommandOutp
     if (!existsSync(join(ROOT, 'bench/plan.ts'))) {
       throw new CommandFailedError('plan requires the benchmark: run it from a source checkout')
     }
-    const child = Bun.spawn([process.execPath, 'run', '--silent', 'plan', '--rate', `${rate}`, '--p99', `${p99Ms}`], {
+    const words = ['--rate', `${rate}`, '--p99', `${p99Ms}`, ...(command.flag('json') ? ['--json'] : [])]
+    const child = Bun.spawn([process.execPath, 'run', '--silent', 'plan', ...words], {
       cwd: ROOT,
       stdin: 'ignore',
       stdout: 'pipe',

@@ -1,6 +1,13 @@
 // The capacity of a node comes from measured rates alone.
 import { describe, expect, test } from 'bun:test'
-import { capacityRows, describePlan, loadPoints, planCapacity } from '../../bench/capacity.ts'
+import {
+  capacityRows,
+  describePlan,
+  loadPoints,
+  planCapacity,
+  reportAsJson,
+  reportCapacity,
+} from '../../bench/capacity.ts'
 import type { Measurement } from '../../bench/result.ts'
 
 const measured = (setting: string, kind: string, rate: number, throughput: number, p99: number): Measurement[] =>
@@ -16,6 +23,9 @@ const points = loadPoints([
   ...measured('p2w0', 'load50', 6_000, 6_000, 30),
   ...measured('p4w4', 'load50', 6_000, 6_000, 40),
 ])
+
+const reportFor = (ratePerSecond: number, p99Ms: number, measured = points) =>
+  reportCapacity({ ratePerSecond, p99Ms, defaultSetting: { processes: 1, workers: 2 }, measured })
 
 describe('capacity', () => {
   test('a rate that a setting did not hold is not measured', () => {
@@ -34,12 +44,38 @@ describe('capacity', () => {
   })
 
   test('the answer names the setting, the nodes and the measured rate, or the lowest p99', () => {
-    expect(describePlan(points, 5_000, 20)).toBe(
-      'For 5,000/s with a p99 of at most 20 ms: 2 nodes like this machine, plus one spare, each with --processes 1 --workers 2.\n' +
+    expect(describePlan(reportFor(5_000, 20))).toBe(
+      'For 5,000/s with a p99 of at most 20 ms: 2 nodes like this machine, plus one spare, each with the default, --processes 1 --workers 2.\n' +
         'Measured on one node: 4,000/s with a p99 of 12.0 ms (--processes 1 --workers 2).',
     )
-    expect(describePlan(points, 5_000, 2)).toContain('The lowest: 2,000/s with a p99 of 3.0 ms')
-    expect(describePlan([], 5_000, 2)).toContain('the machine is busy')
+    expect(describePlan(reportFor(5_000, 2))).toContain('The lowest: 2,000/s with a p99 of 3.0 ms')
+    expect(describePlan(reportFor(5_000, 2, []))).toContain('the machine is busy')
+  })
+
+  test('the default is recommended if it needs no more nodes, and is shown if another setting needs fewer', () => {
+    // Without workers, each measured rate is held with fewer threads.
+    const both = [...points, { processes: 2, workers: 0, ratePerSecond: 3_500, p99Ms: 7 }]
+    expect(planCapacity(both, 500, 50)).toMatchObject({ processes: 2, workers: 0, nodes: 1 })
+    expect(reportFor(500, 50, both).plan).toMatchObject({ processes: 1, workers: 2, nodes: 1 })
+    expect(describePlan(reportFor(5_000, 50)).split('\n').slice(1)).toEqual([
+      'Measured on one node: 6,000/s with a p99 of 30.0 ms (--processes 2 --workers 0).',
+      'The default: 4,000/s with a p99 of 12.0 ms (--processes 1 --workers 2).',
+    ])
+    expect(describePlan(reportFor(5_000, 50, points.slice(2)))).toEndWith(
+      '\nThe default (--processes 1 --workers 2) held no measured rate.',
+    )
+  })
+
+  test('the answer as JSON has the recommendation and every measured rate', () => {
+    const { measured, ...rest } = reportAsJson(reportFor(5_000, 20))
+    expect(rest).toEqual({
+      rate_per_second: 5_000,
+      p99_ms: 20,
+      recommended: { processes: 1, workers: 2, rate_per_second: 4_000, p99_ms: 12, nodes: 2 },
+      default: { processes: 1, workers: 2 },
+    })
+    expect(measured).toHaveLength(points.length)
+    expect(reportAsJson(reportFor(5_000, 2)).recommended).toBeNull()
   })
 
   test('the table has a row per rate and p99, and none without a sweep', () => {

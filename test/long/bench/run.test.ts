@@ -92,11 +92,18 @@ test('a stopped sweep prints and draws its finished settings', async () => {
 }, 60_000)
 
 test('countersign plan measures this machine and recommends a setting', async () => {
-  const command = [process.execPath, join(ROOT, 'src/cli/countersign.ts'), 'plan', '--rate', '10', '--p99', '5s']
+  const command = [
+    process.execPath,
+    join(ROOT, 'src/cli/countersign.ts'),
+    'plan',
+    '--rate',
+    '10',
+    '--p99',
+    '5s',
+    '--json',
+  ]
   const plan = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' })
   const output = await new Response(plan.stdout).text()
-  expect(output).toMatch(
-    /^For 10\/s with a p99 of at most 5000 ms: 1 node like this machine, plus one spare, each with /,
-  )
+  expect(JSON.parse(output)).toMatchObject({ p99_ms: 5_000, recommended: { nodes: 1, processes: 1 } })
   expect(await plan.exited).toBe(0)
 }, 90_000)
