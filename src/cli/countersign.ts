@@ -17,7 +17,7 @@ import { PROGRAM } from '../program/labels.ts'
 import { dataFolderAt } from '../setup/data-folder.ts'
 import { asStarted } from '../setup/left-out-modules.ts'
 import { createDeployment } from './deployment.ts'
-import { configFileOf, splitSettingFlags, splitUrl } from './given-settings.ts'
+import { configFileOf, splitLeadingOptions, splitSettingFlags } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
 import { openRemote } from './remote-client.ts'
 import { runVerb, VERBS, verbsOf } from './verbs.ts'
@@ -124,8 +124,11 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
   const { output, environment } = place
   try {
     const { settings, others: given } = splitSettingFlags(commandLine)
-    const { url, words } = splitUrl(given)
-    const [verb, ...rest] = asHelpOption(words)
+    const { url, json, words } = splitLeadingOptions(given)
+    const [verb, ...after] = asHelpOption(words)
+    // Options end at `--`.
+    const end = after.includes('--') ? after.indexOf('--') : after.length
+    const rest = json ? after.toSpliced(end, 0, '--json') : after
     if (verb === undefined || verb === '--help' || verb === '-h') {
       output.stdout(await usage(modulesOf(settings, environment)))
       return verb === undefined ? 2 : 0

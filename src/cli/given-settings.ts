@@ -33,13 +33,21 @@ export const splitSettingFlags = (commandArguments: readonly string[]): SplitFla
   return { settings, others }
 }
 
-/** Extracts --url before the noun; after it, a command may have its own option with this name. */
-export const splitUrl = (
-  commandLine: readonly string[],
-): { readonly url: string | null; readonly words: readonly string[] } => {
-  const [first = '', second, ...rest] = commandLine
-  if (first.startsWith('--url=')) return { url: first.slice('--url='.length), words: commandLine.slice(1) }
-  return first === '--url' && second !== undefined ? { url: second, words: rest } : { url: null, words: commandLine }
+export interface LeadingOptions {
+  readonly url: string | null
+  readonly json: boolean
+  /** Noun, verb and the rest. */
+  readonly words: readonly string[]
+}
+
+/** Extracts --url and --json before the noun. After the noun, a command may define its own --url. */
+export const splitLeadingOptions = (commandLine: readonly string[]): LeadingOptions => {
+  const [first = '', ...rest] = commandLine
+  if (first === '--json') return { ...splitLeadingOptions(rest), json: true }
+  const hasValue = first === '--url' && rest.length > 0
+  if (!hasValue && !first.startsWith('--url=')) return { url: null, json: false, words: commandLine }
+  const [url = '', words] = hasValue ? [rest[0], rest.slice(1)] : [first.slice('--url='.length), rest]
+  return { ...splitLeadingOptions(words), url }
 }
 
 const PLAIN = new Set(

@@ -138,6 +138,14 @@ describe('with --url', () => {
     expect(made).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(made.stdout)).toMatchObject({ name: 'partners', entries: 0 })
     expect((await world.run('--url', url, 'list', 'list')).stdout).toContain('partners')
+    for (const options of [
+      ['--json', '--url', url],
+      ['--url', url, '--json'],
+    ]) {
+      expect(JSON.parse((await world.run(...options, 'list', 'list')).stdout)).toMatchObject({
+        data: expect.anything(),
+      })
+    }
     // The value of ADMIN_URL in quickstart.env.
     expect((await world.run('--url', `${url}admin/v1`, 'list', 'list')).stdout).toContain('partners')
     const file = world.file('partners.txt', `0x${'1'.repeat(40)}\n`)
