@@ -111,7 +111,7 @@ describeOnChain('countersign doctor', () => {
   test('prints a table, and no path of an RPC URL', async () => {
     const { code, stdout } = await doctor({ base: { rpc: `${chain.url}/?key=secret-key`, registry: registry.address } })
     expect(code).toBe(0)
-    expect(stdout.split('\n')[0]).toMatch(/^CHAIN +CHECK +RESULT +OF$/)
+    expect(stdout.split('\n')[0]).toMatch(/^CHAIN +CHECK +RESULT +SUBJECT +DETAIL$/)
     expect(stdout).toMatch(/base +attester +ok +0x[0-9A-Fa-f]{40} +active, registered/)
     expect(stdout).not.toContain('secret-key')
   })

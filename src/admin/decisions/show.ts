@@ -49,6 +49,7 @@ export const DECISION = named(
       { description: 'Outcome of the shadow revision' },
     ),
   }),
+  ['uuid', 'at', 'verdict', 'policy_name', 'rule', 'chain', 'from'],
 )
 
 export const DECISION_NAMES = closed({

@@ -135,7 +135,7 @@ const print = (output: CommandOutput, checks: readonly ChainCheck[], exposure: r
     ...checks.map(({ chain, check, result, subject, detail }) => [chain, check, result, subject, detail]),
     ...exposure.map(({ check, result, subject, detail }) => ['-', check, result, subject, detail]),
   ]
-  if (rows.length > 0) output.stdout(formatTable([['CHAIN', 'CHECK', 'RESULT', 'OF', ''], ...rows]))
+  if (rows.length > 0) output.stdout(formatTable([['CHAIN', 'CHECK', 'RESULT', 'SUBJECT', 'DETAIL'], ...rows]))
 }
 
 export const runDoctor = (commandArguments: readonly string[], input: DoctorCommandInput): Promise<number> =>

@@ -30,10 +30,10 @@ const simulate = async (given: CommandContext): Promise<number> => {
     id,
     kind,
     failure ?? String(value),
-    reached ? '' : 'not reached',
+    reached ? 'yes' : 'no',
   ])
   const known = Object.entries(facts).map(([name, value]) => [name, value === null ? '-' : String(value)])
-  const text = `${OUTCOMES[outcome]}: ${why}\n\n${formatTable([['RULE', 'KIND', 'IS', ''], ...rows])}\n${formatTable([['FACT', 'IS'], ...known])}`
+  const text = `${OUTCOMES[outcome]}: ${why}\n\n${formatTable([['RULE', 'KIND', 'VALUE', 'REACHED'], ...rows])}\n${formatTable([['FACT', 'VALUE'], ...known])}`
   print(context, trial, text)
   return 0
 }
