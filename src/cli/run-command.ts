@@ -70,12 +70,11 @@ export const runCommand = async (
       opened ??= url === null ? await input.open() : input.openRemote(url)
       return opened
     }
-    const confirm = async (question: string): Promise<boolean> =>
-      input.ask === null || given.flag('yes') || input.ask(question)
-    const done = [command.verb, noun, ...given.words].join(' ')
     const asks = typeof command.asks === 'function' ? command.asks(given) : command.asks === true
-    if (asks && !(await confirm(`${done}: this cannot be undone.`))) return 1
-    return (await command.run({ ...input, open, isRemote: url !== null, command: given })) ?? 0
+    const question = `${[command.verb, noun, ...given.words].join(' ')}: this cannot be undone.`
+    const confirm = async (): Promise<boolean> =>
+      !asks || input.ask === null || given.flag('yes') || input.ask(question)
+    return (await command.run({ ...input, open, confirm, isRemote: url !== null, command: given })) ?? 0
   } catch (error) {
     const usage = error instanceof UsageError ? usageAfter(noun, command) : ''
     return printError(output, args.includes('--json'), error, usage)

@@ -40,6 +40,11 @@ export interface CommandContext {
   readonly isRemote: boolean
   /** Opens the deployment on first use; it is closed after the command. */
   readonly open: () => Promise<Opened>
+  /**
+   * Requests the confirmation that `asks` declares. Call after the organization and the names are resolved, and before
+   * the change. @returns whether to continue
+   */
+  readonly confirm: () => Promise<boolean>
 }
 
 export interface GivenCommand extends ParsedCommand {
@@ -57,7 +62,9 @@ export interface Command {
   readonly description?: string
   readonly words?: readonly Word[]
   readonly options?: readonly Option[]
-  /** Asks for confirmation at a terminal unless --yes is given; a function limits this to some options. */
+  /**
+   * Whether `confirm` requests confirmation at a terminal, unless --yes is given. A function limits this to some options.
+   */
   readonly asks?: true | ((given: ParsedCommand) => boolean)
   /** Works on files of this machine, without --url. */
   readonly isLocal?: true

@@ -10,6 +10,7 @@ import { usageLine } from '../../src/cli/help.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import type { AdminClient, Opened } from '../../src/command-line/admin-client.ts'
 import { type Command, optionsOf } from '../../src/command-line/command.ts'
+import { CommandFailedError } from '../../src/command-line/output.ts'
 import { loadCommands } from '../../src/module-interface/commands.ts'
 import { MODULES } from '../../src/modules.ts'
 import { COMMAND_ROUTES } from '../admin/support/all-routes.ts'
@@ -45,6 +46,12 @@ const least = ({ verb, words = [], options = [] }: Command): string[] => [
   ...options.filter(({ required }) => required).flatMap(({ name }) => [`--${name}`, 'x']),
 ]
 
+/** Words that ask for a change. */
+const changing = (command: Command): string[] => [
+  ...least(command),
+  ...(command.noun === 'evidence-retention' ? ['--completed', '30'] : []),
+]
+
 test('the names of commands and their options are those that scripts know', () => {
   const names = COMMANDS.map((command) => {
     const options = (command.options ?? []).filter(({ required }) => !required)
@@ -54,7 +61,7 @@ test('the names of commands and their options are those that scripts know', () =
   expect(`\n${names.join('\n')}\n`).toMatchSnapshot()
 })
 
-test('a command that cannot be undone is confirmed at a terminal before anything is opened', async () => {
+test('a command that cannot be undone is confirmed at a terminal before the change', async () => {
   const asking = COMMANDS.filter(({ asks }) => asks)
   expect(asking.map(({ noun, verb }) => `${noun} ${verb}`)).toEqual([
     'attester retire',
@@ -74,10 +81,33 @@ test('a command that cannot be undone is confirmed at a terminal before anything
   for (const command of asking) {
     const questions: string[] = []
     const ask = async (question: string) => questions.push(question) === 0
+    const found = { id: 'x', name: 'x', label: 'x', slug: 'x', address: 'x' }
+    const { sent, open } = recording('', () => ({ data: [found], next_cursor: null }))
     const { output, printed } = recordOutput()
-    const code = await runCommand([command], least(command), { ...place(), output, ask })
+    const code = await runCommand([command], changing(command), { ...place(open), output, ask })
     expect({ code, ...printed }).toEqual({ code: 1, stdout: '', stderr: '' })
     expect(questions).toEqual([expect.stringMatching(/: this cannot be undone\.$/)])
+    expect(sent.filter(({ operation }) => !operation.startsWith('GET '))).toEqual([])
+  }
+})
+
+test('a confirmation is requested after the organization is found', async () => {
+  const ofOrganizations = COMMANDS.filter(
+    (command) => command.asks && optionsOf(command).some(({ name }) => name === 'org'),
+  )
+  expect(ofOrganizations.length).toBeGreaterThan(5)
+  for (const command of ofOrganizations) {
+    const questions: string[] = []
+    const ask = async (question: string) => questions.push(question) > 0
+    const unknown = new CommandFailedError('unknown organization nowhere')
+    const { sent, open } = recording('GET /organizations/{organization}', () => {
+      throw unknown
+    })
+    const { output, printed } = recordOutput()
+    const words = [...changing(command), '--org', 'nowhere']
+    const code = await runCommand([command], words, { ...place(open), output, ask })
+    expect({ code, ...printed }).toEqual({ code: 1, stdout: '', stderr: 'unknown organization nowhere\n' })
+    expect({ questions, sent: sent.length }).toEqual({ questions: [], sent: 1 })
   }
 })
 
@@ -254,6 +284,8 @@ describe('a derived command sends what it was given, and prints what was answere
 
       const text = await run([listed], [listed.verb, ...words, ...flags], open)
       expect(text.stdout + text.stderr).not.toBe('')
+      // A wider table does not fit in a terminal: name the columns of the schema.
+      if (isList !== undefined) expect(text.stdout.split('\n')[0]?.split(/ {2,}/).length).toBeLessThan(10)
     })
   }
 })

@@ -156,6 +156,7 @@ const run = async (routes: readonly Route[], shape: Shape, context: CommandConte
     setMember(input[field.part], field.path, found.id)
     organization = found.organization
   }
+  if (!(await context.confirm())) return 1
   const done = `${verb} ${noun} ${command.words.join(' ')}`
   const params = { ...(organization !== null && { organization }), ...input.params }
   const call = (query: object) =>

@@ -51,6 +51,7 @@ const upload = async (context: CommandContext): Promise<number> => {
   const path = command.words[1] ?? ''
   const mediaType = MEDIA_TYPES[formatOf(command.text('format'), path)]
   const { list, call } = await openList(context)
+  if (!(await context.confirm())) return 1
   const file = path === '-' ? process.stdin : createReadStream(path)
   const answer = await call('PUT /organizations/{organization}/lists/{list}/content', {
     query: { merge: command.flag('merge'), skip_bad: command.flag('skip-bad') },

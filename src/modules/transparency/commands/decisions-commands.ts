@@ -68,6 +68,7 @@ const publish: Run = async (context, io) => {
 }
 
 const beginTree: Run = async (context, io) => {
+  if (!(await context.confirm())) return 1
   const { before, key, putAside } = await io.beginTree()
   const logKey = encodeVerifierKey(key)
   const kept = putAside === null ? '' : `; it is in ${putAside}`
