@@ -112,6 +112,7 @@ describe('with --url', () => {
   let server: Bun.Server<undefined>
   let url: string
   const asked: Request[] = []
+  let failing = ''
   beforeAll(async () => {
     harness = await startHarness()
     const api = harness.api
@@ -120,6 +121,7 @@ describe('with --url', () => {
       hostname: '127.0.0.1',
       fetch: (request) => {
         asked.push(request)
+        if (failing !== '' && request.url.endsWith(failing)) return new Response('', { status: 502 })
         return api(request)
       },
     })
@@ -166,6 +168,26 @@ describe('with --url', () => {
     const broken = world.file('broken.yaml', 'name: P\nrules:\n  - { id: small, allow: tx.valu < 1 }\n')
     const refused = await world.run('policy', 'try', '--file', broken, '--url', url, '--chain', 'base')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('3:28 /rules/0/allow ') })
+  })
+
+  test('a revision that was saved but not activated is named, and the same command activates it', async () => {
+    const document = world.file('half.yaml', 'name: Half\nrules: []\n')
+    const words = ['policy', 'apply', document, '--url', url]
+    failing = '/activate'
+    expect(await world.run(...words)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^Half is saved as revision 1 \(\w+\), but its activation failed: the server returned 502\. To activate it, run the command again\n$/,
+      ),
+    })
+    expect(JSON.parse((await world.run(...words, '--json')).stderr)).toMatchObject({
+      detail: 'the server returned 502',
+    })
+    failing = ''
+    expect(JSON.parse((await world.run(...words, '--json')).stdout)).toMatchObject({
+      change: 'activated',
+      revision: { number: 1, active: true },
+    })
   })
 
   test('what needs a second person is refused, because the holder of a key is unknown', async () => {

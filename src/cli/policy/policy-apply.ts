@@ -3,7 +3,7 @@
 import { type AdminClient, readPages } from '../../command-line/admin-client.ts'
 import type { CommandContext } from '../../command-line/command.ts'
 import { readText } from '../../command-line/option-values.ts'
-import { formatTable, print, UsageError } from '../../command-line/output.ts'
+import { CommandFailedError, formatTable, print, UsageError } from '../../command-line/output.ts'
 import { documentsAt, inOrganization, type PolicyContext, printWarnings } from '../../command-line/policy-context.ts'
 import { finish } from '../../policy/cel/steps.ts'
 import { readPolicyDocument } from '../../policy/document/document.ts'
@@ -64,7 +64,22 @@ const planChange = async (context: PolicyContext, known: string | null, { source
   return { change, saved }
 }
 
-/** Saves and activates the document in one transaction, as far as necessary. */
+/** @throws CommandFailedError that also states the saved revision; any other error unchanged */
+const explainSaved =
+  (name: string, { number, id }: { readonly number: number; readonly id: string }) =>
+  (error: unknown): never => {
+    if (!(error instanceof CommandFailedError || error instanceof UsageError)) throw error
+    const code = error instanceof CommandFailedError ? error.code : undefined
+    throw new CommandFailedError(
+      `${name} is saved as revision ${number} (${id}), but its activation failed: ${error.message}. To activate it, run the command again`,
+      code,
+    )
+  }
+
+/**
+ * Saves the document unless it is saved, and activates it unless it is active: in one transaction on this machine, in
+ * two requests on another.
+ */
 const applyDocument = async (context: PolicyContext, target: Target) => {
   const { organization } = context
   const { source, activates } = target
@@ -78,10 +93,11 @@ const applyDocument = async (context: PolicyContext, target: Target) => {
         ? await saveRevision(admin, organization, known, source)
         : { policy: known, revision: { ...saved, warnings } }
     if (activates && !revision.active) {
-      await admin.call(`POST ${POLICIES}/{policy}/activate`, {
+      const activation = admin.call(`POST ${POLICIES}/{policy}/activate`, {
         params: { organization, policy },
         body: { revision_id: revision.id },
       })
+      await (context.isRemote && saved === null ? activation.catch(explainSaved(target.name, revision)) : activation)
     }
     return { policy, change, revision: { ...revision, active: revision.active || activates } }
   })
