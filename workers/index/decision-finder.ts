@@ -3,8 +3,7 @@ import { type ProvenLine, readPlaces, readProven } from '../../src/decision-log/
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import type { IndexFile } from '../../src/store/decision-index/file.ts'
 import { createIndexReader } from '../../src/store/decision-index/reader.ts'
-import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
-import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
+import type { DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 
 export interface FoundDecision {
   /** The log's record, without the hash of the previous line. */
@@ -17,13 +16,6 @@ export interface FoundDecisions {
   readonly decisions: readonly FoundDecision[]
   readonly next: DecisionPosition | null
   readonly complete: boolean
-}
-
-export interface DecisionFinder {
-  search(filter: DecisionFilter, after: DecisionPosition | null, limit: number): FoundDecisions
-  find(organizationId: string, uuid: string): (ProvenLine & { readonly withheld: boolean }) | null
-  count(filter: DecisionFilter): DecisionCount
-  tally(question: TallyQuestion): readonly TallyRow[]
 }
 
 export interface DecisionFinderOptions {
@@ -49,10 +41,10 @@ export const recordOf = (line: string | null): DecisionRecord | null => {
 }
 
 /** @throws system errors if the log cannot be read */
-export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionFinderOptions): DecisionFinder => {
+export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionFinderOptions) => {
   const reader = createIndexReader(file, { monotonicMs, limitMs: SEARCH_LIMIT_MS })
   return {
-    search: (filter, after, limit) => {
+    search: (filter: DecisionFilter, after: DecisionPosition | null, limit: number): FoundDecisions => {
       const { places, next, complete } = reader.find(filter, after, limit)
       const texts = readPlaces(directory, places)
       const decisions = places.flatMap((place, index): FoundDecision[] => {
@@ -62,7 +54,7 @@ export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionF
       })
       return { decisions, next, complete }
     },
-    find: (organizationId, uuid) => {
+    find: (organizationId: string, uuid: string): (ProvenLine & { readonly withheld: boolean }) | null => {
       for (const place of reader.findByUuid(uuid)) {
         const record = recordOf(readPlaces(directory, [place])[0] ?? null)
         if (record?.uuid !== uuid || record.organization !== organizationId) continue
@@ -75,3 +67,5 @@ export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionF
     tally: reader.tally,
   }
 }
+
+export type DecisionFinder = ReturnType<typeof createDecisionFinder>

@@ -6,8 +6,7 @@ import { type ProvenLine, readPlaces, readProven } from '../../src/decision-log/
 import { bringLines, type Surroundings } from '../../src/decision-log/shipped-lines.ts'
 import type { ShipTarget } from '../../src/object-store/ship-target.ts'
 import type { NodePlace, SharedIndexReader } from '../../src/store/decision-index/shared-reader.ts'
-import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
-import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
+import type { DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 import { type FoundDecision, type FoundDecisions, matches, recordOf } from './decision-finder.ts'
 
 export interface SharedDecisionFinderOptions {
@@ -19,15 +18,7 @@ export interface SharedDecisionFinderOptions {
   readonly pieceBytes?: number
 }
 
-export interface SharedDecisionFinder {
-  /** `complete` is false if a line is missing because its node has not shipped it yet. */
-  search(filter: DecisionFilter, after: DecisionPosition | null, limit: number): Promise<FoundDecisions>
-  find(organizationId: string, uuid: string): Promise<(ProvenLine & { readonly withheld: boolean }) | null>
-  count(filter: DecisionFilter): Promise<DecisionCount>
-  tally(question: TallyQuestion): Promise<readonly TallyRow[]>
-}
-
-export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions): SharedDecisionFinder => {
+export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions) => {
   const { directory, node, reader, shipped, pieceBytes } = options
 
   /** Calls `use` with a folder that contains these lines. Null if the log is unavailable. */
@@ -58,7 +49,8 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
   }
 
   return {
-    search: async (filter, after, limit) => {
+    /** `complete` is false if a line is missing because its node has not shipped it yet. */
+    search: async (filter: DecisionFilter, after: DecisionPosition | null, limit: number): Promise<FoundDecisions> => {
       const { places, next } = await reader.find(filter, after, limit)
       const texts = await readTexts(places)
       const decisions = places.flatMap((place, position): FoundDecision[] => {
@@ -68,7 +60,10 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
       })
       return { decisions, next, complete: !texts.includes(null) }
     },
-    find: async (organizationId, uuid) => {
+    find: async (
+      organizationId: string,
+      uuid: string,
+    ): Promise<(ProvenLine & { readonly withheld: boolean }) | null> => {
       for (const place of await reader.findByUuid(uuid)) {
         const proven = await withLines(place.node, [place], 'neighbours', (folder) => {
           const record = recordOf(readPlaces(folder, [place])[0] ?? null)
@@ -84,3 +79,5 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
     tally: reader.tally,
   }
 }
+
+export type SharedDecisionFinder = ReturnType<typeof createSharedDecisionFinder>

@@ -3,22 +3,13 @@ import type { SharedIndexWriter } from '../../src/store/decision-index/shared-wr
 import { type IndexStatus, newestOf } from './decision-index.ts'
 import { createLogIntake } from './log-intake.ts'
 
-export interface SharedIndexBuilder {
-  /** Indexes a batch of new lines of this node's log. Returns false at the end of the log. */
-  ingest(): Promise<boolean>
-  /** `decisions` counts the decisions of all nodes; the other fields describe this node. */
-  status(): Promise<IndexStatus>
-  rebuild(): Promise<void>
-  close(): void
-}
-
 export interface SharedIndexBuilderOptions {
   readonly directory: string
   readonly writer: SharedIndexWriter
   readonly monotonicMs: () => number
 }
 
-export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions): SharedIndexBuilder => {
+export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions) => {
   const { directory, writer, monotonicMs } = options
   const intake = createLogIntake(directory, monotonicMs)
   let positions: Awaited<ReturnType<typeof writer.positions>> | null = null
@@ -33,7 +24,8 @@ export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions): Sh
   }
 
   return {
-    ingest: async () => {
+    /** Indexes a batch of new lines of this node's log. Returns false at the end of the log. */
+    ingest: async (): Promise<boolean> => {
       positions ??= await writer.positions()
       const known = positions
       try {
@@ -50,8 +42,9 @@ export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions): Sh
         throw error
       }
     },
-    status: async () => ({ decisions: await writer.count(), unreadable, newestAtMs, upToDate }),
-    rebuild: async () => {
+    /** `decisions` counts the decisions of all nodes; the other fields describe this node. */
+    status: async (): Promise<IndexStatus> => ({ decisions: await writer.count(), unreadable, newestAtMs, upToDate }),
+    rebuild: async (): Promise<void> => {
       begin()
       unreadable = 0
       newestAtMs = null
@@ -60,3 +53,5 @@ export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions): Sh
     close: intake.close,
   }
 }
+
+export type SharedIndexBuilder = ReturnType<typeof createSharedIndexBuilder>

@@ -38,15 +38,7 @@ const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages
   stages,
 })
 
-export interface Attest {
-  /** Null if there is no answer yet, or if the pool has abandoned this worker. */
-  take(jobs: readonly DispatchedJob[]): OutcomeBatch | null
-  /** True if jobs wait for their policies: the caller must call `resume` soon, after its other work. */
-  waits(): boolean
-  resume(): OutcomeBatch | null
-}
-
-export const createAttest = ({ words, decide, prepare, recorder, clock }: AttestDependencies): Attest => {
+export const createAttest = ({ words, decide, prepare, recorder, clock }: AttestDependencies) => {
   let waiting: DispatchedJob[] = []
 
   const decideAll = (jobs: readonly DispatchedJob[]): Decision[] => {
@@ -101,9 +93,13 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
   }
 
   return {
-    take: (jobs) => answer(jobs, clock.monotonicMs()),
-    waits: () => waiting.length > 0,
-    resume: () => {
+    /** Processes a batch. Returns null if there is no answer yet, or if the pool has abandoned this worker. */
+    take: (jobs: readonly DispatchedJob[]): OutcomeBatch | null => answer(jobs, clock.monotonicMs()),
+    /**
+     * Reports whether jobs are waiting for their policies. The caller must then call `resume` soon, after its other work.
+     */
+    waits: (): boolean => waiting.length > 0,
+    resume: (): OutcomeBatch | null => {
       const [first] = waiting
       if (first === undefined) return null
       const startedMs = clock.monotonicMs()
@@ -118,3 +114,5 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     },
   }
 }
+
+export type Attest = ReturnType<typeof createAttest>

@@ -90,13 +90,6 @@ export type CommitResult =
   /** Nothing was recorded, so nothing may be answered (invariant 2). */
   | { readonly status: 'failed'; readonly error: unknown }
 
-export interface Recorder {
-  /** Appends the records in one write, after any withheld uuids that are not recorded yet. */
-  commit(records: readonly LogRecord[]): CommitResult
-  /** Records answers that came too late. If this fails, each later commit retries it. */
-  withhold(uuids: readonly string[]): CommitResult
-}
-
 export interface RecorderDependencies {
   readonly words: Int32Array
   readonly segment: Pick<SegmentWriter, 'append'>
@@ -104,8 +97,11 @@ export interface RecorderDependencies {
   readonly onWithheld: (uuids: readonly string[]) => void
 }
 
-/** Appends inside the latch that the pool closes before it reassigns jobs: an abandoned worker records nothing. */
-export const createRecorder = ({ words, segment, clock, onWithheld }: RecorderDependencies): Recorder => {
+/**
+ * Every append runs inside the latch that the pool closes before it reassigns the worker's jobs (invariant 3). An
+ * abandoned worker therefore records nothing more, even if it resumes later.
+ */
+export const createRecorder = ({ words, segment, clock, onWithheld }: RecorderDependencies) => {
   let withheld: string[] = []
 
   const append = (records: readonly LogRecord[]): CommitResult => {
@@ -117,6 +113,7 @@ export const createRecorder = ({ words, segment, clock, onWithheld }: RecorderDe
     }
   }
 
+  /** Appends the records in one write, after any withheld uuids that are not recorded yet. */
   const commit = (records: readonly LogRecord[]): CommitResult => {
     if (records.length === 0 && withheld.length === 0) return { status: 'recorded' }
     if (!beginCommit(words)) return { status: 'fenced' }
@@ -135,9 +132,12 @@ export const createRecorder = ({ words, segment, clock, onWithheld }: RecorderDe
 
   return {
     commit,
-    withhold: (uuids) => {
+    /** Records answers that came too late. If this fails, each later commit retries it. */
+    withhold: (uuids: readonly string[]): CommitResult => {
       withheld.push(...uuids)
       return commit([])
     },
   }
 }
+
+export type Recorder = ReturnType<typeof createRecorder>

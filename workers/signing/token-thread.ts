@@ -20,11 +20,6 @@ import {
   viewTokenMemory,
 } from './token-protocol.ts'
 
-export interface TokenKeys {
-  /** @param mustAnswer true for a key that was not in use @throws TokenUnavailableError, TokenUnusableError */
-  open(reference: KeystoreReference, mustAnswer: boolean): Promise<TokenSigner>
-}
-
 export interface TokenKeysOptions {
   readonly settings: TokenSettings
   readonly signer: Secp256k1BackendName
@@ -109,7 +104,7 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
   return { next: () => numbers++, look, sign, end: () => worker.terminate() }
 }
 
-export const createTokenKeys = (options: TokenKeysOptions): TokenKeys => {
+export const createTokenKeys = (options: TokenKeysOptions) => {
   let thread: ReturnType<typeof startThread> | null = null
   let inUse = 0
   /** Ids of attesters that were opened. An unavailable token must not block a change of keys. */
@@ -123,7 +118,12 @@ export const createTokenKeys = (options: TokenKeysOptions): TokenKeys => {
   }
 
   return {
-    open: async (reference, mustAnswer) => {
+    /**
+     * Waits at most LOOK_MS until the key is found.
+     * @param mustAnswer true if a key that was not in use before must be found
+     * @throws TokenUnavailableError, TokenUnusableError, AttesterMismatchError
+     */
+    open: async (reference: KeystoreReference, mustAnswer: boolean): Promise<TokenSigner> => {
       thread ??= startThread(options)
       const { next, look, sign } = thread
       inUse += 1
@@ -149,3 +149,5 @@ export const createTokenKeys = (options: TokenKeysOptions): TokenKeys => {
     },
   }
 }
+
+export type TokenKeys = ReturnType<typeof createTokenKeys>

@@ -7,26 +7,23 @@ import { decodeTaskInput, type TaskInput, type TaskMessage } from './task-input.
 
 const PROGRESS_EVERY_MS = 200
 
-export interface TaskProgress {
-  /** Sends the progress, at most once every PROGRESS_EVERY_MS. */
-  say(done: number, total: number): void
-  sayNow(done: number, total: number): void
-}
-
 const send = (message: TaskMessage): void => void process.send?.(message)
 
-const createProgress = (): TaskProgress => {
+const createProgress = () => {
   let saidMs = 0
   const sayNow = (done: number, total: number): void => send({ type: 'progress', done, total })
   return {
     sayNow,
-    say: (done, total) => {
+    /** Sends the progress, at most once every PROGRESS_EVERY_MS. */
+    say: (done: number, total: number) => {
       if (performance.now() - saidMs < PROGRESS_EVERY_MS) return
       saidMs = performance.now()
       sayNow(done, total)
     },
   }
 }
+
+export type TaskProgress = ReturnType<typeof createProgress>
 
 const failureOf = (error: unknown): string => {
   if (error instanceof DecisionDirectoryMissingError) return 'no decision log exists yet'

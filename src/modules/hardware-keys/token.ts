@@ -10,13 +10,6 @@ import { type CryptokiModule, loadCryptokiModule } from './cryptoki-module.ts'
 import { findTokenKey, type TokenKey } from './keys.ts'
 import { logIn } from './login.ts'
 
-export interface Token {
-  /** @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */
-  look(reference: TokenKeyReference): TokenKey
-  /** Signs 32 bytes: r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified. @throws the errors of `look` */
-  sign(reference: TokenKeyReference, bytes: Uint8Array): Uint8Array
-}
-
 type OpenSettings = Omit<TokenSettings, 'answerMs'>
 
 interface TokenDependencies {
@@ -133,7 +126,7 @@ const createPause = (monotonicMs: () => number) => {
   }
 }
 
-export const createToken = (settings: OpenSettings, { monotonicMs, recover }: TokenDependencies): Token => {
+export const createToken = (settings: OpenSettings, { monotonicMs, recover }: TokenDependencies) => {
   let session: Session | null = null
   const pauseOpening = createPause(monotonicMs)
   /** Per key, so that a failing key doesn't block others. */
@@ -165,10 +158,14 @@ export const createToken = (settings: OpenSettings, { monotonicMs, recover }: To
   }
 
   return {
-    look: (reference) => run(reference, (open) => lookIn(open, reference).key),
-    sign: (reference, bytes) => {
+    /** Finds a key. @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */
+    look: (reference: TokenKeyReference): TokenKey => run(reference, (open) => lookIn(open, reference).key),
+    /** Signs 32 bytes. @returns r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified @throws the errors of `look` */
+    sign: (reference: TokenKeyReference, bytes: Uint8Array): Uint8Array => {
       if (bytes.length !== 32) throw new TokenUnusableError('a digest or message must be 32 bytes')
       return run(reference, (open) => signIn(open, reference, bytes))
     },
   }
 }
+
+export type Token = ReturnType<typeof createToken>

@@ -30,12 +30,6 @@ interface ShipPass {
   readonly failure: unknown
 }
 
-interface Shipper {
-  /** Failures of the target or a segment are in the result. */
-  pass(): Promise<ShipPass>
-  progress(): ShipProgress
-}
-
 export interface ShipperOptions {
   readonly directory: string
   readonly node: string
@@ -72,7 +66,7 @@ const recordedLength = (path: string): number => {
   }
 }
 
-export const createShipper = (options: ShipperOptions): Shipper => {
+export const createShipper = (options: ShipperOptions) => {
   const { directory, node, target, tailEveryMs, monotonicMs, pieceBytes = PIECE_BYTES } = options
   const done = new Set<string>()
   const tails = new Map<string, Tail>()
@@ -189,7 +183,8 @@ export const createShipper = (options: ShipperOptions): Shipper => {
 
   return {
     progress,
-    pass: async () => {
+    /** Ships new data. Reports errors of the target or a segment in the result. */
+    pass: async (): Promise<ShipPass> => {
       let failure: unknown = null
       let failures = 0
       const attempt = async (work: () => Promise<void>): Promise<void> => {

@@ -30,16 +30,7 @@ export interface TraceCounts {
   readonly rejectedSpans: number
 }
 
-interface TraceExporter {
-  /** If false, the buffer is full: the caller must not start a trace, which counts as dropped. */
-  hasRoom(): boolean
-  add(trace: FinishedTrace): void
-  counts(): TraceCounts
-  /** Sends the remaining traces for a few seconds, and accepts no more. */
-  stop(): Promise<void>
-}
-
-/** A few megabytes. */
+/** At most a few megabytes. */
 const BUFFERED_MAX = 2_048
 const BATCH_MAX = 512
 /** A trace waits this long for others. */
@@ -75,7 +66,7 @@ const failureOf = ({ status, contentType, retryAfterSeconds, body }: CollectorAn
   return isOtlp ? null : new ExportFailure('the response is not OTLP', false)
 }
 
-export const createTraceExporter = ({ post, encode, after, log }: TraceExporterOptions): TraceExporter => {
+export const createTraceExporter = ({ post, encode, after, log }: TraceExporterOptions) => {
   const buffer: FinishedTrace[] = []
   const counts = { sent: 0, dropped: 0, rejectedSpans: 0 }
   let stopping = false
@@ -138,12 +129,13 @@ export const createTraceExporter = ({ post, encode, after, log }: TraceExporterO
   }
 
   return {
-    hasRoom: () => {
+    /** If false, the buffer is full, and the caller must not start a trace; it counts as dropped. */
+    hasRoom: (): boolean => {
       if (buffer.length < BUFFERED_MAX) return true
       counts.dropped += 1
       return false
     },
-    add: (trace) => {
+    add: (trace: FinishedTrace) => {
       if (stopping || buffer.length >= BUFFERED_MAX) {
         counts.dropped += 1
         return
@@ -151,8 +143,9 @@ export const createTraceExporter = ({ post, encode, after, log }: TraceExporterO
       buffer.push(trace)
       running ??= run()
     },
-    counts: () => counts,
-    stop: async () => {
+    counts: (): TraceCounts => counts,
+    /** Sends the remaining traces for at most a few seconds, and accepts no new traces. */
+    stop: async (): Promise<void> => {
       stopping = true
       wake()
       if (running !== null) await withTimeout(running, FLUSH_MS, () => undefined, after)

@@ -9,11 +9,6 @@ const STOP_LIMIT_MS = 45_000
 /** Output kept for errors. */
 const KEPT_CHARACTERS = 4_000
 
-interface TrialService {
-  readonly url: string
-  stop(): Promise<void>
-}
-
 const readyUrl = (line: string): string | null => {
   try {
     const { message, url } = JSON.parse(line) as { message?: unknown; url?: unknown }
@@ -24,11 +19,8 @@ const readyUrl = (line: string): string | null => {
   }
 }
 
-/** @param environment all variables of the service @throws CommandFailedError with its last line */
-export const startTrialService = async (
-  environment: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<TrialService> => {
+/** @param environment all variables of the service @throws CommandFailedError with the service's last line */
+export const startTrialService = async (environment: Readonly<Record<string, string>>, signal: AbortSignal) => {
   const program = ownProcess('src/main.ts')
   const anywhere = '127.0.0.1:0'
   const child = Bun.spawn([...program.words, TRIAL_WORD, '--no-demo'], {

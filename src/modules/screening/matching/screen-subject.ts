@@ -34,12 +34,6 @@ export interface ScreeningAnswer {
   readonly problem: NameProblem | null
 }
 
-export interface Screening {
-  readonly names: number
-  /** @param threshold 0 to 100. An identical name is always a hit. */
-  screen(subject: ScreenedSubject, threshold: number): ScreeningAnswer
-}
-
 interface ScreenedList {
   readonly list: string
   readonly entries: Iterable<ListedEntry>
@@ -141,7 +135,7 @@ export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
   })
 }
 
-export const openScreening = (image: Uint8Array): Screening => {
+export const openScreening = (image: Uint8Array) => {
   const arrays = decodeFlat(image)
   const listOf = wordsIn(arrays, 'listOf')
   const [idOf, factsOf, contentOf, listName] = [
@@ -222,7 +216,8 @@ export const openScreening = (image: Uint8Array): Screening => {
 
   return {
     names: indexes.person.names + indexes.organization.names,
-    screen: (subject, threshold) => {
+    /** @param threshold Minimum score of a hit, 0 to 100. An identical name is always a hit. */
+    screen: (subject: ScreenedSubject, threshold: number): ScreeningAnswer => {
       // A subject with a date of birth is a person. A company may have its owner's name.
       const isPerson = subject.kind === 'person' || (subject.kind === undefined && subject.birthDate !== undefined)
       const kinds: readonly NameKind[] = isPerson ? ['person'] : ['organization', 'person']
@@ -243,3 +238,5 @@ export const openScreening = (image: Uint8Array): Screening => {
     },
   }
 }
+
+export type Screening = ReturnType<typeof openScreening>

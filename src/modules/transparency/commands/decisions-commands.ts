@@ -8,7 +8,6 @@ import {
   type RunDecisions,
 } from '../../../command-line/decisions-commands.ts'
 import { print } from '../../../command-line/output.ts'
-import type { ShipPlace, ShipTarget } from '../../../object-store/ship-target.ts'
 import { locatePassphrase } from '../../../setup/passphrase.ts'
 import { type BegunTree, beginTree as begin } from '../service/begin-tree.ts'
 import type { TreeAccess } from '../service/tree-access.ts'
@@ -16,22 +15,15 @@ import { encodeVerifierKey } from '../tree/note.ts'
 import { publishTree } from './decisions-publish.ts'
 import { openTreeOf, runProve } from './decisions-tree.ts'
 
-export interface TreeIo {
-  readonly dataDirectory: string
-  /** @param place null for the configured place. @throws CommandFailedError */
-  readonly openTarget: (place: ShipPlace | null) => ShipTarget
-  /** @throws CommandFailedError */
-  readonly openTree: () => Promise<TreeAccess>
-  readonly beginTree: () => Promise<BegunTree>
-}
-
-const ioOfDeployment = ({ deployment }: CommandContext): TreeIo => {
+const ioOfDeployment = ({ deployment }: CommandContext) => {
   const { config, folder } = deployment
   return {
     dataDirectory: config.dataDir,
+    /** @param place Null for the configured place. @throws CommandFailedError */
     openTarget: deployment.shipTarget,
-    openTree: () => openTreeOf(deployment),
-    beginTree: () =>
+    /** @throws CommandFailedError */
+    openTree: (): Promise<TreeAccess> => openTreeOf(deployment),
+    beginTree: (): Promise<BegunTree> =>
       deployment.runAlone(async (store) =>
         begin({
           folder,
@@ -43,6 +35,8 @@ const ioOfDeployment = ({ deployment }: CommandContext): TreeIo => {
       ),
   }
 }
+
+export type TreeIo = ReturnType<typeof ioOfDeployment>
 
 type Run = RunDecisions<TreeIo>
 

@@ -13,7 +13,6 @@ import { readPassphrase } from '../../../signing/passphrase.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { TREE_SETTINGS, witnessSettingsOf } from '../settings.ts'
 import { openDecisionTreeReader } from '../store/open.ts'
-import type { DecisionTreeReader } from '../store/reader.ts'
 import { HASH_BYTES } from '../tree/hash.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
 import { parseTilePath, TILE_BYTES } from '../tree/tiles.ts'
@@ -24,26 +23,26 @@ import { prepareLogKey, readLogKey } from './log-key.ts'
 import { addTreeMetrics } from './tree-metrics.ts'
 import { startTree, treeTargetOf } from './tree-service.ts'
 
-// The tree, opened on first use, for all readers of this process.
-export interface LogTree {
-  /** @throws DependencyUnavailableError before the first head */
-  open(): Promise<DecisionTreeReader>
-  close(): Promise<void>
-}
-
-const createLogTree = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): LogTree => {
+const createLogTree = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>) => {
   let opened: Awaited<ReturnType<typeof openDecisionTreeReader>> = null
   return {
+    /** @throws DependencyUnavailableError before the first head */
     open: onceMade(async () => {
       opened = await openDecisionTreeReader(treeTargetOf(target, folder))
       if (opened === null) throw new DependencyUnavailableError('the log has no tree yet; retry in a second')
       return opened
     }),
-    close: async () => opened?.close(),
+    close: async (): Promise<void> => opened?.close(),
   }
 }
 
-/** Shorter than a client's polling interval, so that no client receives an older head after a newer one. */
+// Opens the tree of the decision log on first use, for all readers of this process.
+export type LogTree = ReturnType<typeof createLogTree>
+
+/**
+ * Shorter than a client's polling interval, so that no client receives an older head after a newer head of another
+ * process.
+ */
 const HEAD_MS = 500
 const TILES_KEPT = 512
 

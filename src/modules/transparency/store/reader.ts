@@ -40,26 +40,19 @@ export const readTilesOf =
 
 type SpanRow = RowOf<TreeSpan>
 
-export interface DecisionTreeReader {
-  readonly readTiles: ReadTiles
-  head(): Promise<StoredHead | null>
-  /** Published signed head; with witnesses, the latest cosigned one. Null if there is none yet. */
-  published(): Promise<string | null>
-  auditHead(): Promise<string | null>
-  /** Spans with this byte of the segment, one per node that has a segment of this name. */
-  spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
-  /** Segments of all nodes with lines in the tree, and the submitted bytes. */
-  segments(): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]>
-  /** Oldest line first. */
-  spans(place: TreeSegment): Promise<readonly TreeSpan[]>
-}
-
-export const createDecisionTreeReader = (database: Pick<Database, 'query'>): DecisionTreeReader => ({
+export const createDecisionTreeReader = (database: Pick<Database, 'query'>) => ({
   readTiles: readTilesOf(database),
-  head: () => readHead(database),
-  published: async () => (await readMeta(database, PUBLISHED)) ?? ((await readHead(database))?.checkpoint || null),
-  auditHead: () => readMeta(database, AUDIT_HEAD),
-  spansAt: async ({ slot, segment }, byte) => {
+  head: (): Promise<StoredHead | null> => readHead(database),
+  /** Published signed head: with witnesses, the latest cosigned head. Null if there is none yet. */
+  published: async (): Promise<string | null> =>
+    (await readMeta(database, PUBLISHED)) ?? ((await readHead(database))?.checkpoint || null),
+  /** Latest signed head of the audit log. */
+  auditHead: (): Promise<string | null> => readMeta(database, AUDIT_HEAD),
+  /** Spans that contain this byte of the segment, one per node with a segment of this name. */
+  spansAt: async (
+    { slot, segment }: Pick<TreeSegment, 'slot' | 'segment'>,
+    byte: number,
+  ): Promise<readonly TreeSpan[]> => {
     const spans: TreeSpan[] = []
     const segments = await database.query<{ id: number }>(
       'SELECT id FROM decision_tree_segments WHERE slot = ? AND segment = ?',
@@ -75,13 +68,15 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>): Dec
     }
     return spans
   },
-  segments: async () =>
+  /** Segments of all nodes that have lines in the tree, with the number of submitted bytes. */
+  segments: async (): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]> =>
     (
       await database.query<TreeSegment & { readonly taken_bytes: number }>(
         'SELECT node, slot, segment, taken_bytes FROM decision_tree_segments ORDER BY node, slot, segment',
       )
     ).map(fieldsOf),
-  spans: async ({ node, slot, segment }) =>
+  /** Spans of a segment, oldest line first. */
+  spans: async ({ node, slot, segment }: TreeSegment): Promise<readonly TreeSpan[]> =>
     (
       await database.query<SpanRow>(
         `SELECT start_byte, end_byte, first_leaf, leaves FROM decision_tree_spans s
@@ -91,3 +86,5 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>): Dec
       )
     ).map(fieldsOf),
 })
+
+export type DecisionTreeReader = ReturnType<typeof createDecisionTreeReader>

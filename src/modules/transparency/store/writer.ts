@@ -78,22 +78,9 @@ const writeMeta = (transaction: Transaction, name: string, value: string): Promi
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
-export interface DecisionTreeWriter {
-  /** Bytes that this node has submitted, by `slot/segment`. */
-  taken(): Promise<ReadonlyMap<string, number>>
-  /** @throws TreeMovedError if a run doesn't start at the position of its segment */
-  submit(runs: readonly LeafRun[]): Promise<void>
-  /** Adds submitted runs and `own`. Returns true if more may remain. @throws TreeMovedError */
-  grow(own?: readonly LeafRun[]): Promise<boolean>
-  /** Signs the latest head unless it is signed. */
-  sign(signer: LogSigner): Promise<StoredHead>
-  /** Publishes a head unless a newer one is published. @param checkpoint null to publish every signed head */
-  publish(checkpoint: string | null): Promise<void>
-  keepAuditHead(encoded: string): Promise<void>
-}
-
-export const createDecisionTreeWriter = (database: Database, node: string): DecisionTreeWriter => ({
-  taken: async () =>
+export const createDecisionTreeWriter = (database: Database, node: string) => ({
+  /** `slot/segment` → bytes that this node has submitted. */
+  taken: async (): Promise<ReadonlyMap<string, number>> =>
     new Map(
       (
         await database.query<{ slot: string; segment: string; taken_bytes: number }>(
@@ -103,7 +90,8 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
       ).map(({ slot, segment, taken_bytes }) => [`${slot}/${segment}`, taken_bytes]),
     ),
 
-  submit: (runs) =>
+  /** Submits runs of this node. @throws TreeMovedError if a run doesn't start at the taken position of its segment */
+  submit: (runs: readonly LeafRun[]): Promise<void> =>
     database.transaction(async (transaction) => {
       for (const run of runs) {
         const { segment_id, start_byte, end_byte, hashes } = await take(transaction, node, run)
@@ -114,8 +102,9 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
       }
     }),
 
-  grow: async (own = []) => {
-    // Without submissions, a commit would wait for the disk in vain.
+  /** Adds submitted runs, and the given runs of this node. @returns true if more may remain @throws TreeMovedError */
+  grow: async (own: readonly LeafRun[] = []): Promise<boolean> => {
+    // Without submissions, there is no write: a commit would wait for the disk.
     if (own.length === 0 && (await database.query(ANY_PENDING)).length === 0) return false
     return database.transaction(async (transaction) => {
       // Locks before reading, to exclude rows that another process is taking.
@@ -169,7 +158,8 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
     })
   },
 
-  sign: async (signer) => {
+  /** Signs the latest head unless it is signed already. */
+  sign: async (signer: LogSigner): Promise<StoredHead> => {
     const head = await readHead(database)
     if (head === null) return { size: 0, root: rootOf(EMPTY_TREE), checkpoint: '', signedSize: 0 }
     if (head.signedSize === head.size) return head
@@ -180,12 +170,16 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
     )
     return { ...head, checkpoint, signedSize: head.size }
   },
-  keepAuditHead: (encoded) =>
+  keepAuditHead: (encoded: string): Promise<void> =>
     database.transaction(async (transaction) => {
       await writeMeta(transaction, AUDIT_HEAD, encoded)
     }),
 
-  publish: (checkpoint) =>
+  /**
+   * Publishes a head with its cosignatures, unless a newer head is published.
+   * @param checkpoint null to publish every signed head
+   */
+  publish: (checkpoint: string | null): Promise<void> =>
     database.transaction(async (transaction) => {
       // Same lock as in `grow`: if two processes publish at once, the newer head remains.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
@@ -196,3 +190,5 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
       }
     }),
 })
+
+export type DecisionTreeWriter = ReturnType<typeof createDecisionTreeWriter>

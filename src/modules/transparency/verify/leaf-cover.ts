@@ -14,19 +14,13 @@ export interface TreePlace {
   readonly segment: string
 }
 
-export interface LeafCover {
-  /** Call once per segment. Leaves of newer heads are ignored. */
-  add(spans: readonly LeafSpan[]): void
-  /** Describes an invalid span, or a leaf without exactly one line; null for none. */
-  problem(): string | null
-}
-
-/** @param size leaves of the head */
-export const createLeafCover = (size: number): LeafCover => {
+/** @param size number of leaves of the head */
+export const createLeafCover = (size: number) => {
   const ranges: (readonly [first: number, end: number])[] = []
   let isMalformed = false
   return {
-    add: (spans) => {
+    /** Call once per segment, with all its spans. Leaves of newer heads are ignored. */
+    add: (spans: readonly LeafSpan[]) => {
       for (const { firstLeaf, leaves } of spans) {
         // A negative count would offset missing lines.
         const isValid = Number.isSafeInteger(firstLeaf) && firstLeaf >= 0 && Number.isSafeInteger(leaves) && leaves > 0
@@ -34,7 +28,8 @@ export const createLeafCover = (size: number): LeafCover => {
         else if (firstLeaf < size) ranges.push([firstLeaf, Math.min(firstLeaf + leaves, size)])
       }
     },
-    problem: () => {
+    /** Describes an invalid span, or a leaf that belongs to no line or to several lines; null if there is none. */
+    problem: (): string | null => {
       if (isMalformed) return 'the tables of the tree contain an invalid range of leaves: they were changed'
       let covered = 0
       let repeated: number | null = null
@@ -50,7 +45,9 @@ export const createLeafCover = (size: number): LeafCover => {
   }
 }
 
-/** Reads one segment at a time. Null if there is no problem. */
+export type LeafCover = ReturnType<typeof createLeafCover>
+
+/** Reads the spans of all segments, one segment at a time. @returns the problem; null if there is none */
 export const coverProblem = async (
   tree: {
     segments(): Promise<readonly TreePlace[]>

@@ -8,17 +8,12 @@ import type { VerifierKey } from '../tree/note.ts'
 import { openAuditHead, signAuditHead } from '../verify/audit-head.ts'
 import { readHeadFile } from '../verify/tree-heads.ts'
 
-interface AuditKeeper {
-  /** The stored head. @throws NoteInvalidError if the stored text isn't a signed head */
-  keep(head: AuditHead | null): Promise<AuditHead | null>
-}
-
 export const createAuditKeeper = (options: {
   readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
   readonly file: string
   readonly key: VerifierKey
   readonly signer: () => Promise<LogSigner>
-}): AuditKeeper => {
+}) => {
   const { tree, file, key, signer } = options
   let kept: AuditHead | null = null
   let isRead = false
@@ -32,7 +27,8 @@ export const createAuditKeeper = (options: {
   }
 
   return {
-    keep: async (head) => {
+    /** @returns the stored head @throws NoteInvalidError if the stored text isn't a signed head */
+    keep: async (head: AuditHead | null): Promise<AuditHead | null> => {
       if (!isRead || head !== null) await readKept()
       if (head === null || head.sequence <= (kept?.sequence ?? 0)) return kept
       const encoded = signAuditHead(head, await signer())

@@ -57,15 +57,7 @@ const problemOf = (error: unknown): string => {
   return errorClassOf(error)
 }
 
-interface Cosigning {
-  /** Starts a round, unless one is in progress or started recently. */
-  offer(head: StoredHead): void
-  /** Resolves when no round is in progress. */
-  settled(): Promise<void>
-  state(): CosigningState
-}
-
-export const createCosigning = (options: CosigningOptions): Cosigning => {
+export const createCosigning = (options: CosigningOptions) => {
   const { witnesses, required, withinMs, tree, monotonicMs, unixSeconds, requestMs = REQUEST_MS } = options
   /** At least four rounds before a head is late. */
   const roundEveryMs = Math.min(10_000, withinMs / 4)
@@ -132,7 +124,8 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
   }
 
   return {
-    offer: (head) => {
+    /** Starts a round, unless one is in progress or started recently. */
+    offer: (head: StoredHead) => {
       if (round !== null || head.checkpoint === '' || monotonicMs() - beganMs < roundEveryMs) return
       beganMs = monotonicMs()
       enoughMs ??= beganMs
@@ -147,10 +140,11 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
           round = null
         })
     },
-    settled: async () => {
+    /** Resolves when no round is in progress. */
+    settled: async (): Promise<void> => {
       await round
     },
-    state: () => ({
+    state: (): CosigningState => ({
       ageMs: enoughMs === null ? 0 : monotonicMs() - enoughMs,
       isLate: isLate(),
       errorClass,

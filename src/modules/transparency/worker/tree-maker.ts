@@ -29,19 +29,12 @@ export interface TreeMakerOptions {
 
 type TreeStep = 'submitted' | 'grown' | 'signed' | 'kept' | 'shipped'
 
-interface TreeMaker {
-  /** @throws TreeRolledBackError; an operator must then investigate before a head is signed */
-  pass(leads: boolean): Promise<StoredHead | null>
-  /** Ships the head if due; passes don't wait. @throws the error of the last shipping */
-  ship(head: StoredHead): Promise<void>
-}
-
-/** Runs of lines per submission. */
+/** Maximum runs of lines per submission. */
 const RUNS_AT_ONCE = 16
 /** After this, the first head is signed without comparing the shipped head. */
 const SHIPPED_HEAD_MS = 3_000
 
-export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
+export const createTreeMaker = (options: TreeMakerOptions) => {
   const { directory, tree, saltKey, logName, headFile, knownHeads, ship, flush, monotonicMs } = options
   const { onStep = () => undefined } = options
   let intake: LineIntake | null = null
@@ -101,7 +94,8 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   const readShipped = async (): Promise<string | null> => (ship === null ? null : readShippedHead(ship.target, logName))
 
   return {
-    pass: async (leads) => {
+    /** @throws TreeRolledBackError; an operator must then investigate before a head is signed */
+    pass: async (leads: boolean): Promise<StoredHead | null> => {
       if (!leads) {
         while (await readLog(tree.writer.submit));
         onStep('submitted')
@@ -120,7 +114,8 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
       return head
     },
 
-    ship: async (head) => {
+    /** Ships the head of a pass, if due. Passes don't wait for it. @throws the error of the last shipping attempt */
+    ship: async (head: StoredHead): Promise<void> => {
       if (ship === null || head.checkpoint === '' || head.size === shippedSize) return
       if (monotonicMs() - shippedAtMs >= ship.intervalMs) {
         shipFailure = null

@@ -7,15 +7,11 @@ import { alternatives, combine } from './spellings.ts'
 /** Per word; real names have at most 36. */
 const READINGS_MAX = 64
 
-interface Abjad {
-  isRead(letter: string): boolean
-  /** Most likely first; empty for a word without consonants. */
-  skeletonsOf(letters: string): readonly Skeleton[]
-  hasMoreReadings(letters: string): boolean
-}
-
-/** @param table per letter: the letter, a space, its Latin consonants or `-` @param gaps vowel signs in the table */
-export const createAbjad = (table: string, gaps: string): Abjad => {
+/**
+ * @param table Per letter: the letter, a space, and its Latin consonants; `-` for none
+ * @param gaps Signs in the table that are vowels
+ */
+export const createAbjad = (table: string, gaps: string) => {
   const sounds: ReadonlyMap<string, readonly string[]> = new Map(
     table.split(/;\s*/).map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),
   )
@@ -25,12 +21,13 @@ export const createAbjad = (table: string, gaps: string): Abjad => {
       return each === undefined ? [] : [each]
     })
   return {
-    isRead: (letter) => sounds.has(letter),
-    skeletonsOf: (letters) =>
+    isRead: (letter: string): boolean => sounds.has(letter),
+    /** @returns readings, most likely first; empty for a word without consonants */
+    skeletonsOf: (letters: string): readonly Skeleton[] =>
       combine(soundsOf(letters), READINGS_MAX)
         .map((text) => skeletonFrom(text, (sound) => gaps.includes(sound)))
         .filter(({ consonants }) => consonants !== ''),
-    hasMoreReadings: (letters) =>
+    hasMoreReadings: (letters: string): boolean =>
       soundsOf(letters).reduce((readings, { length }) => readings * length, 1) > READINGS_MAX,
   }
 }

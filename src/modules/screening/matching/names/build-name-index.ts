@@ -40,13 +40,7 @@ const buildWords = (
   return { arrays: { ...arrays, groupStarts: groups.starts, groupMembers: ordered }, rows: numbers }
 }
 
-interface NameIndexBuilder {
-  /** @param entry number of the name's entry */
-  add(words: readonly NameWord[], entry: number): void
-  build(): FlatArrays
-}
-
-export const createNameIndexBuilder = (): NameIndexBuilder => {
+export const createNameIndexBuilder = () => {
   const numbers = new Map<string, number>()
   const drafts: WordDraft[] = []
   const packed: number[] = []
@@ -63,7 +57,8 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
   }
 
   return {
-    add: (words, entry) => {
+    /** @param entry Number of the name's entry */
+    add: (words: readonly NameWord[], entry: number) => {
       const name = entries.length
       const has = (word: number): void => {
         const { names } = drafts[word]!
@@ -83,7 +78,7 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
       entries.push(entry)
     },
 
-    build: () => {
+    build: (): FlatArrays => {
       const isJoin = (draft: WordDraft): boolean => (draft.flags & 1) !== 0
       const isSingle = (draft: WordDraft): boolean => !isJoin(draft)
       const written = buildWords(drafts, isSingle, (draft) => draft.written)

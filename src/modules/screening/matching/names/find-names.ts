@@ -32,14 +32,8 @@ export interface WorkBudget {
   left: number
 }
 
-/** Reusable state for one index. */
-export interface NameFinder {
-  /** Empty if the budget is exhausted. @param minimum doesn't apply to one-word names that the other name contains */
-  find(words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[]
-}
-
-export const createNameFinder = (index: NameIndex): NameFinder => {
-  /** By name; zero between calls. */
+export const createNameFinder = (index: NameIndex) => {
+  /** Indexed by name; zero between calls. */
   const shared = new Float32Array(index.names)
   const lastPart = new Int32Array(index.names)
   /** Weight of the searched words, by name. */
@@ -75,7 +69,11 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
   }
 
   return {
-    find: (words, minimum, budget) => {
+    /**
+     * @param minimum Minimum similarity, except for one-word names contained in the other name
+     * @returns an empty array if the budget is exhausted
+     */
+    find: (words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[] => {
       if (budget.left < 0) return []
       const anySearched = words.some(({ role }) => isSearched(role))
       const parts = words.map((word, at) =>
@@ -128,3 +126,6 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
     },
   }
 }
+
+/** Reusable state for searches in one index. */
+export type NameFinder = ReturnType<typeof createNameFinder>

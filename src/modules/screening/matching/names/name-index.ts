@@ -25,29 +25,6 @@ export const isSmall = (role: WordRole): boolean => role === 'particle' || role 
 export const wordAt = (packed: number): number => packed & WORD_MASK
 export const packWord = (role: WordRole, word: number): number => (ROLES.indexOf(role) << ROLE_SHIFT) | word
 
-export interface NameIndex {
-  readonly names: number
-  readonly distinctWords: number
-  resembling(word: NameWord): readonly WordMatch[]
-  /** Single words that may match two joined words. */
-  resemblingJoin(word: NameWord): readonly WordMatch[]
-  /** Letter similarity of any two words. */
-  nearness(word: number, written: string): { readonly similarity: number; readonly distance: number }
-  /** -1 if no name contains the word. */
-  find(written: string): number
-  namesWith(word: number): Uint32Array
-  isJoin(word: number): boolean
-  /** Names with a word of the same folded form. */
-  frequency(word: number): number
-  textOf(word: number): string
-  /** First letter, as a byte. */
-  firstByte(word: number): number
-  wordsOf(name: number): Uint32Array
-  entryOf(name: number): number
-  /** Divides joined words, and joins split words. */
-  divide(texts: readonly string[]): readonly (readonly string[])[]
-}
-
 const NONE_TOLERATED = (): number => 0
 /** Edit distance by length of the written word. */
 const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 4 ? 1 : length <= 9 ? 2 : 3)
@@ -73,7 +50,7 @@ type Words = ReturnType<typeof openWords>
 
 const JOIN_LENGTH_MIN = 5
 
-export const openNameIndex = (arrays: FlatArrays): NameIndex => {
+export const openNameIndex = (arrays: FlatArrays) => {
   const written = openWords(below('written', arrays))
   const folded = openWords(below('folded', arrays))
   const joinsWritten = openWords(below('joinsWritten', arrays))
@@ -177,21 +154,28 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
   return {
     names: entryOf.length,
     distinctWords: flags.length,
-    resembling: (word) => search(word, true),
-    resemblingJoin: (word) => (word.written.length < JOIN_LENGTH_MIN ? [] : search(word, false)),
-    nearness: (word, text) => {
+    resembling: (word: NameWord): readonly WordMatch[] => search(word, true),
+    /** Single words that may match two joined words. */
+    resemblingJoin: (word: NameWord): readonly WordMatch[] =>
+      word.written.length < JOIN_LENGTH_MIN ? [] : search(word, false),
+    /** Letter similarity of any two words. */
+    nearness: (word: number, text: string): { readonly similarity: number; readonly distance: number } => {
       const table = tableOf(word)
       const distance = table.distance(rows[word]!, text)
       return { distance, similarity: editSimilarity(distance, Math.max(text.length, table.lengthOf(rows[word]!))) }
     },
-    find: (text) => written.first(written.table.find(text)),
+    /** @returns -1 if no name contains the word */
+    find: (text: string): number => written.first(written.table.find(text)),
     namesWith,
-    isJoin: (word) => (flags[word]! & 1) !== 0,
-    frequency: (word) => frequencies[word]!,
+    isJoin: (word: number): boolean => (flags[word]! & 1) !== 0,
+    /** Number of names with a word of the same folded form. */
+    frequency: (word: number): number => frequencies[word]!,
     textOf,
-    firstByte: (word) => tableOf(word).firstByte(rows[word]!),
+    /** First letter, as a byte. */
+    firstByte: (word: number): number => tableOf(word).firstByte(rows[word]!),
     wordsOf,
-    entryOf: (name) => entryOf[name]!,
+    entryOf: (name: number): number => entryOf[name]!,
+    /** Divides joined words and joins split words. */
     divide: createDivider({
       words: written.table,
       names: entryOf.length,
@@ -202,3 +186,5 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     }),
   }
 }
+
+export type NameIndex = ReturnType<typeof openNameIndex>

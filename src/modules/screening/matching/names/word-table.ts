@@ -54,21 +54,6 @@ export const distanceFrom = (pattern: Uint8Array) => {
   }
 }
 
-export interface WordTable {
-  readonly size: number
-  textOf(word: number): string
-  distance(word: number, text: string): number
-  lengthOf(word: number): number
-  firstByte(word: number): number
-  find(text: string): number
-  /** Calls `found` for words within the tolerance of both lengths. @param length the longer one */
-  near(
-    text: string,
-    toleranceOf: (length: number) => number,
-    found: (word: number, distance: number, length: number) => void,
-  ): void
-}
-
 const encoder = new TextEncoder()
 
 const letterBit = (byte: number): number => (byte >= 97 ? byte - 97 : 26 + (byte % 6))
@@ -106,7 +91,7 @@ export const buildWordTable = (
   return { arrays: { ...packed, letters, starts }, numbers: new Map(sorted.map((text, word) => [text, word])) }
 }
 
-export const openWordTable = (arrays: FlatArrays): WordTable => {
+export const openWordTable = (arrays: FlatArrays) => {
   const [bytes, offsets] = [bytesIn(arrays, 'bytes'), wordsIn(arrays, 'offsets')]
   const [letters, starts] = [wordsIn(arrays, 'letters'), wordsIn(arrays, 'starts')]
   const textOf = openTexts(arrays)
@@ -115,11 +100,11 @@ export const openWordTable = (arrays: FlatArrays): WordTable => {
   return {
     size,
     textOf,
-    distance: (word, text) =>
+    distance: (word: number, text: string): number =>
       distanceFrom(encoder.encode(text))(bytes, offsets[word]!, offsets[word + 1]!, PATTERN_MAX),
-    lengthOf: (word) => offsets[word + 1]! - offsets[word]!,
-    firstByte: (word) => bytes[offsets[word]!] ?? 0,
-    find: (text) => {
+    lengthOf: (word: number): number => offsets[word + 1]! - offsets[word]!,
+    firstByte: (word: number): number => bytes[offsets[word]!] ?? 0,
+    find: (text: string): number => {
       let low = 0
       let high = size - 1
       while (low <= high) {
@@ -131,7 +116,12 @@ export const openWordTable = (arrays: FlatArrays): WordTable => {
       }
       return -1
     },
-    near: (text, toleranceOf, found) => {
+    /** Calls `found` for each word within the tolerance of both lengths. `length` is the longer length. */
+    near: (
+      text: string,
+      toleranceOf: (length: number) => number,
+      found: (word: number, distance: number, length: number) => void,
+    ) => {
       const wanted = encoder.encode(text)
       const length = wanted.length
       if (length === 0 || length > PATTERN_MAX) return
@@ -152,3 +142,5 @@ export const openWordTable = (arrays: FlatArrays): WordTable => {
     },
   }
 }
+
+export type WordTable = ReturnType<typeof openWordTable>

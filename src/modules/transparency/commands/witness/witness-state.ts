@@ -9,22 +9,11 @@ import { writePrivateFile } from '../../../../signing/private-file.ts'
 import { StoreUnusableError } from '../../../../store/errors.ts'
 import { lockFolder } from '../../../../store/sqlite/folder-lock.ts'
 import { cosign } from '../../tree/cosignature.ts'
-import { encodeNote, parseNote, type VerifierKey, verifierKeyOf } from '../../tree/note.ts'
+import { encodeNote, parseNote, verifierKeyOf } from '../../tree/note.ts'
 import { readHeadFile } from '../../verify/tree-heads.ts'
 
-export interface WitnessState {
-  readonly key: VerifierKey
-  /** Last head with its cosignature; null before the first. */
-  before(): Promise<string | null>
-  /** Stores the head, and returns the signature line. */
-  cosign(checkpoint: string): Promise<string>
-  /** Stores two contradictory signed heads, and returns the file. */
-  keepEvidence(before: string, offered: string): Promise<string>
-  close(): void
-}
-
 /** @throws CommandFailedError if another witness uses the folder; SettingInvalidError if the key is damaged */
-export const openWitnessState = (folder: string, name: string, unixSeconds: () => number): WitnessState => {
+export const openWitnessState = (folder: string, name: string, unixSeconds: () => number) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   let lock: ReturnType<typeof lockFolder>
   try {
@@ -45,8 +34,10 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
     const cosigned = join(folder, 'cosigned')
     return {
       key,
-      before: () => readHeadFile(cosigned),
-      cosign: async (checkpoint) => {
+      /** Last cosigned head with its cosignature; null before the first. */
+      before: (): Promise<string | null> => readHeadFile(cosigned),
+      /** Stores the head. @returns the signature line */
+      cosign: async (checkpoint: string): Promise<string> => {
         const line = cosign(checkpoint, unixSeconds(), { key, sign })
         const { text, signatures } = parseNote(checkpoint)
         // Replaces this witness's older cosignature.
@@ -54,7 +45,8 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
         await writePrivateFile(cosigned, encodeNote({ text, signatures: others }) + line)
         return line
       },
-      keepEvidence: async (before, offered) => {
+      /** Stores two contradictory signed heads. @returns the path of the file */
+      keepEvidence: async (before: string, offered: string): Promise<string> => {
         const file = join(folder, `evidence-${unixSeconds()}`)
         await writePrivateFile(file, `${before}\n${offered}`)
         return file
@@ -66,3 +58,5 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
     throw error
   }
 }
+
+export type WitnessState = ReturnType<typeof openWitnessState>
