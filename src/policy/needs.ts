@@ -36,16 +36,10 @@ const leastAge = (left: number | null, right: number | null): number | null => {
 /** Shared: with an array per policy, each request would read one from main memory. */
 export const NO_NEEDS: readonly FactNeed[] = Object.freeze([])
 
-export interface Needs {
-  add(need: FactNeed): void
-  count(kind: FactNeed['kind']): number
-  all(): readonly FactNeed[]
-}
-
-export const createNeeds = (): Needs => {
+export const createNeeds = () => {
   const kinds = new Map<FactNeed['kind'], Map<string, FactNeed>>()
   return {
-    add: (need) => {
+    add: (need: FactNeed) => {
       const known = kinds.get(need.kind) ?? new Map<string, FactNeed>()
       kinds.set(need.kind, known)
       const key = nameOf(need)
@@ -53,8 +47,8 @@ export const createNeeds = (): Needs => {
       const demanded = need.kind === 'list' && same !== undefined ? (same as ListNeed).maxAgeSeconds : null
       known.set(key, need.kind === 'list' ? { ...need, maxAgeSeconds: leastAge(need.maxAgeSeconds, demanded) } : need)
     },
-    count: (kind) => kinds.get(kind)?.size ?? 0,
-    all: () => {
+    count: (kind: FactNeed['kind']): number => kinds.get(kind)?.size ?? 0,
+    all: (): readonly FactNeed[] => {
       if (kinds.size === 0) return NO_NEEDS
       return ORDER.flatMap((kind) => {
         const needs = [...(kinds.get(kind)?.entries() ?? [])]
@@ -63,3 +57,5 @@ export const createNeeds = (): Needs => {
     },
   }
 }
+
+export type Needs = ReturnType<typeof createNeeds>

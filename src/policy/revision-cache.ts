@@ -93,13 +93,6 @@ export type LoadedRevision =
     }
   | { readonly revision: PolicyRevision; readonly failure: unknown }
 
-export interface RevisionCache {
-  peek(revisionId: string): LoadedRevision | undefined
-  /** Null if unknown. Rejects if the store is unavailable; QueueFullError if too many revisions are being compiled. */
-  load(organizationId: string, revisionId: string): Promise<LoadedRevision | null>
-  clear(): void
-}
-
 export interface RevisionCacheOptions {
   readonly source: Pick<PolicySource, 'loadRevision'>
   readonly clock: Clock
@@ -124,7 +117,7 @@ function* examine(revision: PolicyRevision): Steps<LoadedRevision> {
   }
 }
 
-export const createRevisionCache = (options: RevisionCacheOptions): RevisionCache => {
+export const createRevisionCache = (options: RevisionCacheOptions) => {
   const cache = createFairCache<LoadedRevision>(options.maxCharacters, ({ revision }) =>
     weightOf(revision.source.length),
   )
@@ -139,8 +132,12 @@ export const createRevisionCache = (options: RevisionCacheOptions): RevisionCach
   }
 
   return {
-    peek: (revisionId) => cache.get(revisionId),
-    load: (organizationId, revisionId) => loads.join(revisionId, 0, () => fetchRevision(organizationId, revisionId)),
+    peek: (revisionId: string): LoadedRevision | undefined => cache.get(revisionId),
+    /** Null if unknown. Rejects if the store is unavailable; QueueFullError if too many revisions are being compiled. */
+    load: (organizationId: string, revisionId: string): Promise<LoadedRevision | null> =>
+      loads.join(revisionId, 0, () => fetchRevision(organizationId, revisionId)),
     clear: cache.clear,
   }
 }
+
+export type RevisionCache = ReturnType<typeof createRevisionCache>

@@ -10,16 +10,9 @@ export interface TraceKeyStore {
   addKey(organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array>
 }
 
-export interface Traces {
-  /** 32 hex digits. */
-  valueOf(organizationId: string, kind: string, text: string): Promise<string>
-  /** XORs a perceptual hash (16 hex digits) with a secret, which preserves Hamming distances. */
-  masked(organizationId: string, kind: string, hash: string): Promise<string>
-}
-
 const SEAL_ATTEMPTS = 3
 
-export const createTraces = (input: { readonly store: TraceKeyStore; readonly keys: OrganizationKeys }): Traces => {
+export const createTraces = (input: { readonly store: TraceKeyStore; readonly keys: OrganizationKeys }) => {
   const { store, keys } = input
 
   const makeKey = async (organizationId: string): Promise<Uint8Array> => {
@@ -40,11 +33,15 @@ export const createTraces = (input: { readonly store: TraceKeyStore; readonly ke
   }
 
   return {
-    valueOf: async (organizationId, kind, text) =>
+    /** 32 hex digits. */
+    valueOf: async (organizationId: string, kind: string, text: string): Promise<string> =>
       (await digest(organizationId, `${kind}\n${text}`)).toString('hex').slice(0, 32),
-    masked: async (organizationId, kind, hash) => {
+    /** XORs a perceptual hash (16 hex digits) with a secret, which preserves Hamming distances. */
+    masked: async (organizationId: string, kind: string, hash: string): Promise<string> => {
       const mask = (await digest(organizationId, kind)).readBigUInt64BE()
       return (BigInt(`0x${hash}`) ^ mask).toString(16).padStart(16, '0')
     },
   }
 }
+
+export type Traces = ReturnType<typeof createTraces>

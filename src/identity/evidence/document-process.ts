@@ -20,17 +20,6 @@ export interface DocumentProcessOptions {
   readonly outputBytesMax?: number
 }
 
-export interface DocumentProcess {
-  /**
-   * Organizations take turns. @param organizationId empty for callers that never wait concurrently
-   * @returns standard output @throws DocumentInvalidError, EvidenceBusyError
-   */
-  run(document: Uint8Array, organizationId: string): Promise<Uint8Array>
-  running(): number
-  /** Kills the processes and rejects later documents. */
-  close(): Promise<void>
-}
-
 const REFUSED = 3
 /** Sets the limits that the shell supports, then execs the program. Its priority is below signing. */
 const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"'
@@ -47,7 +36,7 @@ const readAtMost = async (stream: ReadableStream<Uint8Array>, maximum: number): 
   return Buffer.concat(pieces, length)
 }
 
-export const createDocumentProcess = (options: DocumentProcessOptions): DocumentProcess => {
+export const createDocumentProcess = (options: DocumentProcessOptions) => {
   const {
     processesMax = 2,
     queueMax = 16,
@@ -112,7 +101,11 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
   }
 
   return {
-    run: async (document, organizationId) => {
+    /**
+     * Organizations take turns. @param organizationId empty for callers that never wait concurrently
+     * @returns standard output @throws DocumentInvalidError, EvidenceBusyError
+     */
+    run: async (document: Uint8Array, organizationId: string): Promise<Uint8Array> => {
       const release = await slots.acquire(organizationId)
       if (release === null) throw new EvidenceBusyError()
       try {
@@ -121,11 +114,14 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
         release()
       }
     },
-    running: () => running.size,
-    close: async () => {
+    running: (): number => running.size,
+    /** Kills the processes and rejects later documents. */
+    close: async (): Promise<void> => {
       closed = true
       for (const child of running) child.kill('SIGKILL')
       await Promise.all([...running].map((child) => child.exited))
     },
   }
 }
+
+export type DocumentProcess = ReturnType<typeof createDocumentProcess>

@@ -13,23 +13,13 @@ export interface StoredFile {
   readonly modifiedAtSeconds: number
 }
 
-export interface EvidenceFiles {
-  /** @returns the file name, once flushed to disk. @throws any error of the source */
-  write(source: AsyncIterable<Uint8Array>): Promise<string>
-  /** @throws EvidenceUnreadableError while reading */
-  read(name: string): AsyncGenerator<Uint8Array>
-  remove(name: string): Promise<void>
-  /** Includes incomplete files left by a crash. */
-  list(): AsyncGenerator<StoredFile>
-}
-
 const NAME = /^[0-9a-f]{32}$/
 const TEMPORARY = '.tmp'
 const READ_BYTES = 65_536
 
 const isSystemError = (error: unknown): boolean => typeof (error as { errno?: unknown } | null)?.errno === 'number'
 
-export const createEvidenceFiles = (folder: string): EvidenceFiles => {
+export const createEvidenceFiles = (folder: string) => {
   const pathOf = (name: string): string => {
     if (!NAME.test(name.replace(TEMPORARY, '')))
       throw new EvidenceUnreadableError(new Error('not an evidence file name'))
@@ -37,7 +27,8 @@ export const createEvidenceFiles = (folder: string): EvidenceFiles => {
   }
 
   return {
-    write: async (source) => {
+    /** @returns the file name, once flushed to disk. @throws any error of the source */
+    write: async (source: AsyncIterable<Uint8Array>): Promise<string> => {
       const name = randomBytes(16).toString('hex')
       const path = pathOf(name)
       try {
@@ -50,7 +41,8 @@ export const createEvidenceFiles = (folder: string): EvidenceFiles => {
       return name
     },
 
-    read: async function* (name) {
+    /** @throws EvidenceUnreadableError while reading */
+    read: async function* (name: string): AsyncGenerator<Uint8Array> {
       const handle = await open(pathOf(name), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
         throw new EvidenceUnreadableError(error)
       })
@@ -65,9 +57,10 @@ export const createEvidenceFiles = (folder: string): EvidenceFiles => {
       }
     },
 
-    remove: (name) => rm(pathOf(name), { force: true }),
+    remove: (name: string): Promise<void> => rm(pathOf(name), { force: true }),
 
-    list: async function* () {
+    /** Includes incomplete files left by a crash. */
+    list: async function* (): AsyncGenerator<StoredFile> {
       const directory = await opendir(folder).catch((error: unknown) => {
         if (isMissingFile(error)) return null
         throw error
@@ -84,3 +77,5 @@ export const createEvidenceFiles = (folder: string): EvidenceFiles => {
     },
   }
 }
+
+export type EvidenceFiles = ReturnType<typeof createEvidenceFiles>

@@ -18,15 +18,6 @@ export interface NewEvidence {
   readonly createdAtSeconds: number
 }
 
-export interface Vault {
-  /** Writes the file to disk. The caller must store the record or discard the file. */
-  put(target: EvidenceTarget, evidence: NewEvidence): Promise<NewEvidenceRecord>
-  /** @throws EvidenceUnreadableError, also while reading */
-  open(target: EvidenceTarget, record: EvidenceRecord): Promise<AsyncGenerator<Uint8Array>>
-  fileName(target: EvidenceTarget, record: EvidenceRecord): Promise<string>
-  discard(storageNames: readonly string[]): Promise<void>
-}
-
 const CONTENT = 'countersign evidence content'
 const NAME = 'countersign evidence file name'
 const WRITE_BYTES = 65_536
@@ -60,14 +51,15 @@ async function* exactly(source: AsyncIterable<Uint8Array>, byteLength: number): 
   if (length !== byteLength) throw new EvidenceUnreadableError()
 }
 
-export const createVault = (input: { readonly files: EvidenceFiles; readonly keys: OrganizationKeys }): Vault => {
+export const createVault = (input: { readonly files: EvidenceFiles; readonly keys: OrganizationKeys }) => {
   const { files, keys } = input
 
   const dataKeyOf = (target: EvidenceTarget, record: EvidenceRecord): Promise<Uint8Array> =>
     keys.open(target.organizationId, 'evidence data key', evidenceSubject(target, record.id), record.wrappedKey)
 
   return {
-    put: async (target, { bytes, fileName, ...described }) => {
+    /** Writes the file to disk. The caller must store the record or discard the file. */
+    put: async (target: EvidenceTarget, { bytes, fileName, ...described }: NewEvidence): Promise<NewEvidenceRecord> => {
       const id = newIdentifier('evidence')
       const subject = evidenceSubject(target, id)
       const dataKey = newKey()
@@ -81,18 +73,21 @@ export const createVault = (input: { readonly files: EvidenceFiles; readonly key
         dataKey.fill(0)
       }
     },
-    open: async (target, record) => {
+    /** @throws EvidenceUnreadableError, also while reading */
+    open: async (target: EvidenceTarget, record: EvidenceRecord): Promise<AsyncGenerator<Uint8Array>> => {
       const key = deriveKey(await dataKeyOf(target, record), CONTENT)
       const subject = evidenceSubject(target, record.id)
       return exactly(openStream(key, files.read(record.storageName), subject), record.byteLength)
     },
-    fileName: async (target, record) => {
+    fileName: async (target: EvidenceTarget, record: EvidenceRecord): Promise<string> => {
       if (record.sealedName === null) return ''
       const key = deriveKey(await dataKeyOf(target, record), NAME)
       return Buffer.from(openBytes(key, record.sealedName, evidenceSubject(target, record.id))).toString()
     },
-    discard: async (storageNames) => {
+    discard: async (storageNames: readonly string[]): Promise<void> => {
       for (const name of storageNames) await files.remove(name)
     },
   }
 }
+
+export type Vault = ReturnType<typeof createVault>

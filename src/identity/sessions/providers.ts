@@ -28,26 +28,23 @@ export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus
   },
 })
 
-export interface Providers {
-  forNew(environment: ApiKeyEnvironment, organizationId?: string): DecisionProvider
-  /** The session's original provider; operators decide if it no longer exists. */
-  of(session: Session): DecisionProvider
-}
-
 /** @param outside decides for live keys of organizations that chose it. @param live decides for other live keys */
 export const createProviders = (input: {
   readonly manual: DecisionProvider
   readonly sandbox: DecisionProvider
   readonly live?: DecisionProvider
   readonly outside?: { readonly provider: DecisionProvider; readonly decides: (organizationId: string) => boolean }
-}): Providers => {
+}) => {
   const { manual, sandbox, live = manual, outside } = input
   const all = [manual, sandbox, live, ...(outside === undefined ? [] : [outside.provider])]
   return {
-    forNew: (environment, organizationId) => {
+    forNew: (environment: ApiKeyEnvironment, organizationId?: string): DecisionProvider => {
       if (environment === 'test') return sandbox
       return organizationId !== undefined && outside?.decides(organizationId) === true ? outside.provider : live
     },
-    of: (session) => all.find(({ name }) => name === session.provider) ?? manual,
+    /** The session's original provider; operators decide if it no longer exists. */
+    of: (session: Session): DecisionProvider => all.find(({ name }) => name === session.provider) ?? manual,
   }
 }
+
+export type Providers = ReturnType<typeof createProviders>

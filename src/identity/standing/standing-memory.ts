@@ -23,22 +23,6 @@ export interface StandingRecord {
   readonly readAt: number
 }
 
-export interface StandingMemory {
-  now(): number
-  /** Undefined if nothing is cached, the record is outdated, or it is for another level. */
-  find(
-    caller: StandingCaller,
-    address: string,
-    level: Level,
-    type: StandingType,
-    chain: string | null,
-  ): KnownStanding | undefined
-  keep(record: StandingRecord): void
-  changed(environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null): void
-  forget(organizationId: string): void
-  clear(): void
-}
-
 export interface StandingMemoryOptions {
   /** Maximum bytes of the records; the index takes up to 10% more. Allocated on demand. */
   readonly maxBytes: number
@@ -80,7 +64,7 @@ interface Block {
 
 const KEY_BYTES_MAX = KEY_WORDS_MAX * WORD_BYTES
 
-export const createStandingMemory = (options: StandingMemoryOptions): StandingMemory => {
+export const createStandingMemory = (options: StandingMemoryOptions) => {
   const { maxBytes, blockBytes = BLOCK_BYTES } = options
   const blockWords = blockBytes / WORD_BYTES
   const blocksMax = Math.max(2, Math.floor(maxBytes / blockBytes))
@@ -200,8 +184,15 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   }
 
   return {
-    now: () => changes,
-    find: (caller, address, level, type, chain) => {
+    now: (): number => changes,
+    /** Undefined if nothing is cached, the record is outdated, or it is for another level. */
+    find: (
+      caller: StandingCaller,
+      address: string,
+      level: Level,
+      type: StandingType,
+      chain: string | null,
+    ): KnownStanding | undefined => {
       const known = callers.get(callerText(caller))
       if (known === undefined || !readKey(caller.environment, address)) return undefined
       const onAll = readRecord(known.number, level, type)
@@ -209,7 +200,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
       const onChain = known.byChain.get(chain ?? '')
       return onChain === undefined ? undefined : readRecord(onChain, level, type)
     },
-    keep: ({ caller, address, chain, level, standings, personIds, otherAddresses, readAt }) => {
+    keep: ({ caller, address, chain, level, standings, personIds, otherAddresses, readAt }: StandingRecord) => {
       const size = writeStandings(standings, scratch)
       const dependencies = [...personIds].map((personId) => personMark(personId))
       for (const other of otherAddresses) if (readKey(caller.environment, other)) dependencies.push(walletMark())
@@ -240,15 +231,17 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
       if (older === -1) index.add(hash, place)
       else index.move(hash, older, place)
     },
-    changed: (environment, addresses, personId) => {
+    changed: (environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null) => {
       changes += 1
       for (const address of addresses) if (readKey(environment, address)) marks[walletMark()] = changes
       if (personId !== null) marks[personMark(personId)] = changes
     },
-    forget: (organizationId) => {
+    forget: (organizationId: string) => {
       changes += 1
       for (const environment of API_KEY_ENVIRONMENTS) renumber(callerText({ organizationId, environment }), changes)
     },
     clear,
   }
 }
+
+export type StandingMemory = ReturnType<typeof createStandingMemory>

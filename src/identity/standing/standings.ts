@@ -34,25 +34,6 @@ export interface StandingsDependencies {
   readonly maxBytes?: number
 }
 
-export interface Standings {
-  /**
-   * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, so nowhere if
-   * `chain` is null. Synchronous if cached. Rejects if the store is unavailable, which never means "not verified".
-   */
-  find(
-    caller: StandingCaller,
-    address: WalletAddress,
-    checkType: CheckType | null,
-    chain: string | null,
-  ): KnownStanding | Promise<KnownStanding>
-  /** Number of changes so far; a standing is current until it increases. */
-  changes(): number
-  sessionChanged(change: StandingChange): void
-  organizationChanged(organizationId: string): void
-  /** Call after changes may have been missed. */
-  clear(): void
-}
-
 /** 128 MiB: some 700,000 wallets. */
 const MAX_BYTES = 128 * 1_048_576
 const MAX_ORGANIZATIONS = 10_000
@@ -64,7 +45,7 @@ const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
     : null
 }
 
-export const createStandings = (dependencies: StandingsDependencies): Standings => {
+export const createStandings = (dependencies: StandingsDependencies) => {
   const { source, loadLevel, isUpToDate, maxBytes = MAX_BYTES } = dependencies
   const memory = createStandingMemory({ maxBytes })
   const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
@@ -133,19 +114,31 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
   }
 
   return {
-    find: (caller, address, checkType, chain) => {
+    /**
+     * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, so nowhere if
+     * `chain` is null. Synchronous if cached. Rejects if the store is unavailable, which never means "not verified".
+     */
+    find: (
+      caller: StandingCaller,
+      address: WalletAddress,
+      checkType: CheckType | null,
+      chain: string | null,
+    ): KnownStanding | Promise<KnownStanding> => {
       const type = checkType ?? 'any'
       const level = knownLevel(caller.organizationId)
       const known = level === undefined ? undefined : memory.find(caller, address, level, type, chain)
       return known ?? load(caller, address, chain).then((standings) => standings[type])
     },
+    /** Number of changes so far; a standing is current until it increases. */
     changes: memory.now,
-    sessionChanged: ({ environment, personId, addresses }) => memory.changed(environment, addresses, personId),
-    organizationChanged: (organizationId) => {
+    sessionChanged: ({ environment, personId, addresses }: StandingChange) =>
+      memory.changed(environment, addresses, personId),
+    organizationChanged: (organizationId: string) => {
       organizationChanges += 1
       levels.delete(organizationId)
       memory.forget(organizationId)
     },
+    /** Call after changes may have been missed. */
     clear: () => {
       organizationChanges += 1
       levels.clear()
@@ -153,6 +146,8 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
     },
   }
 }
+
+export type Standings = ReturnType<typeof createStandings>
 
 /** Facts of a wallet for a policy. Synchronous if cached. Rejects if the store is unavailable: no verdict. */
 type IdentityFactsOf = (

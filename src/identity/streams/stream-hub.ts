@@ -44,21 +44,6 @@ export interface StreamRequest extends StreamOwner {
   readonly isLate: () => boolean
 }
 
-export interface StreamHub {
-  /** @throws StreamLimitError 429, StreamsStoppingError 503, SessionUnknownError 404, and errors of `read` */
-  open(request: StreamRequest): Promise<EventStream>
-  /** Call after a session changed in this process. */
-  publish(state: SessionState): void
-  /** Call after a session changed in any process, to read changes that its followers haven't received. */
-  refresh(sessionId: string, sequence: number): void
-  /** Call after changes may have been missed. */
-  refreshAll(): void
-  /** Call `ticksPerSecond` times per second. Sends keep-alives, checks keys, and ends streams without a reader. */
-  tick(): void
-  size(): number
-  close(): void
-}
-
 interface Subscription {
   readonly request: StreamRequest
   readonly topic: Topic<Subscription>
@@ -75,7 +60,7 @@ const toEvent = (state: SessionState): StreamEvent => ({
   data: JSON.stringify(buildStatus(state)),
 })
 
-export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub => {
+export const createStreamHub = (dependencies: StreamHubDependencies) => {
   const { read, readSince, streamsMax, streamsPerKeyMax, onError, ticksPerSecond = 1 } = dependencies
   const topics = createStreamTopics<Subscription>()
   const slots = Array.from({ length: KEEP_ALIVE_SECONDS * ticksPerSecond }, () => new Set<Subscription>())
@@ -189,7 +174,8 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
   }
 
   return {
-    open: async (request) => {
+    /** @throws StreamLimitError 429, StreamsStoppingError 503, SessionUnknownError 404, and errors of `read` */
+    open: async (request: StreamRequest): Promise<EventStream> => {
       const subscription = subscribe(request)
       try {
         request.signal.addEventListener('abort', () => remove(subscription), { once: true })
@@ -204,7 +190,8 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
         throw error
       }
     },
-    publish: (state) => {
+    /** Call after a session changed in this process. */
+    publish: (state: SessionState) => {
       const { id, organizationId, sequence } = state.session
       const topic = topics.find(organizationId, id)
       if (topic === undefined) return
@@ -212,12 +199,15 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       if (topic.published > 0 && sequence > topic.published + 1) want(topic, sequence)
       else send(topic, state)
     },
-    refresh: (sessionId, sequence) => {
+    /** Call after a session changed in any process, to read changes that its followers haven't received. */
+    refresh: (sessionId: string, sequence: number) => {
       for (const topic of topics.ofSession(sessionId)) want(topic, sequence)
     },
+    /** Call after changes may have been missed. */
     refreshAll: () => {
       for (const topic of topics.all()) want(topic, topic.published + 1)
     },
+    /** Call `ticksPerSecond` times per second. Sends keep-alives, checks keys, and ends streams without a reader. */
     tick: () => {
       // Retries failed reads, so that no change is lost while the store is down.
       if (turn % ticksPerSecond === 0) {
@@ -237,3 +227,5 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     },
   }
 }
+
+export type StreamHub = ReturnType<typeof createStreamHub>

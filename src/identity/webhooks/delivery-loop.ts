@@ -16,15 +16,7 @@ export interface DeliveryLoopDependencies {
   readonly claimSeconds?: number
 }
 
-export interface DeliveryLoop {
-  /** Checks the queue once. Resolves with the number of attempts once all have ended. */
-  run(): Promise<number>
-  start(intervalMs: number): void
-  /** Resolves once all work in progress has ended. */
-  close(): Promise<void>
-}
-
-export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): DeliveryLoop => {
+export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies) => {
   const { messages, deliver, onError, onSettled, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
   const underWay = new Set<Promise<unknown>>()
   const attempts = new Map<string, number>()
@@ -69,6 +61,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     }
   }
 
+  /** Checks the queue once. Resolves with the number of attempts once all have ended. */
   const run = async (): Promise<number> => {
     const look = claim()
     underWay.add(look)
@@ -89,11 +82,12 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
 
   return {
     run,
-    start: (intervalMs) => {
+    start: (intervalMs: number) => {
       timer = setInterval(() => void run(), intervalMs)
       timer.unref()
     },
-    close: async () => {
+    /** Resolves once all work in progress has ended. */
+    close: async (): Promise<void> => {
       closed = true
       clearInterval(timer)
       timer = undefined
@@ -102,3 +96,5 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     },
   }
 }
+
+export type DeliveryLoop = ReturnType<typeof createDeliveryLoop>

@@ -14,12 +14,6 @@ export interface TupleType {
   readonly constructor: TupleConstructor
 }
 
-/** Equal tuples share a type, even across functions of a policy. */
-export interface TupleTypes {
-  of(fields: readonly NamedType[]): TupleType
-  readonly all: readonly TupleType[]
-}
-
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** Reserved words of CEL, and properties of every object. */
 const UNUSABLE: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null', 'constructor', 'prototype', '__proto__'])
@@ -36,12 +30,12 @@ const createConstructor = (fields: readonly NamedType[]): TupleConstructor =>
     }
   }
 
-export const createTupleTypes = (): TupleTypes => {
+export const createTupleTypes = () => {
   const byShape = new Map<string, TupleType>()
   const all: TupleType[] = []
   return {
     all,
-    of: (fields) => {
+    of: (fields: readonly NamedType[]): TupleType => {
       const shape = JSON.stringify(fields.map(({ name, type }) => [name, type]))
       const known = byShape.get(shape)
       if (known !== undefined) return known
@@ -52,3 +46,6 @@ export const createTupleTypes = (): TupleTypes => {
     },
   }
 }
+
+/** Equal tuples share a type, even across functions of a policy. */
+export type TupleTypes = ReturnType<typeof createTupleTypes>
