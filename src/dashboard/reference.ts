@@ -29,11 +29,6 @@ const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
 }
 
-export interface ReferencePages {
-  /** Returns null for other paths. @throws RouteNotFoundError if the reference is disabled */
-  find(path: string, headers: Headers): Response | null
-}
-
 const parse = (text: string): OpenApiDocument => JSON.parse(text) as OpenApiDocument
 
 const pagesOf = (documents: ApiDocuments): readonly ReferencePage[] => [
@@ -102,11 +97,12 @@ const prepare = (documents: ApiDocuments, assets: readonly string[]): ReadonlyMa
 }
 
 /** @param assets paths of the dashboard's assets, which include the fonts */
-export const createReferencePages = (documents: ApiDocuments | null, assets: readonly string[]): ReferencePages => {
+export const createReferencePages = (documents: ApiDocuments | null, assets: readonly string[]) => {
   // Built on the first request, because the reference is rarely used.
   let files: ReadonlyMap<string, File> | null = null
   return {
-    find: (path, headers) => {
+    /** Returns null for other paths. @throws RouteNotFoundError if the reference is disabled */
+    find: (path: string, headers: Headers): Response | null => {
       if (documents === null) {
         if (path === '/docs' || path.startsWith('/docs/')) throw new RouteNotFoundError()
         return null
@@ -131,3 +127,5 @@ export const createReferencePages = (documents: ApiDocuments | null, assets: rea
     },
   }
 }
+
+export type ReferencePages = ReturnType<typeof createReferencePages>

@@ -8,24 +8,14 @@ const SECRET = /^[A-Za-z0-9_-]{24}$/
 /** 30 days after the last use, as on the server (src/store/sessions/portal-links.ts). */
 const MAX_AGE_SECONDS = 30 * 86_400
 
-export interface BrowserCookies {
-  make(): { readonly secret: string; readonly hash: Uint8Array }
-  /** Returns the hash of the session's cookie; null if the request has none. */
-  read(headers: Headers, sessionId: string): Uint8Array | null
-  write(sessionId: string, secret: string): string
-  /** Returns `Set-Cookie` to renew a request's cookie for 30 days; null if the request has none. */
-  renew(headers: Headers, sessionId: string): string | null
-  remove(sessionId: string): string
-}
-
 const hashSecret = (secret: string): Uint8Array => {
   const hash = new Uint8Array(32)
   Bun.SHA256.hash(secret, hash)
   return hash
 }
 
-/** @param secure whether the page uses https; the name then starts with `__Host-`, which browsers enforce */
-export const createBrowserCookies = (secure: boolean): BrowserCookies => {
+/** @param secure true if the page uses https; the name then starts with `__Host-`, which browsers enforce */
+export const createBrowserCookies = (secure: boolean) => {
   const nameOf = (sessionId: string): string => `${secure ? '__Host-' : ''}portal-${sessionId}`
   const attributes = `Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
   const secretIn = (headers: Headers, sessionId: string): string | null => {
@@ -41,19 +31,25 @@ export const createBrowserCookies = (secure: boolean): BrowserCookies => {
   const write = (sessionId: string, secret: string, maxAgeSeconds = MAX_AGE_SECONDS): string =>
     `${nameOf(sessionId)}=${secret}; ${attributes}; Max-Age=${maxAgeSeconds}`
   return {
-    make: () => {
+    make: (): { readonly secret: string; readonly hash: Uint8Array } => {
       const secret = randomBytes(SECRET_BYTES).toString('base64url')
       return { secret, hash: hashSecret(secret) }
     },
-    read: (headers, sessionId) => {
+    /** Returns the hash of the secret in a request's cookie for a session; null if there is none. */
+    read: (headers: Headers, sessionId: string): Uint8Array | null => {
       const secret = secretIn(headers, sessionId)
       return secret === null ? null : hashSecret(secret)
     },
-    write: (sessionId, secret) => write(sessionId, secret),
-    renew: (headers, sessionId) => {
+    /** Returns the value of `Set-Cookie`. */
+    write: (sessionId: string, secret: string): string => write(sessionId, secret),
+    /** Returns the value of `Set-Cookie` that renews a request's cookie for 30 days; null if the request has none. */
+    renew: (headers: Headers, sessionId: string): string | null => {
       const secret = secretIn(headers, sessionId)
       return secret === null ? null : write(sessionId, secret)
     },
-    remove: (sessionId) => write(sessionId, '', 0),
+    /** Returns the value of `Set-Cookie` that deletes the cookie. */
+    remove: (sessionId: string): string => write(sessionId, '', 0),
   }
 }
+
+export type BrowserCookies = ReturnType<typeof createBrowserCookies>

@@ -9,27 +9,29 @@ export const SESSION_CHANGES: ApiKeyRateLimit = { requestsPerSecond: 2, burst: 1
 /** High, because many people may share a network. A signature check occupies the main thread for a millisecond. */
 export const NETWORK_PROOFS: ApiKeyRateLimit = { requestsPerSecond: 20, burst: 400 }
 
-export interface PageLimits {
-  /** Also for attempted changes. @throws RateExceededError */
-  takeChange(sessionId: string): void
-  /** Separate per link, so that another link's holder can't exhaust the owner's attempts. @throws RateExceededError */
-  takeEntry(linkHash: Uint8Array): void
-  /** @param address client address; not limited if empty @throws RateExceededError */
-  takeProof(address: string): void
-}
-
-export const createPageLimits = (clock: Clock): PageLimits => {
+export const createPageLimits = (clock: Clock) => {
   const limiter = createRateLimiter({ clock })
   return {
-    takeChange: (sessionId) => {
+    /** Counts a change of a session, or an attempted change. @throws RateExceededError */
+    takeChange: (sessionId: string) => {
       limiter.take({ keyId: `session ${sessionId}`, rateLimit: SESSION_CHANGES })
     },
-    takeEntry: (linkHash) => {
+    /**
+     * Counts an attempt to open a session by a link. Links are counted separately, so that the holder of another link
+     * can't exhaust the attempts of the session's owner. @throws RateExceededError
+     */
+    takeEntry: (linkHash: Uint8Array) => {
       limiter.take({ keyId: `link ${linkHash.toHex()}`, rateLimit: SESSION_CHANGES })
     },
-    takeProof: (address) => {
+    /**
+     * Counts a signature check. @param address client address; an empty address isn't counted
+     * @throws RateExceededError
+     */
+    takeProof: (address: string) => {
       if (address === '') return
       limiter.take({ keyId: `network ${networkOf(address)}`, rateLimit: NETWORK_PROOFS })
     },
   }
 }
+
+export type PageLimits = ReturnType<typeof createPageLimits>

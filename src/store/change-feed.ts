@@ -19,21 +19,9 @@ export interface ChangeFeedOptions {
   readonly unhealthyAfterMs?: number
 }
 
-export interface ChangeFeed {
-  /** Starts at the newest change: call before filling caches. Rejects if the store cannot be read. */
-  start(): Promise<void>
-  poll(): Promise<void>
-  /** Resolves after reporting all changes committed before the call. Rejects if the store cannot be read. */
-  catchUp(): Promise<void>
-  /** False if caches may be outdated, and before the start. */
-  healthy(): boolean
-  ageSeconds(): number
-  stop(): Promise<void>
-}
-
 const BATCH = 500
 
-export const createChangeFeed = (database: Database, options: ChangeFeedOptions): ChangeFeed => {
+export const createChangeFeed = (database: Database, options: ChangeFeedOptions) => {
   const { clock, onChange, onResync, onRead, onError, intervalMs = 200, unhealthyAfterMs = 2_000 } = options
   const watchedIntervalMs = options.watchedIntervalMs ?? Math.max(intervalMs, 500)
   const statements = reservedReads(database)
@@ -88,6 +76,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
     return polling
   }
 
+  /** Resolves after reporting all changes committed before the call. Rejects if the store cannot be read. */
   const catchUp = async (): Promise<void> => {
     // A poll in progress may have read its rows before the caller's commit.
     const underWay = polling
@@ -122,7 +111,8 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   }
 
   return {
-    start: async () => {
+    /** Starts at the newest change: call before filling caches. Rejects if the store cannot be read. */
+    start: async (): Promise<void> => {
       if (running) return
       running = true
       try {
@@ -139,9 +129,11 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
     },
     poll,
     catchUp,
-    healthy: () => running && clock.monotonicMs() - lastReadMs <= unhealthyAfterMs,
-    ageSeconds: () => (clock.monotonicMs() - lastReadMs) / 1000,
-    stop: async () => {
+    /** False if caches may be outdated, and before the start. */
+    healthy: (): boolean => running && clock.monotonicMs() - lastReadMs <= unhealthyAfterMs,
+    /** Infinite before the start. */
+    ageSeconds: (): number => (clock.monotonicMs() - lastReadMs) / 1000,
+    stop: async (): Promise<void> => {
       running = false
       clearTimeout(timer)
       await watch?.stop()
@@ -150,3 +142,5 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
     },
   }
 }
+
+export type ChangeFeed = ReturnType<typeof createChangeFeed>

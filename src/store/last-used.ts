@@ -3,14 +3,10 @@
 import { nextTurn } from '../lib/time.ts'
 import type { Database } from './database.ts'
 
-export interface LastUsedWriter {
-  /** Writes Unix seconds by key id. Rejects if the store is unavailable; the next call writes the rest. */
-  write(uses: ReadonlyMap<string, number>): Promise<void>
-}
-
+/** Rows per transaction. The event loop runs between transactions. */
 const BATCH = 200
 
-export const createLastUsedWriter = (database: Database): LastUsedWriter => {
+export const createLastUsedWriter = (database: Database) => {
   const unwritten = new Map<string, number>()
 
   const writeBatch = (batch: ReadonlyArray<readonly [string, number]>): Promise<void> =>
@@ -28,7 +24,8 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
     )
 
   return {
-    write: async (uses) => {
+    /** Writes Unix seconds by key id. Rejects if the store is unavailable; the next call writes the rest. */
+    write: async (uses: ReadonlyMap<string, number>): Promise<void> => {
       for (const [keyId, seconds] of uses) {
         if ((unwritten.get(keyId) ?? 0) < seconds) unwritten.set(keyId, seconds)
       }
@@ -44,3 +41,5 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
     },
   }
 }
+
+export type LastUsedWriter = ReturnType<typeof createLastUsedWriter>

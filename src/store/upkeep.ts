@@ -26,20 +26,13 @@ export interface UpkeepDependencies {
   readonly tables: readonly { sweep(): Promise<number> }[]
 }
 
-export interface Upkeep {
-  start(options: UpkeepOptions): void
-  flush(): Promise<void>
-  sweep(): Promise<void>
-  /** Stops, with a last flush if it was started. */
-  stop(): Promise<void>
-}
-
-export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
+export const createUpkeep = (dependencies: UpkeepDependencies) => {
   const { scope, lastUsed, answerLatencies, tables } = dependencies
   const timers: ReturnType<typeof setInterval>[] = []
   const underWay = new Set<Promise<void>>()
   let settings: UpkeepOptions | undefined
 
+  /** Writes the batched rows. */
   const flush = async (): Promise<void> => {
     if (settings !== undefined) await lastUsed.write(settings.takeUses())
   }
@@ -48,6 +41,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
     await settings?.drainLatencies?.(answerLatencies.add)
   }
 
+  /** Deletes expired rows. */
   const sweep = async (): Promise<void> => {
     const { sweeps = () => true } = settings ?? {}
     if (!sweeps()) return
@@ -83,7 +77,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
   }
 
   return {
-    start: (options) => {
+    start: (options: UpkeepOptions) => {
       if (settings !== undefined) return
       settings = options
       every(options.flushIntervalMs ?? 5_000, flush)
@@ -92,7 +86,8 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
     },
     flush,
     sweep,
-    stop: async () => {
+    /** Stops, with a last flush if it was started. */
+    stop: async (): Promise<void> => {
       for (const timer of timers.splice(0)) clearInterval(timer)
       await Promise.all(underWay)
       await perform(flush)
@@ -100,3 +95,5 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
     },
   }
 }
+
+export type Upkeep = ReturnType<typeof createUpkeep>

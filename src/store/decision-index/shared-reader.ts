@@ -10,17 +10,6 @@ export interface NodePlace extends DecisionPlace {
   readonly node: string
 }
 
-export interface SharedIndexReader {
-  find(
-    filter: DecisionFilter,
-    after: DecisionPosition | null,
-    limit: number,
-  ): Promise<{ readonly places: readonly NodePlace[]; readonly next: DecisionPosition | null }>
-  findByUuid(uuid: string): Promise<readonly NodePlace[]>
-  count(filter: DecisionFilter): Promise<DecisionCount>
-  tally(question: TallyQuestion): Promise<readonly TallyRow[]>
-}
-
 interface PlaceRow {
   readonly at: number
   readonly number: number
@@ -71,8 +60,12 @@ const conditionsOf = (filter: DecisionFilter): { sql: string; parameters: SqlPar
   return { sql: parts.join(' AND '), parameters }
 }
 
-export const createSharedIndexReader = (database: Database): SharedIndexReader => ({
-  find: async (filter, after, limit) => {
+export const createSharedIndexReader = (database: Database) => ({
+  find: async (
+    filter: DecisionFilter,
+    after: DecisionPosition | null,
+    limit: number,
+  ): Promise<{ readonly places: readonly NodePlace[]; readonly next: DecisionPosition | null }> => {
     const { sql, parameters } = conditionsOf(filter)
     const rows = await database.query<PlaceRow>(
       `${SELECT} WHERE ${sql}${after === null ? '' : ' AND (r.at, r.number) < (?, ?)'}
@@ -83,9 +76,10 @@ export const createSharedIndexReader = (database: Database): SharedIndexReader =
     const last = rows.length > limit ? places.at(-1) : undefined
     return { places, next: last === undefined ? null : { atMs: last.atMs, number: last.number } }
   },
-  findByUuid: async (uuid) =>
+  /** Matches the first half of the uuid in all organizations. The caller must compare the rest. */
+  findByUuid: async (uuid: string): Promise<readonly NodePlace[]> =>
     (await database.query<PlaceRow>(`${SELECT} WHERE r.uuid = ? LIMIT ${SAME_UUID_MAX}`, [uuidKey(uuid)])).map(toPlace),
-  count: async (filter) => {
+  count: async (filter: DecisionFilter): Promise<DecisionCount> => {
     const { sql, parameters } = conditionsOf(filter)
     const [row] = await database.query<{ count: number }>(
       `SELECT COUNT(*) AS count FROM (
@@ -96,8 +90,11 @@ export const createSharedIndexReader = (database: Database): SharedIndexReader =
     const count = row?.count ?? 0
     return { count: Math.min(count, COUNT_MAX), exact: count <= COUNT_MAX }
   },
-  tally: async (question) => {
+  /** By time: oldest first; otherwise: most frequent first. */
+  tally: async (question: TallyQuestion): Promise<readonly TallyRow[]> => {
     const asked = SHARED_TALLIES.ask(question)
     return asked === null ? [] : (await database.query(asked.sql, asked.parameters)).map(asked.toRow)
   },
 })
+
+export type SharedIndexReader = ReturnType<typeof createSharedIndexReader>

@@ -75,21 +75,15 @@ const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Par
   return partsBetween(by, fromMs, middleMs, 0).concat(partsBetween(by, middleMs, toMs, 1))
 }
 
-export interface TallyTable {
-  create(integer: string, end: string): readonly string[]
-  readonly add: string
-  addParameters(tally: Tally, node: string): (string | number)[]
-  ask(question: TallyQuestion): TallyAsked | null
-}
-
 export interface TallyAsked {
   readonly sql: string
   readonly parameters: (string | number)[]
   toRow(found: unknown): TallyRow
 }
 
-export const createTallyTable = (table: string): TallyTable => ({
-  create: (integer, end) => [
+export const createTallyTable = (table: string) => ({
+  /** @param integer type for 64-bit integers @param end end of the CREATE TABLE statement */
+  create: (integer: string, end: string): readonly string[] => [
     `CREATE TABLE ${table} (
        grouped_by TEXT NOT NULL, organization TEXT NOT NULL, at ${integer} NOT NULL, node TEXT NOT NULL,
        subject TEXT NOT NULL, rule TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
@@ -98,20 +92,16 @@ export const createTallyTable = (table: string): TallyTable => ({
     // Queries over all organizations group by key, because there are fewer keys than rules.
     `CREATE INDEX ${table}_by_time ON ${table} (grouped_by, at) WHERE rule = ''`,
   ],
+  /** Inserts a row or adds to its counts. */
   add: `INSERT INTO ${table} (grouped_by, organization, at, node, subject, rule, compliant, denied)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (grouped_by, organization, at, node, subject, rule) DO UPDATE SET
       compliant = ${table}.compliant + excluded.compliant, denied = ${table}.denied + excluded.denied`,
-  addParameters: ({ group, organizationId, atMs, subject, rule, compliant, denied }, node) => [
-    group,
-    organizationId,
-    atMs,
-    node,
-    subject,
-    rule,
-    compliant,
-    denied,
-  ],
-  ask: (question) => {
+  addParameters: (
+    { group, organizationId, atMs, subject, rule, compliant, denied }: Tally,
+    node: string,
+  ): (string | number)[] => [group, organizationId, atMs, node, subject, rule, compliant, denied],
+  /** Null if the period is empty. */
+  ask: (question: TallyQuestion): TallyAsked | null => {
     const { by, organizationId } = question
     const parts = partsOf(question)
     if (parts.length === 0) return null
@@ -138,3 +128,5 @@ export const createTallyTable = (table: string): TallyTable => ({
     }
   },
 })
+
+export type TallyTable = ReturnType<typeof createTallyTable>

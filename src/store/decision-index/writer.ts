@@ -17,14 +17,6 @@ export interface CutSegment {
   readonly length: number
 }
 
-export interface IndexWriter {
-  append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): void
-  /** Creates one missing index of a complete generation. Returns false if none is missing. */
-  improve(): boolean
-  positions(): ReadonlyMap<string, { readonly segment: string; readonly offset: number }>
-  count(): number
-}
-
 interface Generation {
   readonly id: number
   readonly insert: string
@@ -40,7 +32,7 @@ export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision[
 const insertOf = (generation: number): string =>
   `INSERT INTO ${tableOf(generation)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
+export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS) => {
   const { database, statement } = file
   /** Numbers by kind and text. Remembers the latest text, because consecutive decisions often share names. */
   const names = new Map<string, { readonly ids: Map<string, number>; text: string; id: number }>()
@@ -185,7 +177,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
   )
 
   return {
-    append: (lines, positions, cuts) => {
+    append: (lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]) => {
       try {
         appendAll.immediate(lines, positions, cuts)
       } catch (error) {
@@ -196,7 +188,8 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
         throw error
       }
     },
-    improve: () => {
+    /** Creates one missing index of a complete generation. Returns false if none is missing. */
+    improve: (): boolean => {
       const row = database
         .query('SELECT id, indexes FROM generations WHERE complete = 1 AND indexes < ? ORDER BY id LIMIT 1')
         .get(GENERATION_INDEXES.length) as { id: number; indexes: number } | null
@@ -209,10 +202,12 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
       })()
       return true
     },
-    positions: () => {
+    positions: (): ReadonlyMap<string, { readonly segment: string; readonly offset: number }> => {
       const rows = database.query('SELECT slot, segment, offset FROM positions').all() as SlotPosition[]
       return new Map(rows.map(({ slot, segment, offset }) => [slot, { segment, offset }]))
     },
-    count: () => count,
+    count: (): number => count,
   }
 }
+
+export type IndexWriter = ReturnType<typeof createIndexWriter>

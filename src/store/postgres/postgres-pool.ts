@@ -14,14 +14,6 @@ export interface PoolOptions {
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-export interface PostgresPool {
-  /** Retries until the deadline (monotonic). @throws StoreUnavailableError; the last error of `connect` */
-  acquire(deadlineMs: number): Promise<PostgresConnection>
-  release(connection: PostgresConnection): void
-  /** Lent connections are closed when they are returned. */
-  close(): void
-}
-
 const FIRST_RETRY_MS = 20
 const LONGEST_RETRY_MS = 250
 
@@ -29,7 +21,7 @@ interface Waiter {
   take(): void
 }
 
-export const createPostgresPool = (options: PoolOptions): PostgresPool => {
+export const createPostgresPool = (options: PoolOptions) => {
   const { clock, size, maximumQueued, idleMs, connect, isFinal, wait } = options
   const idle: { readonly connection: PostgresConnection; readonly sinceMs: number }[] = []
   const waiters = new Set<Waiter>()
@@ -102,7 +94,11 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
   }
 
   return {
-    acquire: async (deadlineMs) => {
+    /**
+     * Retries connecting until the deadline (monotonic clock). @throws StoreUnavailableError if none is available in
+     * time, the queue is full or the pool is closed; the last error of `connect` if none could be opened
+     */
+    acquire: async (deadlineMs: number): Promise<PostgresConnection> => {
       await takePlace(deadlineMs)
       try {
         return takeIdle() ?? (await connectInTime(deadlineMs))
@@ -111,11 +107,13 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
         throw error
       }
     },
-    release: (connection) => {
+    /** Accepts unusable connections too. */
+    release: (connection: PostgresConnection) => {
       if (closed) connection.drop()
       else if (connection.usable()) idle.push({ connection, sinceMs: clock.monotonicMs() })
       freePlace()
     },
+    /** Closes idle connections immediately, and lent connections when they are returned. */
     close: () => {
       closed = true
       clearInterval(sweep)
@@ -123,3 +121,5 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
     },
   }
 }
+
+export type PostgresPool = ReturnType<typeof createPostgresPool>

@@ -11,13 +11,8 @@ export type CheckpointOrder =
     }
   | { readonly type: 'stop' }
 
-export interface Checkpoints {
-  committed(): void
-  stop(): Promise<void>
-}
-
 /** @param onLost called if the thread ends unexpectedly; the caller must then run checkpoints itself */
-export const startCheckpoints = (path: string, onLost: () => void): Checkpoints => {
+export const startCheckpoints = (path: string, onLost: () => void) => {
   const commits = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   // This file is also compiled with browser types.
   const worker = new Worker(threadEntry('src/store/sqlite/checkpoint.worker.ts'), { smol: true }) as Bun.Worker
@@ -35,7 +30,7 @@ export const startCheckpoints = (path: string, onLost: () => void): Checkpoints 
 
   return {
     committed: () => void Atomics.add(commits, 0, 1),
-    stop: () => {
+    stop: (): Promise<void> => {
       if (!stopping) {
         stopping = true
         worker.ref()
@@ -45,3 +40,5 @@ export const startCheckpoints = (path: string, onLost: () => void): Checkpoints 
     },
   }
 }
+
+export type Checkpoints = ReturnType<typeof startCheckpoints>

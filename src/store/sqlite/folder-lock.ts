@@ -6,10 +6,6 @@ import { fileProblem } from '../../lib/file-problem.ts'
 import { StoreUnusableError } from '../errors.ts'
 import { isBusy } from './sqlite-connection.ts'
 
-export interface FolderLock {
-  release(): void
-}
-
 const openLock = (path: string): SqliteFile => {
   closeSync(openSync(path, 'a', 0o600))
   const file = new SqliteFile(path, { create: true })
@@ -30,7 +26,7 @@ export const lockFolder = (
   path: string,
   folder: string,
   held = `another service uses ${folder}: stop it, or set another --data-dir`,
-): FolderLock => {
+) => {
   try {
     const file = openLock(path)
     return { release: () => file.close() }
@@ -41,3 +37,5 @@ export const lockFolder = (
     )
   }
 }
+
+export type FolderLock = ReturnType<typeof lockFolder>

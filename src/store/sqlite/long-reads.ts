@@ -17,18 +17,12 @@ export interface LongReadReply {
   readonly rows: readonly unknown[] | null
 }
 
-export interface LongReads {
-  /** Null if the read failed or the thread ended: the caller must then read on its own connection. */
-  read(sql: string, parameters: readonly SqlParameter[]): Promise<readonly unknown[] | null>
-  stop(): Promise<void>
-}
-
 interface ReadThread {
   send(order: LongReadOrder): void
   stop(): Promise<void>
 }
 
-export const createLongReads = (path: string): LongReads => {
+export const createLongReads = (path: string) => {
   const waiting = new Map<number, (rows: readonly unknown[] | null) => void>()
   let thread: ReadThread | null = null
   let lastId = 0
@@ -66,13 +60,16 @@ export const createLongReads = (path: string): LongReads => {
   }
 
   return {
-    read: (sql, parameters) =>
+    /** Null if the read failed or the thread ended: the caller must then read on its own connection. */
+    read: (sql: string, parameters: readonly SqlParameter[]): Promise<readonly unknown[] | null> =>
       new Promise((resolve) => {
         thread ??= start()
         lastId += 1
         waiting.set(lastId, resolve)
         thread.send({ type: 'read', id: lastId, sql, parameters })
       }),
-    stop: async () => thread?.stop(),
+    stop: async (): Promise<void> => thread?.stop(),
   }
 }
+
+export type LongReads = ReturnType<typeof createLongReads>

@@ -24,12 +24,6 @@ export interface TransactionRunnerDependencies {
   readonly committed: () => void
 }
 
-export interface TransactionRunner {
-  /** Runs the first transactions in one commit, and returns those that were not started. Never rejects. */
-  run(group: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]>
-  isInside(): boolean
-}
-
 /** No transaction joins later, because the first ones are waiting for the commit. */
 const LONGEST_GROUP_MS = 5
 
@@ -43,7 +37,7 @@ type Outcome =
       readonly allLost: boolean
     }
 
-export const createTransactionRunner = (dependencies: TransactionRunnerDependencies): TransactionRunner => {
+export const createTransactionRunner = (dependencies: TransactionRunnerDependencies) => {
   const { writer, clock, transactionLimitMs, retryWhileLocked, committed } = dependencies
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   let writerSurvives: TransactionOptions['survives']
@@ -177,8 +171,9 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
   }
 
   return {
-    isInside: () => inside.getStore()?.open === true,
-    run: async (group) => {
+    isInside: (): boolean => inside.getStore()?.open === true,
+    /** Runs the first transactions in one commit, and returns those that were not started. Never rejects. */
+    run: async (group: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]> => {
       const [first, ...others] = group
       if (first === undefined) return []
       try {
@@ -194,3 +189,5 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     },
   }
 }
+
+export type TransactionRunner = ReturnType<typeof createTransactionRunner>

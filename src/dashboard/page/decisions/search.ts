@@ -8,13 +8,6 @@ type FilterName = (typeof FILTER_NAMES)[number]
 type DecisionFilters = Readonly<Record<FilterName, string>>
 type SearchQuery = QueryOf<'GET /organizations/{organization}/decisions/count'>
 
-export interface SearchInAddress {
-  readonly filters: DecisionFilters
-  readonly narrowed: boolean
-  readonly change: (changes: Partial<DecisionFilters>) => void
-  readonly clear: () => void
-}
-
 const filtersOf = (search: string): DecisionFilters => {
   const parameters = new URLSearchParams(search)
   const entries = FILTER_NAMES.map((name) => [name, parameters.get(name) ?? ''] as const)
@@ -27,17 +20,19 @@ export const searchOf = (filters: Partial<DecisionFilters>): string => {
   return parameters.size === 0 ? '' : `?${parameters}`
 }
 
-export const useSearch = (): SearchInAddress => {
+export const useSearch = () => {
   const { path, search } = useContext(PlaceContext)
   const filters = filtersOf(search)
   const go = (next: Partial<DecisionFilters>): void => navigate(path + searchOf(next), { replace: true })
   return {
     filters,
     narrowed: searchOf(filters) !== '',
-    change: (changes) => go({ ...filters, ...changes }),
+    change: (changes: Partial<DecisionFilters>) => go({ ...filters, ...changes }),
     clear: () => go({}),
   }
 }
+
+export type SearchInAddress = ReturnType<typeof useSearch>
 
 const MINUTE_MS = 60_000
 

@@ -31,15 +31,6 @@ interface PlotOptions {
   readonly onCursor: (index: number | null) => void
 }
 
-export interface Plot {
-  /** @param times Unix seconds, one per value */
-  update(times: readonly number[], lines: readonly Line[]): void
-  /** Moves the crosshair of all charts to a point. */
-  point(index: number | null): void
-  redraw(): void
-  destroy(): void
-}
-
 /** Returns isolated points: their neighbors have no value. */
 const lonely = ({ data }: UPlot, series: number): number[] => {
   const values = data[series] ?? []
@@ -51,7 +42,7 @@ const lonely = ({ data }: UPlot, series: number): number[] => {
 const formatTime = (seconds: number, [first = 0, second = first + SECONDS_PER_MINUTE]: readonly number[]): string =>
   (second - first < SECONDS_PER_MINUTE ? formatClock : formatMinute)(seconds * 1000)
 
-export const createPlot = (options: PlotOptions): Plot => {
+export const createPlot = (options: PlotOptions) => {
   const { element, lines, palette, range, limits, marks, onCursor } = options
   const axis = (): Pick<UPlot.Axis, 'stroke' | 'grid' | 'ticks' | 'font'> => ({
     stroke: () => palette().text,
@@ -144,10 +135,12 @@ export const createPlot = (options: PlotOptions): Plot => {
   )
   sizes.observe(element)
   return {
-    update: (times, updated) => {
+    /** @param times Unix seconds, one per value */
+    update: (times: readonly number[], updated: readonly Line[]) => {
       plot.setData([[...times], ...updated.map(({ values }) => [...values])] as UPlot.AlignedData)
     },
-    point: (index) => {
+    /** Moves the crosshair of all charts to a point. */
+    point: (index: number | null) => {
       const time = index === null ? undefined : plot.data[0][index]
       const at = time === undefined ? NOWHERE : { left: plot.valToPos(time, 'x'), top: PLOT_HEIGHT / 3 }
       // The third parameter, which the types lack, publishes the change to the other charts.
@@ -160,3 +153,5 @@ export const createPlot = (options: PlotOptions): Plot => {
     },
   }
 }
+
+export type Plot = ReturnType<typeof createPlot>

@@ -3,11 +3,6 @@ import type { DocumentKind } from '../../../domain/requirements.ts'
 import type { ProblemAnswer, SessionView } from '../../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from '../api.ts'
 
-export interface Upload {
-  readonly done: Promise<SessionView>
-  stop(): void
-}
-
 export class UploadStoppedError extends Error {
   override readonly name = 'UploadStoppedError'
 }
@@ -29,7 +24,7 @@ export const uploadDocument = (
   fileName: string,
   /** @param part from 0 to 1; at 1, the server validates the document */
   onProgress: (part: number) => void,
-): Upload => {
+) => {
   const request = new XMLHttpRequest()
   const done = new Promise<SessionView>((resolve, reject) => {
     request.open('POST', `${calls.path}/documents/${kind}`)
@@ -53,3 +48,5 @@ export const uploadDocument = (
   })
   return { done, stop: () => request.abort() }
 }
+
+export type Upload = ReturnType<typeof uploadDocument>
