@@ -21,16 +21,9 @@ export interface ElementAnswer {
   readonly line: string
 }
 
-export interface Batch {
-  /** Writes each line as soon as all earlier elements are written. */
-  run(write: (line: string) => void): Promise<void>
-  /** Stops starting elements. Elements in flight are still decided and recorded. */
-  abandon(): void
-}
-
 const LANES = 128
 
-export const createBatch = (options: BatchOptions): Batch => {
+export const createBatch = (options: BatchOptions) => {
   const { size, perform, describe, withhold, atDeadline, lanes = LANES } = options
   const lines: (string | undefined)[] = new Array(size).fill(undefined)
   let next = 0
@@ -59,7 +52,8 @@ export const createBatch = (options: BatchOptions): Batch => {
   }
 
   return {
-    run: async (write) => {
+    /** Writes each line as soon as all earlier elements are written. */
+    run: async (write: (line: string) => void): Promise<void> => {
       let callOff = (): void => undefined
       const deadline = new Promise<void>((resolve) => {
         callOff = atDeadline(resolve)
@@ -72,9 +66,12 @@ export const createBatch = (options: BatchOptions): Batch => {
       for (let index = written; index < size; index++) lines[index] ??= describe(index, error)
       flush(write)
     },
+    /** Stops starting elements. Elements in flight are still decided and recorded. */
     abandon: () => {
       abandoned = true
       next = size
     },
   }
 }
+
+export type Batch = ReturnType<typeof createBatch>

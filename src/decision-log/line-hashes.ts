@@ -94,17 +94,10 @@ export interface LineIntakeOptions {
   readonly runBytes?: number
 }
 
-export interface LineIntake {
-  /** Returns each new line once; null if there are none yet. */
-  next(): LineRun | null
-  /** Flushes the returned lines to disk, so that data derived from them never outlives them. */
-  flush(): void
-}
-
 const RUN_BYTES = 1_048_576
 
 /** @throws DecisionDirectoryMissingError; system errors, after which the caller must create a new intake */
-export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
+export const createLineIntake = (options: LineIntakeOptions) => {
   const { directory, runBytes = RUN_BYTES } = options
   const taken = new Map(options.taken)
   const unflushed = new Set<string>()
@@ -141,7 +134,8 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
   }
 
   return {
-    next: () => {
+    /** Returns the next new lines, each line once; null if there are none yet. */
+    next: (): LineRun | null => {
       for (const slot of listSlots(directory)) {
         const segments = listSegments(join(directory, slot))
         for (const [index, segment] of segments.entries()) {
@@ -154,6 +148,7 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
       }
       return null
     },
+    /** Flushes the returned lines to disk, so that data derived from them never outlives them. */
     flush: () => {
       for (const path of unflushed) {
         const descriptor = openSync(path, 'r')
@@ -167,3 +162,5 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
     },
   }
 }
+
+export type LineIntake = ReturnType<typeof createLineIntake>

@@ -10,14 +10,6 @@ const FIRST_SLOTS = 4_096
 export type UuidUse = 'decision' | 'withheld'
 const FLAGS = { decision: 1, withheld: 2 } as const
 
-export interface UuidLedger {
-  /**
-   * True for a duplicate: a uuid may be used once for a decision and once for a withheld one. False outside the range.
-   */
-  add(uuid: string, use: UuidUse): boolean
-  nextRange(): boolean
-}
-
 const hexValue = (code: number): number => (code <= 57 ? code - 48 : (code | 32) - 87)
 
 /** Finalizer of MurmurHash3, because uuids from one generator may share most bits. */
@@ -27,7 +19,7 @@ const mix = (hash: number, word: number): number => {
   return mixed ^ (mixed >>> 16)
 }
 
-export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS): UuidLedger => {
+export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS) => {
   let slots = FIRST_SLOTS
   let words = new Uint32Array(slots * 4)
   let flags = new Uint8Array(slots)
@@ -93,7 +85,11 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS): UuidLedge
   }
 
   return {
-    add: (uuid, use) => {
+    /**
+     * Records a use of a uuid (36 characters, hex and dashes). Returns true for a duplicate: a uuid may be used once for a
+     * decision and once for a withheld one. Returns false for a uuid outside the range.
+     */
+    add: (uuid: string, use: UuidUse): boolean => {
       parse(uuid)
       const hash = hashAt(key, 0)
       if (!inRange(hash)) return false
@@ -107,7 +103,7 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS): UuidLedge
       if (count * 2 > slots) rebuild(slots * 2)
       return false
     },
-    nextRange: () => {
+    nextRange: (): boolean => {
       rangeStart += rangeWidth
       if (rangeStart >= HASHES) return false
       // If the last range left enough room, the next may be wider; if it is too wide, it is halved again.
@@ -119,3 +115,5 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS): UuidLedge
     },
   }
 }
+
+export type UuidLedger = ReturnType<typeof createUuidLedger>

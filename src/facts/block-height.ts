@@ -7,12 +7,6 @@ import type { Clock } from '../lib/time.ts'
 import { numberOf } from './chain-endpoint.ts'
 import { createJsonRpc, type JsonRpc, RpcFailedError } from './json-rpc.ts'
 
-export interface BlockHeightSource {
-  known(): number | null
-  /** @throws DependencyUnavailableError if no RPC URL of the chain responds in time */
-  latest(): Promise<number>
-}
-
 export interface BlockHeightOptions {
   readonly chainName: string
   /** In order of preference. The lower height of the first two that respond is used. */
@@ -31,7 +25,7 @@ const FORGOTTEN_AFTER_MS = 600_000
 /** Ethereum's first block; no EVM chain is older. */
 const OLDEST_GENESIS_SECONDS = 1_438_269_973
 
-export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeightSource => {
+export const createBlockHeightSource = (options: BlockHeightOptions) => {
   const rpcs = options.rpcUrls.map((url) => createJsonRpc({ url, timeoutMs: options.timeoutMs }))
   let known: { height: number; readAtMs: number } | null = null
 
@@ -77,10 +71,13 @@ export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeigh
 
   return {
     known: fresh,
-    latest() {
+    /** @throws DependencyUnavailableError if no RPC URL of the chain responds within its timeout */
+    latest(): Promise<number> {
       const height = fresh()
       if (height !== null) return Promise.resolve(height)
       return refresh()
     },
   }
 }
+
+export type BlockHeightSource = ReturnType<typeof createBlockHeightSource>

@@ -7,13 +7,6 @@ import type { ReadCall } from './read-call.ts'
 /** Null if the contract fails or its answer is too long; undefined without a usable answer of the node. */
 export type CallAnswer = Hex | null | undefined
 
-export interface ChainEndpoint {
-  /** @throws RpcFailedError, FetchFailedError, UrlRefusedError */
-  latestBlock(): Promise<bigint>
-  /** @param calls at most 100 @throws the errors of latestBlock, also if no call is answered */
-  readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly CallAnswer[]>
-}
-
 export interface ChainEndpointOptions {
   readonly url: string
   readonly chainId: number
@@ -45,7 +38,7 @@ const toCallAnswer = ({ method }: ReadCall, { result, error = null }: RpcAnswer 
   return isHex(result) ? result : undefined
 }
 
-export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOptions): ChainEndpoint => {
+export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOptions) => {
   const rpc = createJsonRpc({ url, timeoutMs })
   let verified = false
 
@@ -76,11 +69,13 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
   }
 
   return {
-    latestBlock: async () => {
+    /** @throws RpcFailedError, FetchFailedError, UrlRefusedError */
+    latestBlock: async (): Promise<bigint> => {
       await verify()
       return quantityOf(await rpc.request('eth_blockNumber', []))
     },
-    readAt: async (block, calls) => {
+    /** @param calls at most 100 @throws the errors of latestBlock, also if the node answers none of the calls */
+    readAt: async (block: bigint, calls: readonly ReadCall[]): Promise<readonly CallAnswer[]> => {
       await verify()
       const answers = await readAll(calls, `0x${block.toString(16)}`, { divisions: DIVISIONS_MAX })
       if (answers.every((answer) => answer === undefined))
@@ -90,7 +85,9 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
   }
 }
 
-// Parses node answers; throws RpcFailedError. Source: EIP-1474.
+export type ChainEndpoint = ReturnType<typeof createChainEndpoint>
+
+// Parses answers of EVM nodes. All functions throw RpcFailedError. Source: EIP-1474.
 const NO_ANSWER = 'the RPC returned an invalid answer'
 
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)

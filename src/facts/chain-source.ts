@@ -7,14 +7,6 @@ import type { ReadValue } from '../policy/types/reads.ts'
 import type { CallAnswer, ChainEndpoint } from './chain-endpoint.ts'
 import type { ReadCall } from './read-call.ts'
 
-export interface ChainSource {
-  /** Value at the latest block; undefined if unknown. */
-  find(key: string): ReadValue | null | undefined
-  /** Null if the URL is disabled after failures. @throws the errors of ChainEndpoint */
-  read(organizationId: string, calls: readonly ReadCall[]): Promise<readonly (ReadValue | null)[] | null>
-  isOpen(): boolean
-}
-
 export interface ChainSourceOptions {
   readonly endpoint: ChainEndpoint
   /** Milliseconds for which the latest block counts as current. */
@@ -30,7 +22,7 @@ interface KnownBlock {
   readonly values: Map<string, ReadValue | null>
 }
 
-export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceOptions): ChainSource => {
+export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceOptions) => {
   const breaker = createBreaker({ clock })
   const ownBreakers = new Map<string, Breaker>()
   let known: KnownBlock | null = null
@@ -78,8 +70,10 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
   }
 
   return {
-    find: (key) => fresh()?.values.get(key),
-    read: async (organizationId, calls) => {
+    /** Returns the value at the latest block. Undefined if unknown. */
+    find: (key: string): ReadValue | null | undefined => fresh()?.values.get(key),
+    /** Null if the URL is disabled after repeated failures. @throws the errors of ChainEndpoint */
+    read: async (organizationId: string, calls: readonly ReadCall[]): Promise<readonly (ReadValue | null)[] | null> => {
       const at = fresh() ?? (await latestBlock())
       if (at === null) return null
       // Some values may be known already; they are copied, because they may be evicted during the wait.
@@ -100,6 +94,8 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
       }
       return calls.map(({ key }) => values.get(key) ?? null)
     },
-    isOpen: () => breaker.open,
+    isOpen: (): boolean => breaker.open,
   }
 }
+
+export type ChainSource = ReturnType<typeof createChainSource>

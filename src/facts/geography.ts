@@ -19,16 +19,6 @@ export interface GeographyFile {
   readonly bytes: number
 }
 
-export interface Geography {
-  /** Null without a file; all facts are null if the file lacks the address. */
-  lookup(canonicalIp: string): GeographyFacts | null
-  file(): GeographyFile | null
-  /** Reloads a changed file. Never rejects. */
-  refresh(): Promise<void>
-  start(): void
-  stop(): void
-}
-
 export interface GeographyOptions {
   readonly path: string
   readonly clock: Clock
@@ -75,7 +65,7 @@ export const openGeographyFile = (contents: Buffer): Opened => {
   }
 }
 
-export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): Geography => {
+export const createGeography = ({ path, onLoaded, onError }: GeographyOptions) => {
   const known = new LRUCache<string, GeographyFacts>({ max: CACHED_ADDRESSES })
   let opened: Opened | null = null
   /** Version read last, valid or not. */
@@ -98,10 +88,12 @@ export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): 
     seen = version
   }
 
+  /** Reloads a changed file. Never rejects; reports errors to onError. */
   const refresh = singleFlight(refreshOnce)
 
   return {
-    lookup: (canonicalIp) => {
+    /** @returns null if no file is loaded; facts that are all null if the file lacks the address */
+    lookup: (canonicalIp: string): GeographyFacts | null => {
       const cached = known.get(canonicalIp)
       if (cached !== undefined) return cached
       if (opened === null) return null
@@ -114,7 +106,7 @@ export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): 
         return null
       }
     },
-    file: () => opened?.file ?? null,
+    file: (): GeographyFile | null => opened?.file ?? null,
     refresh,
     start: () => {
       timer = setInterval(() => void refresh(), CHECK_INTERVAL_MS)
@@ -123,3 +115,5 @@ export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): 
     stop: () => clearInterval(timer),
   }
 }
+
+export type Geography = ReturnType<typeof createGeography>

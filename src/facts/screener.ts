@@ -7,17 +7,11 @@ import { DetailedError } from '../lib/named-error.ts'
 import type { Clock } from '../lib/time.ts'
 import type { ScreenerFacts } from '../policy/types/facts.ts'
 import { AnswerStatusError, FetchFailedError, fetchBody, type GuardedRequest } from './guarded-fetch.ts'
-import { createRemote, type RemoteCaller, type RemoteCounts } from './remote.ts'
+import { createRemote, type RemoteCaller } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
 /** For a session, possibly only the chain's name is known. */
 export type ScreenedWallet = Pick<AttestationRequest, 'from'> & { readonly chain: Chain | Pick<Chain, 'name'> }
-
-export interface Screener {
-  /** Null without an answer. Synchronous if cached. Never rejects. @param caller omitted for checks of sessions */
-  screen(wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null>
-  counts(): RemoteCounts
-}
 
 export interface ScreenerDependencies {
   readonly clock: Clock
@@ -152,7 +146,7 @@ export const readScreenerAnswer = (text: string, { answer }: ScreenerSettings, a
 const usesChain = ({ url, headers, body }: ScreenerSettings): boolean =>
   /\$\{chain(_id)?\}/.test(`${url} ${JSON.stringify(headers)} ${JSON.stringify(body)}`)
 
-export const createScreener = (settings: ScreenerSettings, dependencies: ScreenerDependencies): Screener => {
+export const createScreener = (settings: ScreenerSettings, dependencies: ScreenerDependencies) => {
   const { clock, onError, environment, fetch = fetchBody } = dependencies
   const remote = createRemote<ScreenerFacts>({
     clock,
@@ -187,8 +181,14 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
   }
 
   return {
-    screen: (wallet, caller) =>
+    /**
+     * Returns the cached answer synchronously. Null if there is none. Never rejects.
+     * @param caller omitted for checks of sessions
+     */
+    screen: (wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null> =>
       remote.ask(perChain ? `${wallet.from} ${wallet.chain.name}` : wallet.from, () => ask(wallet), caller),
     counts: remote.counts,
   }
 }
+
+export type Screener = ReturnType<typeof createScreener>

@@ -31,20 +31,11 @@ export interface VelocityExchangeDependencies {
   readonly onError: (error: unknown) => void
 }
 
-export interface VelocityExchange {
-  /** Reads all valid counts. Call before the first request. Rejects if the store can't be read. */
-  load(): Promise<void>
-  start(): void
-  /** Writes and reads once. Rejects if the store is unavailable. */
-  exchange(): Promise<void>
-  stop(): Promise<void>
-}
-
 const EXCHANGE_MS = 200
 const EXCHANGE_MS_PER_PROCESS = 4
 const ALONE_MS = 1_000
 
-export const createVelocityExchange = (dependencies: VelocityExchangeDependencies): VelocityExchange => {
+export const createVelocityExchange = (dependencies: VelocityExchangeDependencies) => {
   const { counters, tallies, writeMax, processId, processes, clock, after, onError } = dependencies
   const readUntil = new Map<string, number>()
   let sequence = 0
@@ -81,6 +72,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
     for (const writer of readUntil.keys()) if (!known.has(writer)) readUntil.delete(writer)
   }
 
+  /** Writes and reads once. Rejects if the store is unavailable. */
   const exchange = singleFlight(async () => {
     await publishAll()
     // Even if no other process is live: one that has just stopped wrote its last counts.
@@ -100,10 +92,11 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
   }
 
   return {
+    /** Reads all valid counts. Call before the first request. Rejects if the store cannot be read. */
     load: readAll,
     start: schedule,
     exchange,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopped = true
       cancel()
       await exchange.settled()
@@ -111,3 +104,5 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
     },
   }
 }
+
+export type VelocityExchange = ReturnType<typeof createVelocityExchange>

@@ -13,16 +13,7 @@ export interface VelocityTicket {
   settle(compliant: boolean): void
 }
 
-export interface VelocityCounters {
-  /** Null at the limit of counted wallets: the facts are unknown. */
-  begin(subject: VelocitySubject, windowsSeconds: readonly number[]): VelocityTicket | null
-  /** Passes unwritten tallies, if any, to `write`, again if it rejects. Returns their number. */
-  publish(limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number>
-  /** Replaces the process's earlier report. */
-  addRemote(processId: string, tallies: readonly VelocityTally[], nowSeconds: number): void
-}
-
-/** Parts per window. A part counts until it is completely outside the window. */
+/** Parts per window. The oldest part counts until it is completely outside the window. */
 const PARTS = 60
 
 /** More than the time difference between concurrent requests. */
@@ -109,8 +100,8 @@ export interface VelocityOptions {
   readonly maxWallets?: number
 }
 
-export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions = {}): VelocityCounters => {
-  // Each organization has its own limit, so that none can displace another's wallets.
+export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions = {}) => {
+  // Each organization has its own limit, so that no organization can displace another's wallets.
   const organizations = new Map<string, Organization>()
   const unpublished = new Set<OwnTally>()
 
@@ -197,7 +188,8 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   }
 
   return {
-    begin: (subject, windows) => {
+    /** @returns null if the limit of counted wallets is reached, so that the facts are unknown */
+    begin: (subject: VelocitySubject, windows: readonly number[]): VelocityTicket | null => {
       const { organizationId, projectId, environment, request } = subject
       const { nowSeconds, chain } = request
       // A policy and its shadow may use the same window.
@@ -222,7 +214,11 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
         },
       }
     },
-    publish: async (limit, write) => {
+    /**
+     * Passes up to `limit` unwritten tallies to `write`, which is not called if there are none. Returns their number. If
+     * `write` rejects, they are passed again next time.
+     */
+    publish: async (limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number> => {
       const batch = [...unpublished.values().take(limit)]
       if (batch.length === 0) return 0
       for (const own of batch) unpublished.delete(own)
@@ -234,8 +230,11 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
       }
       return batch.length
     },
-    addRemote: (processId, tallies, nowSeconds) => {
+    /** Replaces the earlier report of another process. */
+    addRemote: (processId: string, tallies: readonly VelocityTally[], nowSeconds: number) => {
       for (const tally of tallies) addRemoteTally(processId, tally, nowSeconds)
     },
   }
 }
+
+export type VelocityCounters = ReturnType<typeof createVelocityCounters>

@@ -2,16 +2,7 @@
 // (Shreedhar and Varghese, 1995); in each turn, a queue yields as many jobs as its weight.
 import type { PendingJob } from './settlement.ts'
 
-export interface JobQueue {
-  readonly size: number
-  pushTail(pending: PendingJob): void
-  pushHead(pending: PendingJob): void
-  shift(): PendingJob | null
-  takeTail(): PendingJob | null
-  drop(pending: PendingJob): void
-}
-
-export const createJobQueue = (): JobQueue => {
+export const createJobQueue = () => {
   let slots: (PendingJob | null)[] = new Array(64).fill(null)
   let mask = slots.length - 1
   let head = 0
@@ -39,21 +30,22 @@ export const createJobQueue = (): JobQueue => {
   }
 
   return {
-    get size() {
+    get size(): number {
       return size
     },
-    pushTail: (pending) => {
+    pushTail: (pending: PendingJob) => {
       if (used === slots.length) grow()
       slots[(head + used) & mask] = pending
       enter(pending)
     },
-    pushHead: (pending) => {
+    /** Adds a job that has already waited. */
+    pushHead: (pending: PendingJob) => {
       if (used === slots.length) grow()
       head = (head - 1) & mask
       slots[head] = pending
       enter(pending)
     },
-    shift: () => {
+    shift: (): PendingJob | null => {
       while (used > 0) {
         const pending = takeHead()
         if (pending?.queued) {
@@ -64,7 +56,7 @@ export const createJobQueue = (): JobQueue => {
       }
       return null
     },
-    takeTail: () => {
+    takeTail: (): PendingJob | null => {
       while (used > 0) {
         const index = (head + used - 1) & mask
         const pending = slots[index]
@@ -78,7 +70,7 @@ export const createJobQueue = (): JobQueue => {
       }
       return null
     },
-    drop: (pending) => {
+    drop: (pending: PendingJob) => {
       if (!pending.queued) return
       pending.queued = false
       size -= 1
@@ -86,6 +78,8 @@ export const createJobQueue = (): JobQueue => {
     },
   }
 }
+
+export type JobQueue = ReturnType<typeof createJobQueue>
 
 interface Lane {
   readonly queue: JobQueue

@@ -87,22 +87,9 @@ export const createPendingJob = (
   }
 }
 
-export interface Settlement {
-  readonly pending: number
-  /** Starts the job's deadline, at which it is answered 408, even if its worker hangs. */
-  open(pending: PendingJob): void
-  /** Returns false if the job is settled or past its deadline. Then withhold the answer (invariant 4). */
-  answer(pending: PendingJob, answer: PoolAnswer): boolean
-  fail(pending: PendingJob, error: CountersignError): void
-  expire(pending: PendingJob): void
-  failAll(errorOf: (pending: PendingJob) => CountersignError): void
-  drained(): Promise<void>
-  stop(): void
-}
-
 type SettlementParts = Pick<PoolParts, 'clock' | 'timers' | 'statistics'> & { readonly queue: Pick<FairQueue, 'drop'> }
 
-export const createSettlement = ({ clock, timers, queue, statistics }: SettlementParts): Settlement => {
+export const createSettlement = ({ clock, timers, queue, statistics }: SettlementParts) => {
   const waiters: (() => void)[] = []
 
   const settle = (pending: PendingJob): void => {
@@ -133,11 +120,15 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
   const deadlines = createDeadlineList<PendingJob>(clock, timers.after, expire)
 
   return {
-    get pending() {
+    get pending(): number {
       return deadlines.size
     },
+    /** Starts the job's deadline: it is answered 408 at that time, even if its worker hangs. */
     open: deadlines.add,
-    answer: (pending, answer) => {
+    /**
+     * Returns false if the job is already settled or past its deadline; the answer must then be withheld (invariant 4).
+     */
+    answer: (pending: PendingJob, answer: PoolAnswer): boolean => {
       if (pending.settled) return false
       const nowMs = clock.monotonicMs()
       if (pending.job.deadlineMs <= nowMs) {
@@ -152,10 +143,10 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     },
     fail,
     expire,
-    failAll: (errorOf) => {
+    failAll: (errorOf: (pending: PendingJob) => CountersignError) => {
       for (const pending of deadlines.takeAll()) fail(pending, errorOf(pending))
     },
-    drained: () => {
+    drained: (): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>()
       if (deadlines.size === 0) resolve()
       else waiters.push(resolve)
@@ -165,16 +156,9 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
   }
 }
 
-export interface WithheldLedger {
-  readonly count: number
-  withhold(uuids: readonly string[]): void
-  confirm(handle: WorkerHandle, uuids: readonly string[]): void
-  /** Takes back the uuids that a lost worker has not confirmed. */
-  reclaim(handle: WorkerHandle): void
-  flush(): void
-}
+export type Settlement = ReturnType<typeof createSettlement>
 
-export const createWithheldLedger = ({ handles, onEvent }: Pick<PoolParts, 'handles' | 'onEvent'>): WithheldLedger => {
+export const createWithheldLedger = ({ handles, onEvent }: Pick<PoolParts, 'handles' | 'onEvent'>) => {
   let waiting: string[] = []
   let count = 0
 
@@ -188,19 +172,20 @@ export const createWithheldLedger = ({ handles, onEvent }: Pick<PoolParts, 'hand
   }
 
   return {
-    get count() {
+    get count(): number {
       return count
     },
-    withhold: (uuids) => {
+    withhold: (uuids: readonly string[]) => {
       onEvent({ type: 'withheld', uuids })
       count += uuids.length
       waiting.push(...uuids)
       flush()
     },
-    confirm: (handle, uuids) => {
+    confirm: (handle: WorkerHandle, uuids: readonly string[]) => {
       for (const uuid of uuids) handle.withheld.delete(uuid)
     },
-    reclaim: (handle) => {
+    /** Takes back the uuids that a lost worker has not confirmed. */
+    reclaim: (handle: WorkerHandle) => {
       waiting.push(...handle.withheld)
       handle.withheld.clear()
       flush()
@@ -208,3 +193,5 @@ export const createWithheldLedger = ({ handles, onEvent }: Pick<PoolParts, 'hand
     flush,
   }
 }
+
+export type WithheldLedger = ReturnType<typeof createWithheldLedger>

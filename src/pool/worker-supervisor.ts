@@ -31,17 +31,6 @@ export interface SupervisorOptions {
   readonly takeLostJobs: (lost: LostWorker) => Promise<void>
 }
 
-export interface Supervisor {
-  readonly restarts: Readonly<Record<LossCause, number>>
-  readonly abandoned: number
-  readonly wanted: number
-  /** @throws WorkersUnusableError if a worker cannot start the first time */
-  start(count: number): Promise<void>
-  resize(count: number): void
-  /** Retires every worker and waits until each has ended or was abandoned. */
-  close(): Promise<void>
-}
-
 /** `detail` is the reason in one line. */
 export class WorkersUnusableError extends DetailedError {}
 
@@ -50,7 +39,7 @@ interface FirstStart {
   readonly reject: (error: WorkersUnusableError) => void
 }
 
-export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): Supervisor => {
+export const createSupervisor = (parts: PoolParts, options: SupervisorOptions) => {
   const { clock, timers, limits, onEvent, handles } = parts
   const slots = createSlots(options.firstSlot)
   const restarts: Record<LossCause, number> = { crash: 0, hang: 0, start: 0 }
@@ -235,13 +224,14 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
 
   return {
     restarts,
-    get abandoned() {
+    get abandoned(): number {
       return reaper.stuck
     },
-    get wanted() {
+    get wanted(): number {
       return wanted
     },
-    start: (count) => {
+    /** @throws WorkersUnusableError if a worker cannot start the first time */
+    start: (count: number): Promise<void> => {
       monitor.start()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       firstStart = { resolve, reject }
@@ -249,7 +239,8 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
       return promise
     },
     resize,
-    close: async () => {
+    /** Retires every worker and waits until each has ended or was abandoned. */
+    close: async (): Promise<void> => {
       if (slots.all.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>()
         closers.push(resolve)
@@ -260,3 +251,5 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     },
   }
 }
+
+export type Supervisor = ReturnType<typeof createSupervisor>

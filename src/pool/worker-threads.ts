@@ -13,20 +13,10 @@ export interface Slot {
   cancelTimer: () => void
 }
 
-export interface Slots {
-  readonly all: ReadonlySet<Slot>
-  add(): Slot
-  remove(slot: Slot): void
-  /** Retires the number of a stuck thread permanently and returns a new slot in its place. */
-  abandon(slot: Slot): Slot
-  of(handle: WorkerHandle): Slot | undefined
-  nextGeneration(): number
-}
-
 const nothing = (): void => undefined
 
 /** @param firstNumber first slot number of this process; processes that share a log use different ranges */
-export const createSlots = (firstNumber: number): Slots => {
+export const createSlots = (firstNumber: number) => {
   const all = new Set<Slot>()
   const taken = new Set<number>()
   let generation = 0
@@ -43,33 +33,31 @@ export const createSlots = (firstNumber: number): Slots => {
   return {
     all,
     add,
-    remove: (slot) => {
+    remove: (slot: Slot) => {
       all.delete(slot)
       taken.delete(slot.number)
     },
-    abandon: (slot) => {
+    /** Retires the number of a stuck thread permanently and returns a new slot in its place. */
+    abandon: (slot: Slot): Slot => {
       all.delete(slot)
       const successor = add()
       successor.retiring = slot.retiring
       successor.failures = slot.failures
       return successor
     },
-    of: (handle) => {
+    of: (handle: WorkerHandle): Slot | undefined => {
       for (const slot of all) if (slot.handle === handle) return slot
       return undefined
     },
-    nextGeneration: () => generation++,
+    nextGeneration: (): number => generation++,
   }
 }
+
+export type Slots = ReturnType<typeof createSlots>
 
 /** Milliseconds: 0 after the first failure in a row, then doubling. */
 export const restartDelayMs = (failures: number, limits: PoolLimits): number =>
   failures <= 1 ? 0 : Math.min(limits.restartBackoffMs * 2 ** (failures - 2), limits.restartBackoffMaxMs)
-
-export interface HangMonitor {
-  start(): void
-  stop(): void
-}
 
 export interface HangMonitorOptions {
   readonly handles: readonly WorkerHandle[]
@@ -79,7 +67,7 @@ export interface HangMonitorOptions {
   readonly onHang: (handle: WorkerHandle) => void
 }
 
-export const createHangMonitor = (options: HangMonitorOptions): HangMonitor => {
+export const createHangMonitor = (options: HangMonitorOptions) => {
   const { clock, timers, limits } = options
   const lookEveryMs = Math.max(10, limits.hangMs / 4)
   const heartbeats = new WeakMap<WorkerHandle, number>()
@@ -124,20 +112,13 @@ export const createHangMonitor = (options: HangMonitorOptions): HangMonitor => {
   }
 }
 
-export interface ThreadReaper {
-  readonly stuck: number
-  /** Terminates the thread and calls back once: true if it has ended, false if it is stuck. */
-  end(handle: WorkerHandle, done: (gone: boolean) => void): void
-  /** Waits for the thread to end by itself. After `timeoutMs`, fences and terminates it as in `end`. */
-  await(handle: WorkerHandle, timeoutMs: number, done: (gone: boolean) => void): void
-  /** Call when the thread has ended. Returns false if nothing was waiting for its end. */
-  gone(handle: WorkerHandle): boolean
-}
+export type HangMonitor = ReturnType<typeof createHangMonitor>
 
-export const createThreadReaper = (timers: Timers, graceMs: number): ThreadReaper => {
+export const createThreadReaper = (timers: Timers, graceMs: number) => {
   const waiting = new Map<WorkerHandle, () => void>()
   let stuck = 0
 
+  /** Terminates the thread and calls back once: true if it has ended, false if it is stuck. */
   const end = (handle: WorkerHandle, done: (gone: boolean) => void): void => {
     if (handle.threadGone) {
       done(true)
@@ -159,11 +140,12 @@ export const createThreadReaper = (timers: Timers, graceMs: number): ThreadReape
   }
 
   return {
-    get stuck() {
+    get stuck(): number {
       return stuck
     },
     end,
-    await: (handle, timeoutMs, done) => {
+    /** Waits for the thread to end by itself. After `timeoutMs`, fences and terminates it as in `end`. */
+    await: (handle: WorkerHandle, timeoutMs: number, done: (gone: boolean) => void) => {
       const cancel = timers.after(timeoutMs, () => {
         handle.fence()
         end(handle, done)
@@ -173,7 +155,8 @@ export const createThreadReaper = (timers: Timers, graceMs: number): ThreadReape
         done(true)
       })
     },
-    gone: (handle) => {
+    /** Call when the thread has ended. Returns false if nothing was waiting for its end. */
+    gone: (handle: WorkerHandle): boolean => {
       const callback = waiting.get(handle)
       waiting.delete(handle)
       callback?.()
@@ -181,3 +164,5 @@ export const createThreadReaper = (timers: Timers, graceMs: number): ThreadReape
     },
   }
 }
+
+export type ThreadReaper = ReturnType<typeof createThreadReaper>

@@ -8,18 +8,6 @@ import type { WorkerHandle } from './worker-handle.ts'
 /** `detail` is a message from the worker. */
 class AttestersUnusableError extends DetailedError {}
 
-export interface AttesterRotation {
-  readonly attesters: readonly AttesterReference[]
-  readonly version: number
-  /** @throws AttestersUnusableError if a worker cannot load the set in time */
-  update(attesters: readonly AttesterReference[]): Promise<void>
-  /** Call when a worker has become live: it joins an update in progress. */
-  join(handle: WorkerHandle): void
-  /** Call when a worker is lost: the update no longer waits for it. Its replacement joins. */
-  leave(handle: WorkerHandle): void
-  report(handle: WorkerHandle, report: Extract<WorkerReport, { type: 'attesters-loaded' }>): void
-}
-
 interface Update {
   readonly version: number
   readonly attesters: readonly AttesterReference[]
@@ -33,13 +21,14 @@ interface Update {
 export const createAttesterRotation = (
   { handles, timers, limits }: Pick<PoolParts, 'handles' | 'timers' | 'limits'>,
   initial: readonly AttesterReference[],
-): AttesterRotation => {
+) => {
   let attesters = initial
   let version = 0
   let versionsUsed = 0
   let current: Update | null = null
   let previous: Promise<unknown> = Promise.resolve()
 
+  /** Call when a worker has become live: it joins an update in progress. */
   const join = (handle: WorkerHandle): void => {
     if (current === null || current.joined.has(handle)) return
     current.waiting.add(handle)
@@ -87,23 +76,28 @@ export const createAttesterRotation = (
   }
 
   return {
-    get attesters() {
+    get attesters(): readonly AttesterReference[] {
       return attesters
     },
-    get version() {
+    get version(): number {
       return version
     },
-    update: (next) => {
+    /** @throws AttestersUnusableError if a worker cannot load the set in time */
+    update: (next: readonly AttesterReference[]): Promise<void> => {
       // Updates run one after the other, so that an earlier set cannot replace a later set.
       const result = previous.then(() => run(next))
       previous = result.catch(() => undefined)
       return result
     },
     join,
-    leave: (handle) => {
+    /** Call when a worker is lost: the update no longer waits for it. Its replacement joins. */
+    leave: (handle: WorkerHandle) => {
       if (current?.waiting.delete(handle)) finishIfLoaded()
     },
-    report: (handle, { version: reported, ok, reason }) => {
+    report: (
+      handle: WorkerHandle,
+      { version: reported, ok, reason }: Extract<WorkerReport, { type: 'attesters-loaded' }>,
+    ) => {
       if (current?.version !== reported) return
       if (!ok) return current.finish(reason)
       current.waiting.delete(handle)
@@ -112,15 +106,12 @@ export const createAttesterRotation = (
   }
 }
 
-export interface PoolLists {
-  update(images: readonly ListImage[], removedIds: readonly string[]): void
-  join(handle: WorkerHandle): void
-}
+export type AttesterRotation = ReturnType<typeof createAttesterRotation>
 
-export const createPoolLists = (handles: readonly WorkerHandle[]): PoolLists => {
+export const createPoolLists = (handles: readonly WorkerHandle[]) => {
   const current = new Map<string, ListImage>()
   return {
-    update: (images, removedIds) => {
+    update: (images: readonly ListImage[], removedIds: readonly string[]) => {
       for (const id of removedIds) current.delete(id)
       for (const image of images) current.set(image.id, image)
       for (const handle of handles) {
@@ -129,8 +120,10 @@ export const createPoolLists = (handles: readonly WorkerHandle[]): PoolLists => 
         handle.control({ type: 'lists', images, removedIds })
       }
     },
-    join: (handle) => {
+    join: (handle: WorkerHandle) => {
       if (current.size > 0) handle.control({ type: 'lists', images: [...current.values()], removedIds: [] })
     },
   }
 }
+
+export type PoolLists = ReturnType<typeof createPoolLists>

@@ -9,19 +9,7 @@ export interface StreamEvent {
   readonly data: string
 }
 
-export interface EventStream {
-  readonly body: ReadableStream<Uint8Array>
-  /** Sends the opening event, then a newer event that `send` received earlier. */
-  begin(first: StreamEvent): void
-  /** Sends an event that is newer and different. Before `begin`, stores it. */
-  send(event: StreamEvent): void
-  /** Returns false if the reader has read nothing during several calls although data was available. */
-  keepAlive(): boolean
-  end(): void
-  /** Resets the connection: a stalled reader would never receive a normal end. */
-  cut(): void
-}
-
+/** Milliseconds. */
 const RETRY_MS = 3_000
 /** Maximum events waiting for the socket. Beyond it, the latest event replaces the previous one. */
 const QUEUE_MAX = 16
@@ -42,7 +30,7 @@ const frameOf = (event: StreamEvent): Uint8Array => {
 }
 
 /** @param onGone called once when the client disconnects, but not after `end` or `cut` */
-export const createEventStream = (onGone: () => void): EventStream => {
+export const createEventStream = (onGone: () => void) => {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null
   let early: StreamEvent[] | null = []
   let newest: StreamEvent | null = null
@@ -86,18 +74,21 @@ export const createEventStream = (onGone: () => void): EventStream => {
 
   return {
     body,
-    begin: (first) => {
+    /** Sends the opening event. Newer events that `send` received earlier follow. */
+    begin: (first: StreamEvent) => {
       const waiting = early ?? []
       early = null
       controller?.enqueue(encoder.encode(`retry: ${RETRY_MS}\n`))
       accept(first)
       for (const event of waiting) accept(event)
     },
-    send: (event) => {
+    /** Sends the event if it is newer and different. Before `begin`, stores it. */
+    send: (event: StreamEvent) => {
       if (early === null) accept(event)
       else early.push(event)
     },
-    keepAlive: () => {
+    /** Writes a comment. Returns false if the reader has read nothing over several calls although data was available. */
+    keepAlive: (): boolean => {
       if (controller === null || early !== null) return true
       const unread = controller.desiredSize !== QUEUE_MAX
       stalls = unread && reads === readsSeen ? stalls + 1 : 0
@@ -110,6 +101,7 @@ export const createEventStream = (onGone: () => void): EventStream => {
       controller = null
       open?.close()
     },
+    /** Resets the connection: a stalled reader would never receive a normal end. */
     cut: () => {
       const open = controller
       controller = null
@@ -118,6 +110,8 @@ export const createEventStream = (onGone: () => void): EventStream => {
     },
   }
 }
+
+export type EventStream = ReturnType<typeof createEventStream>
 
 export const eventStreamResponse = (
   { body }: EventStream,

@@ -24,13 +24,6 @@ export interface ListenerOptions {
   readonly answersHead: boolean
 }
 
-export interface Listener {
-  readonly url: string
-  /** Stops accepting connections, and resolves when all requests are answered. End the streams first. */
-  stop(): Promise<void>
-  stopNow(): Promise<void>
-}
-
 /** Methods that Bun routes. Requests with other methods count as unknown paths. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -50,7 +43,8 @@ const patternsOf = ({ routes }: AnyElysia): readonly RoutePattern[] =>
       return { path: encodeURI(declared[0]?.path ?? shape), segments: shape.split('/'), methods }
     })
 
-export const startListener = (options: ListenerOptions): Listener => {
+/** @throws Bun's error if the address is in use */
+export const startListener = (options: ListenerOptions) => {
   const { app, listen, tls, shared = false, requestIds, toResponse, pages, pacer, answersHead } = options
   const harden = createHarden(options.publicUrl)
   const patterns = patternsOf(app)
@@ -121,7 +115,10 @@ export const startListener = (options: ListenerOptions): Listener => {
   if (server === null) throw new Error('the listener did not start')
   return {
     url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }, tls !== null),
-    stop: () => server.stop(),
-    stopNow: () => server.stop(true),
+    /** Stops accepting connections and resolves when all requests in flight are answered. End the streams first. */
+    stop: (): Promise<void> => server.stop(),
+    stopNow: (): Promise<void> => server.stop(true),
   }
 }
+
+export type Listener = ReturnType<typeof startListener>

@@ -2,16 +2,10 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 
-export interface Ed25519Signer {
-  /** 32 bytes. */
-  readonly publicKey: Uint8Array
-  /** Returns the 64-byte signature over the unhashed message. @throws SignerUnusableError after `erase` */
-  sign(message: Uint8Array): Uint8Array
-  /** Drops the reference to the key; the runtime decides when its memory is cleared. `sign` throws afterwards. */
-  erase(): void
-}
-
-/** RFC 8410's PrivateKeyInfo before the seed: version 0, OID 1.3.101.112, an octet string in an octet string. */
+/**
+ * Bytes before the seed in RFC 8410's PrivateKeyInfo: version 0, OID 1.3.101.112, and an octet string in an octet
+ * string.
+ */
 export const ED25519_PKCS8_HEADER = Uint8Array.fromHex('302e020100300506032b657004220420')
 
 interface OpenKey {
@@ -50,19 +44,27 @@ export const chooseEd25519 = (native: typeof openNative = openNative): typeof op
 
 let chosen: typeof openNative | undefined
 
-/** Keeps no reference to `seed`. @throws SignerUnusableError if the seed is not 32 bytes */
-export const createEd25519Signer = (seed: Uint8Array): Ed25519Signer => {
+/**
+ * Creates a signer for a 32-byte seed (the private key of RFC 8032). Keeps no reference to `seed`.
+ * @throws SignerUnusableError if the seed is not 32 bytes
+ */
+export const createEd25519Signer = (seed: Uint8Array) => {
   if (seed.length !== 32) throw new SignerUnusableError('an Ed25519 seed must be 32 bytes')
   chosen ??= chooseEd25519()
   let key: OpenKey | null = chosen(seed)
   return {
+    /** 32 bytes. */
     publicKey: key.publicKey,
-    sign: (message) => {
+    /** Returns the 64-byte signature over the unhashed message. @throws SignerUnusableError after `erase` */
+    sign: (message: Uint8Array): Uint8Array => {
       if (!key) throw new SignerUnusableError('the key was erased')
       return key.sign(message)
     },
+    /** Drops the reference to the key; the runtime decides when its memory is cleared. `sign` throws afterwards. */
     erase: () => {
       key = null
     },
   }
 }
+
+export type Ed25519Signer = ReturnType<typeof createEd25519Signer>

@@ -21,14 +21,6 @@ export class ListTooLongError extends DetailedError {
   }
 }
 
-export interface EntrySink {
-  /** @throws ListTooLongError */
-  add(canonicalAddress: string, memo: string): void
-  readonly added: number
-  /** Sorted. A repeated address keeps its last non-empty memo. @throws ListTooLongError */
-  chunks(note: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk>
-}
-
 const BLOCK_BITS = 12
 /** Columns grow by blocks, because copying a million keys takes too long. */
 const BLOCK_ENTRIES = 2 ** BLOCK_BITS
@@ -138,7 +130,7 @@ async function* chunksOf(column: Column, stamp: Omit<ListNote, 'memo'>): AsyncGe
   if (notes.length > 0) yield { width, keys: chunk.subarray(0, notes.length * width), notes }
 }
 
-export const createEntrySink = (): EntrySink => {
+export const createEntrySink = () => {
   const columns: Readonly<Record<KeyWidth, Column>> = {
     [EVM_KEY_WIDTH]: createColumn(EVM_KEY_WIDTH),
     [SOLANA_KEY_WIDTH]: createColumn(SOLANA_KEY_WIDTH),
@@ -146,10 +138,11 @@ export const createEntrySink = (): EntrySink => {
   let memoBytes = 0
   const added = (): number => columns[EVM_KEY_WIDTH].count + columns[SOLANA_KEY_WIDTH].count
   return {
-    get added() {
+    get added(): number {
       return added()
     },
-    add: (canonicalAddress, memo) => {
+    /** @throws ListTooLongError */
+    add: (canonicalAddress: string, memo: string) => {
       if (added() >= LINES_MAX) throw new ListTooLongError()
       const bytes = Buffer.from(memo)
       memoBytes += bytes.length
@@ -158,7 +151,8 @@ export const createEntrySink = (): EntrySink => {
       // A copy, because a substring keeps the whole text in memory.
       append(columns[writeAddressKey(canonicalAddress, scratch, 0)], bytes.toString())
     },
-    chunks: async function* (stamp) {
+    /** Yields sorted chunks. A repeated address keeps its last non-empty memo. @throws ListTooLongError */
+    chunks: async function* (stamp: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk> {
       let distinct = 0
       for (const width of KEY_WIDTHS) {
         for await (const chunk of chunksOf(columns[width], stamp)) {
@@ -170,3 +164,5 @@ export const createEntrySink = (): EntrySink => {
     },
   }
 }
+
+export type EntrySink = ReturnType<typeof createEntrySink>

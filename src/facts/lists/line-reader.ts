@@ -30,12 +30,6 @@ export interface BadLine {
   readonly problem: string
 }
 
-export interface LineReader {
-  /** Takes the next piece of the text, which may end anywhere. */
-  write(piece: string): void
-  end(): void
-}
-
 export interface LineReaderOptions {
   readonly format: 'text' | 'csv'
   readonly onEntry: (canonicalAddress: string, memo: string) => void
@@ -86,7 +80,7 @@ export const csvField = (memo: string): string => {
 
 const HEADER = 'address'
 
-export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: LineReaderOptions): LineReader => {
+export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: LineReaderOptions) => {
   let rest = ''
   let line = 0
   /** Whether the rest of an overlong line is being skipped. */
@@ -121,7 +115,8 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
   }
 
   return {
-    write: (piece) => {
+    /** Processes the next piece of the text, which may end anywhere. */
+    write: (piece: string) => {
       const lines = (rest + piece).split('\n')
       rest = lines.pop() ?? ''
       for (const text of lines) {
@@ -139,3 +134,5 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
     },
   }
 }
+
+export type LineReader = ReturnType<typeof createLineReader>

@@ -12,18 +12,6 @@ export interface ListUpdatesDependencies {
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-export interface ListUpdates {
-  /** Call after each change to a list. @param reportedMs monotonic time */
-  add(owner: string, listId: string, reportedMs: number): void
-  /** Delays all updates until `loaded` settles. */
-  holdUntil(loaded: Promise<void>): void
-  /** Report times of unpublished changes. */
-  waiting(): Iterable<readonly [listId: string, reportedMs: number]>
-  /** Resolves when all changes added so far are published or abandoned. */
-  settled(): Promise<void>
-  stop(): void
-}
-
 interface PendingUpdate {
   reportedMs: number
   isRead: boolean
@@ -47,7 +35,7 @@ const READERS = 4
 /** Pause relative to the update's duration, which merges an owner's rapid changes. */
 const PAUSE_FACTOR = 1
 
-export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUpdatesDependencies): ListUpdates => {
+export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUpdatesDependencies) => {
   const slots = createFairSlots(READERS, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 1)
   const lanes = new Map<string, Lane>()
   let held: Promise<void> | null = null
@@ -134,7 +122,8 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
   }
 
   return {
-    add: (owner, listId, reportedMs) => {
+    /** Call after each change to a list. @param reportedMs monotonic time of the report */
+    add: (owner: string, listId: string, reportedMs: number) => {
       const lane = lanes.get(owner) ?? { pending: new Map(), working: null, woken: false, nudge: () => undefined }
       lanes.set(owner, lane)
       const known = lane.pending.get(listId)
@@ -142,7 +131,8 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
       else if (known.isRead) known.changedMs ??= reportedMs
       wake(owner, lane)
     },
-    holdUntil: (loaded) => {
+    /** Delays all updates until `loaded` settles. */
+    holdUntil: (loaded: Promise<void>) => {
       const done = loaded
         .catch(() => undefined)
         .then(() => {
@@ -151,8 +141,11 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
         })
       held = done
     },
-    waiting: () => allPending().map(([listId, { reportedMs }]) => [listId, reportedMs] as const),
-    settled: async () => {
+    /** Returns the report times of unpublished changes. */
+    waiting: (): Iterable<readonly [listId: string, reportedMs: number]> =>
+      allPending().map(([listId, { reportedMs }]) => [listId, reportedMs] as const),
+    /** Resolves when every change added so far is published or abandoned. */
+    settled: async (): Promise<void> => {
       for (;;) {
         const working = [held, ...[...lanes.values()].map((lane) => lane.working)].filter((one) => one !== null)
         if (working.length === 0) return
@@ -166,3 +159,5 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
     },
   }
 }
+
+export type ListUpdates = ReturnType<typeof createListUpdates>

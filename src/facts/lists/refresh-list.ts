@@ -153,13 +153,6 @@ export const refreshList = async (
   }
 }
 
-export interface ListRefresher {
-  /** Reads all due sources, one per organization at a time. */
-  refreshDue(): Promise<void>
-  start(): void
-  stop(): Promise<void>
-}
-
 const CHECK_INTERVAL_MS = 5_000
 /** Each reader holds a whole list in memory. */
 const READERS = 4
@@ -169,7 +162,7 @@ export const createListRefresher = (
     readonly onResult: (result: RefreshResult) => void
     readonly onError: (error: unknown) => void
   },
-): ListRefresher => {
+) => {
   let timer: ReturnType<typeof setInterval> | undefined
   const stopping = new AbortController()
 
@@ -183,6 +176,7 @@ export const createListRefresher = (
 
   // Separate readers, so that a slow server doesn't block the others.
   const readers = Array.from({ length: READERS }, () => singleFlight(read))
+  /** Reads all due sources, but only one per organization at a time. */
   const refreshDue = async (): Promise<void> => {
     await Promise.all(readers.map((reader) => reader()))
   }
@@ -193,10 +187,12 @@ export const createListRefresher = (
       timer = setInterval(() => void refreshDue().catch(dependencies.onError), CHECK_INTERVAL_MS)
       timer.unref()
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopping.abort()
       clearInterval(timer)
       await Promise.all(readers.map((reader) => reader.settled()))
     },
   }
 }
+
+export type ListRefresher = ReturnType<typeof createListRefresher>

@@ -7,19 +7,14 @@ import { createXmlScanner, XmlInvalidError, type XmlListener } from '../../lib/x
 const FEATURE_TYPE_PREFIX = 'Digital Currency Address - '
 const ADDRESS_LENGTH_MAX = 256
 
-export interface SdnReader {
-  write(piece: string): void
-  /** @throws XmlInvalidError, also without any digital currency address: it must be another file */
-  end(): void
-}
-
 export interface SdnReaderOptions {
   /** The memo names the asset and the party: `ETH, SDN 12345`. */
   readonly onEntry: (canonicalAddress: string, memo: string) => void
   readonly onSkipped: (asset: string) => void
 }
 
-export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnReader => {
+export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions) => {
+  /** By feature type id. */
   const assets = new Map<string, string>()
   let isSanctions = false
   let party = ''
@@ -63,9 +58,12 @@ export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnRe
   const scanner = createXmlScanner(listener)
   return {
     write: scanner.write,
+    /** @throws XmlInvalidError, also if the file has no digital currency addresses: it is then another file */
     end: () => {
       scanner.end()
       if (!isSanctions || assets.size === 0) throw new XmlInvalidError('the file has no digital currency addresses')
     },
   }
 }
+
+export type SdnReader = ReturnType<typeof createSdnReader>

@@ -40,27 +40,12 @@ export interface ListMembership extends ListMembers {
   readonly current: boolean
 }
 
-export interface ServedLists {
-  /** Call before the first job. Rejects if the lists can't be read. */
-  load(): Promise<void>
-  /** @param owner organization id; null for a shared list */
-  changed(listId: string, owner: string | null): void
-  changedAll(): void
-  /** Monotonic time of the oldest unapplied change. A list published as not current counts as applied. */
-  behindSinceMs(): number | null
-  /** Resolves when all changes reported so far are read or abandoned. */
-  settled(): Promise<void>
-  all(): readonly ServedList[]
-  memberships(): readonly ListMembership[]
-  stop(): void
-}
-
-/** Pseudo list id: the change may affect any list. */
+/** Pseudo list id of a change that may affect any list. */
 const EVERYTHING = '*'
 /** Pseudo owner of shared lists. */
 const DEPLOYMENT = 'deployment'
 
-export const createServedLists = (dependencies: ServedListsDependencies): ServedLists => {
+export const createServedLists = (dependencies: ServedListsDependencies) => {
   const { lists, publish, clock, onError, after = systemTimers.after, wait = Bun.sleep } = dependencies
   const { read, readWhileItMoves } = createListReader(dependencies, onError)
   const held = new Map<string, ReadList>()
@@ -124,15 +109,21 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   }
 
   return {
-    load: () => {
+    /** Call before the first job. Rejects if the lists cannot be read. */
+    load: (): Promise<void> => {
       const loading = loadAll()
       // Changes reported meanwhile are applied afterwards, because an older read must not overwrite a newer one.
       updates.holdUntil(loading)
       return loading
     },
-    changed: (listId, owner) => updates.add(owner ?? DEPLOYMENT, listId, clock.monotonicMs()),
+    /** @param owner organization id; null for a shared list */
+    changed: (listId: string, owner: string | null) => updates.add(owner ?? DEPLOYMENT, listId, clock.monotonicMs()),
     changedAll: () => updates.add(EVERYTHING, EVERYTHING, clock.monotonicMs()),
-    behindSinceMs: () => {
+    /**
+     * Monotonic time of the oldest reported change that is not applied. A list published as not current counts as
+     * applied.
+     */
+    behindSinceMs: (): number | null => {
       let since: number | null = null
       for (const [listId, reportedMs] of updates.waiting()) {
         const isWithheld = listId !== EVERYTHING && held.get(listId)?.image.current === false
@@ -140,8 +131,9 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
       }
       return since
     },
+    /** Resolves when every change reported so far is read or abandoned. */
     settled: updates.settled,
-    all: () =>
+    all: (): readonly ServedList[] =>
       [...held.values()].map(({ row, image }) => ({
         organizationId: row.organizationId,
         name: row.name,
@@ -151,7 +143,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
           image.confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - image.confirmedAtSeconds),
         current: image.current,
       })),
-    memberships: () =>
+    memberships: (): readonly ListMembership[] =>
       [...held.values()].map(({ row: { id, organizationId, name, isOfSanctioned, enablingId, version }, image }) => {
         let members: ListMembers | null = null
         return {
@@ -171,6 +163,8 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     stop: updates.stop,
   }
 }
+
+export type ServedLists = ReturnType<typeof createServedLists>
 
 interface ListSum {
   readonly name: string
