@@ -1,30 +1,10 @@
-// The composition root: opens all parts, serves requests, and closes the parts in reverse order.
-import type { NewLink } from './admin/accounts/links.ts'
-import type { LiveReading } from './admin/live/point.ts'
 import type { ServicePlace } from './cluster/place.ts'
 import { type OpenedService, openService } from './compose/opening.ts'
 import { type ServingService, serve } from './compose/serving.ts'
 import type { Config } from './config/config.ts'
 import { type Closers, createClosers } from './lib/closers.ts'
 import type { Module } from './module-interface/module.ts'
-import type { Quickstart } from './setup/quickstart.ts'
 import type { Logger } from './telemetry/log.ts'
-
-export interface Service {
-  readonly url: string
-  /** Name of the signing backend, or `none`. */
-  readonly signer: string
-  readonly quickstart: Quickstart
-  /** Link for creating the first account; null if there is an account. */
-  readonly welcome: NewLink | null
-  /** Metrics of this process. */
-  metrics(): Promise<string>
-  read(): LiveReading
-  /** Sets the number of this process's signing workers. */
-  resize(workers: number): void
-  /** Completes requests in flight, then closes everything. */
-  stop(): Promise<void>
-}
 
 /** Time between the signal and the end of listening. */
 const STOP_GRACE_MS = 500
@@ -51,29 +31,34 @@ const stopService = async (
   await closers.closeAll()
 }
 
-/** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError, each with one line for the operator */
-export const startService = async (
-  config: Config,
-  log: Logger,
-  place: ServicePlace,
-  modules: readonly Module[],
-): Promise<Service> => {
+/**
+ * Starts everything.
+ * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
+ */
+export const startService = async (config: Config, log: Logger, place: ServicePlace, modules: readonly Module[]) => {
   const closers = createClosers((error) => log.error('a part could not be closed', { error }))
   try {
     const opened = await openService(config, log, place, modules, closers)
     const serving = await serve(config, log, place, opened, closers)
     return {
       url: serving.app.url,
+      /** The signing backend, or `none`. */
       signer: opened.signing.signer,
       quickstart: opened.quickstart,
+      /** With which the first account is made; null once there is one. */
       welcome: serving.admin?.welcome ?? null,
+      /** This process's own. */
       metrics: serving.metrics.expose,
       read: serving.reading.read,
+      /** Its signing workers. */
       resize: opened.signing.pool.resize,
-      stop: () => stopService(config, opened, serving, closers),
+      /** Answers what is under way, then closes everything. */
+      stop: (): Promise<void> => stopService(config, opened, serving, closers),
     }
   } catch (error) {
     await closers.closeAll()
     throw error
   }
 }
+
+export type Service = Awaited<ReturnType<typeof startService>>

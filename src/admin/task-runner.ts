@@ -21,18 +21,6 @@ interface TaskRunnerDependencies {
   readonly onError: (error: unknown) => void
 }
 
-export interface TaskRunner {
-  /** Starts the next queued task. Call it after each commit that adds a task, and once at startup. */
-  wake(): void
-  /** Kills the process of a task that was canceled in the store. */
-  cancelled(taskId: string): void
-  /** May be newer than the stored progress; null for other tasks. */
-  progressOf(taskId: string): { readonly done: number; readonly total: number } | null
-  idle(): Promise<void>
-  /** Kills the running task's process and starts no other. */
-  close(): Promise<void>
-}
-
 const WRITE_EVERY_MS = 1_000
 const INTERRUPTED = 'the task exited before it finished'
 
@@ -43,7 +31,7 @@ interface Running {
   writtenMs: number
 }
 
-export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRunnerDependencies): TaskRunner => {
+export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRunnerDependencies) => {
   let running: Running | null = null
   let taking = false
   let again = false
@@ -106,6 +94,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
     }
   }
 
+  /** Starts the next queued task. Call it after each commit that adds a task, and once at startup. */
   const wake = (): void => {
     again = true
     if (!taking && !closed) look = take()
@@ -113,13 +102,18 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
 
   return {
     wake,
-    cancelled: (taskId) => {
+    /** Kills the process of a task that was canceled in the store. */
+    cancelled: (taskId: string) => {
       if (running?.task.id === taskId) running.process.kill()
     },
-    progressOf: (taskId) => (running?.task.id === taskId ? running.progress : null),
-    idle: () =>
+    /** Progress of the running task, which may be newer than the stored progress; null for other tasks. */
+    progressOf: (taskId: string): { readonly done: number; readonly total: number } | null =>
+      running?.task.id === taskId ? running.progress : null,
+    /** Resolves when no task is running. */
+    idle: (): Promise<void> =>
       running === null && !taking ? pending.then(() => undefined) : new Promise((resolve) => onIdle.push(resolve)),
-    close: async () => {
+    /** Kills the running task's process and starts no other. */
+    close: async (): Promise<void> => {
       closed = true
       running?.process.kill()
       // A task that was just taken must return to the queue while the store is open.
@@ -130,3 +124,5 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
     },
   }
 }
+
+export type TaskRunner = ReturnType<typeof createTaskRunner>

@@ -21,11 +21,6 @@ const NOTICE = 'This is a stub for trials and tests: it screens nothing.'
 const FLAGGED_ENDING = 'dead'
 const BODY_BYTES_MAX = 4_096
 
-export interface ScreenerStub {
-  readonly url: string
-  stop(): Promise<void>
-}
-
 const answerTo = (text: unknown): Response => {
   const address = typeof text === 'string' ? parseAnyAddress(text) : null
   const headers = { 'x-stub': 'true' }
@@ -49,7 +44,7 @@ const addressIn = async (request: Request): Promise<unknown> => {
 }
 
 /** @throws if the address is in use */
-export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerStub => {
+export const startScreenerStub = ({ hostname, port }: ListenAddress) => {
   const server = Bun.serve({
     hostname,
     port,
@@ -65,9 +60,11 @@ export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerSt
   })
   return {
     url: listenUrl({ hostname, port: server.port ?? 0 }),
-    stop: () => server.stop(true),
+    stop: (): Promise<void> => server.stop(true),
   }
 }
+
+export type ScreenerStub = ReturnType<typeof startScreenerStub>
 
 const listenAddress = (text: string): ListenAddress => {
   try {

@@ -144,17 +144,8 @@ const createOwnPlace = (assignment: ProcessAssignment) => {
   }
 }
 
-export interface HostProcess {
-  /** Link of this process, the first of possibly several. */
-  readonly link: ProcessLink
-  /** Call before anything can request a stop. */
-  stopWith(stopService: () => Promise<void>): void
-  /** Stops the other processes and this service. */
-  stop(): Promise<void>
-}
-
 /** @throws SettingInvalidError, StoreUnusableError */
-export const hostProcesses = (config: Config, log: Logger): HostProcess => {
+export const hostProcesses = (config: Config, log: Logger) => {
   const { listen, lock } = claim(config, log)
   const own = createOwnPlace({ index: 0, supervisorPid: process.pid, workers: config.workers, ...listen })
   const supervisor = createProcessSupervisor({
@@ -167,11 +158,16 @@ export const hostProcesses = (config: Config, log: Logger): HostProcess => {
   // The service reports its own readiness; if it can't start, the process ends.
   supervisor.start().catch((error: unknown) => log.error('could not supervise the processes', { error }))
   return {
+    /** Link of this process, which is the first of possibly several. */
     link: own.link,
+    /** Must be called before anything can request a stop. */
     stopWith: own.stopWith,
-    stop: async () => {
+    /** Stops the other processes and this process's service. */
+    stop: async (): Promise<void> => {
       await supervisor.stop()
       lock.release()
     },
   }
 }
+
+export type HostProcess = ReturnType<typeof hostProcesses>

@@ -11,17 +11,11 @@ export interface LeaseWatchDependencies {
   readonly onError: (error: unknown) => void
 }
 
-export interface LeaseWatch {
-  isAbandoned(): boolean
-  start(): Promise<void>
-  stop(): void
-}
-
 const LOOK_MS = 2_000
 /** Longer than a restart of all processes of the role. */
 export const ABANDONED_MS = 60_000
 
-export const createLeaseWatch = ({ lease, clock, after, onAbandoned, onError }: LeaseWatchDependencies): LeaseWatch => {
+export const createLeaseWatch = ({ lease, clock, after, onAbandoned, onError }: LeaseWatchDependencies) => {
   let seen: LeaderLease | null = null
   let heldMs = clock.monotonicMs()
   let isAbandoned = false
@@ -44,7 +38,8 @@ export const createLeaseWatch = ({ lease, clock, after, onAbandoned, onError }: 
   }
 
   return {
-    isAbandoned: () => isAbandoned,
+    /** Returns whether the lease has had no holder for ABANDONED_MS. */
+    isAbandoned: (): boolean => isAbandoned,
     start: keepLooking,
     stop: () => {
       isStopped = true
@@ -52,3 +47,5 @@ export const createLeaseWatch = ({ lease, clock, after, onAbandoned, onError }: 
     },
   }
 }
+
+export type LeaseWatch = ReturnType<typeof createLeaseWatch>

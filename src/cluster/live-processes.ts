@@ -33,19 +33,6 @@ export interface ProcessRegistryDependencies {
   readonly onError: (error: unknown) => void
 }
 
-export interface ProcessRegistry {
-  /** Live processes including this one, at the last successful beat. */
-  count(): number
-  /** Includes this process. */
-  living(): readonly string[]
-  /** Registers this process and reads the others. Rejects if the store is unavailable. */
-  start(): Promise<void>
-  beat(): Promise<void>
-  /** Removes rows of processes that ended long ago; called only by the leader. */
-  sweep(): Promise<void>
-  stop(): Promise<void>
-}
-
 export const BEAT_MS = 2_000
 /** A new process reads the others' beats this often until each has changed. */
 const LISTEN_MS = 100
@@ -61,7 +48,7 @@ interface Seen {
   readonly atMs: number
 }
 
-export const createProcessRegistry = (dependencies: ProcessRegistryDependencies): ProcessRegistry => {
+export const createProcessRegistry = (dependencies: ProcessRegistryDependencies) => {
   const { table, id, name, clock, time, after, onError } = dependencies
   const seen = new Map<string, Seen>()
   let beats = 0
@@ -73,6 +60,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
   // A variable, because every request reads it.
   let count = 1
 
+  /** Ids of the live processes, including this one. */
   const living = (): string[] => [
     id,
     ...[...seen].flatMap(([other, { atMs }]) => (lastReadMs - atMs < GONE_MS ? [other] : [])),
@@ -123,20 +111,23 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
   }
 
   return {
-    count: () => count,
+    /** Number of live processes including this one, at the last successful beat. */
+    count: (): number => count,
     living,
-    start: async () => {
+    /** Registers this process and reads the others. Rejects if the store is unavailable. */
+    start: async (): Promise<void> => {
       await beat()
       schedule()
       if (count > 1) listen(LISTENS)
     },
     beat,
-    sweep: async () => {
+    /** Removes the rows of processes that ended long ago; called only by the leader. */
+    sweep: async (): Promise<void> => {
       for (const [other, process] of seen) {
         if (lastReadMs - process.atMs >= FORGOTTEN_MS) await table.remove(other, process.beat)
       }
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopped = true
       cancel?.()
       cancelListening?.()
@@ -146,3 +137,5 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
     },
   }
 }
+
+export type ProcessRegistry = ReturnType<typeof createProcessRegistry>

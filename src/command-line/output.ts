@@ -30,15 +30,7 @@ export class CommandFailedError extends NamedError {
 
 type OptionTypes = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>
 
-export interface ParsedCommand {
-  readonly positionals: readonly string[]
-  text(name: string): string | undefined
-  /** @throws UsageError if the option isn't given */
-  required(name: string): string
-  flag(name: string): boolean
-}
-
-/** `. Did you mean …?` for a similar name; otherwise empty. */
+/** Returns `. Did you mean …?` if a known name is similar; otherwise an empty string. */
 export const didYouMean = (name: string, known: Iterable<string>): string => {
   const [near] = nearNames(name, known)
   return near === undefined ? '' : `. Did you mean ${near}?`
@@ -89,7 +81,7 @@ export const parseStrictly = (
 }
 
 /** @throws UsageError for an unknown option or a missing value */
-export const parseCommand = (commandArguments: readonly string[], options: OptionTypes): ParsedCommand => {
+export const parseCommand = (commandArguments: readonly string[], options: OptionTypes) => {
   const { values, positionals } = parseStrictly(commandArguments, options)
   const text = (name: string): string | undefined => {
     const value = values[name]
@@ -98,16 +90,19 @@ export const parseCommand = (commandArguments: readonly string[], options: Optio
   return {
     positionals,
     text,
-    required: (name) => {
+    /** @throws UsageError if the option isn't given */
+    required: (name: string): string => {
       const value = text(name)
       if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
       return value
     },
-    flag: (name) => values[name] === true,
+    flag: (name: string): boolean => values[name] === true,
   }
 }
 
-/** Without trailing spaces. */
+export type ParsedCommand = ReturnType<typeof parseCommand>
+
+/** Aligns columns, without trailing spaces. */
 export const formatTable = (rows: readonly (readonly string[])[]): string => {
   const widths = rows.reduce<number[]>((known, row) => {
     row.forEach((cell, column) => {

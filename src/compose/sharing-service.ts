@@ -6,7 +6,7 @@ import { createProcessRegistry, createSharedTime } from '../cluster/live-process
 import { createRepeatedTask } from '../cluster/repeated-task.ts'
 import { randomBase62 } from '../domain/identifier.ts'
 import { LEADER_ROLES, type LeaderRole } from '../domain/process-role.ts'
-import { createVelocityCounters, type VelocityCounters } from '../facts/velocity.ts'
+import { createVelocityCounters } from '../facts/velocity.ts'
 import { createVelocityExchange } from '../facts/velocity-exchange.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import { SharedRateLimiter } from '../server/shared-rate-limit.ts'
@@ -31,31 +31,11 @@ interface SharingState {
   readonly unserved?: string
 }
 
-export interface Sharing {
-  /** Id of this process, new at each start; identifies a task's executor. */
-  readonly processId: string
-  /** Marks tasks of ended processes as interrupted. Rejects if the store is unavailable. */
-  failInterruptedTasks(): Promise<void>
-  /** Registers this process and reads the others. Call before serving. Rejects if the store is unavailable. */
-  join(): Promise<void>
-  /** Runs the leader tasks of held leases, and watches other roles' leases. Resolves after the first attempts. */
-  lead(leaderTasks: ReadonlyMap<LeaderRole, readonly LeaderTask[]>): Promise<void>
-  readonly limiter: SharedRateLimiter
-  readonly velocity: VelocityCounters
-  leads(): boolean
-  /** For `/readyz`, which is public and must not name processes. */
-  describe(): SharingState
-  metrics(): SharingMetrics
-  stopLeading(): Promise<void>
-  /** Releases the rate limits, and unregisters this process. */
-  stop(): Promise<void>
-}
-
 const SWEEP_MS = 60_000
 /** After this, a process killed before this start counts as gone. */
 const FIRST_SWEEP_MS = 10_000
 
-export const createSharing = (dependencies: SharingDependencies): Sharing => {
+export const createSharing = (dependencies: SharingDependencies) => {
   const { store, index, clock, timers, log } = dependencies
   const { after } = timers
   // Short, because the row of each used key contains the ids of all its processes.
@@ -95,6 +75,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     onError: (error) => log.warn('attestation counts could not be shared with the other processes', { error }),
   })
 
+  /** Marks tasks of ended processes as interrupted. Rejects if the store is unavailable. */
   const failInterruptedTasks = async (): Promise<void> => {
     await store.tasks.failInterrupted(registry.living())
   }
@@ -149,15 +130,21 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
   const leads = (): boolean => [...leaders.values()].some((leader) => leader.leads())
 
   return {
+    /** Id of this process, new at each start; identifies the executor of a task. */
     processId: id,
     failInterruptedTasks,
-    join: async () => {
+    /** Registers this process and reads the others. Call it before serving. Rejects if the store is unavailable. */
+    join: async (): Promise<void> => {
       await registry.start()
       await velocityExchange.load()
       velocityExchange.start()
     },
-    lead: async (leaderTasks) => {
-      // With the first role only, so that no leader of both runs it twice.
+    /**
+     * Runs the leader tasks of each role while this process holds the role's lease, and watches the leases of other
+     * roles. Resolves after the first attempt to get each lease.
+     */
+    lead: async (leaderTasks: ReadonlyMap<LeaderRole, readonly LeaderTask[]>): Promise<void> => {
+      // With the first role of each process, so that every deployment has it and no leader of both runs it twice.
       const upkeepRole = LEADER_ROLES.find((role) => leaderTasks.has(role))
       for (const role of LEADER_ROLES) {
         const ofRole = leaderTasks.get(role)
@@ -168,7 +155,8 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     limiter,
     velocity,
     leads,
-    describe: () => {
+    /** Returns the state for `/readyz`, which is public and must not name processes. */
+    describe: (): SharingState => {
       const places = [...leaders.values()].map(placeOf)
       const leader = (['nobody', 'here', 'elsewhere'] as const).find((place) => places.includes(place))
       const unserved = [...watches].flatMap(([role, watch]) => (watch.isAbandoned() ? [role] : []))
@@ -177,19 +165,22 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
         ...(unserved.length === 0 ? {} : { unserved: unserved.join(',') }),
       }
     },
-    metrics: () => ({
+    metrics: (): SharingMetrics => ({
       leads: [...leaders].map(([role, leader]) => ({ role, leads: leader.leads() })),
       liveProcesses: registry.count(),
       limitsCut: limiter.cut(),
     }),
-    stopLeading: async () => {
+    stopLeading: async (): Promise<void> => {
       for (const watch of watches.values()) watch.stop()
       await Promise.all([...leaders.values()].map((leader) => leader.stop()))
     },
-    stop: async () => {
+    /** Releases the rate limits, and unregisters this process. */
+    stop: async (): Promise<void> => {
       await limiter.stop()
       await velocityExchange.stop()
       await registry.stop()
     },
   }
 }
+
+export type Sharing = ReturnType<typeof createSharing>

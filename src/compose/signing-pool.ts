@@ -38,18 +38,6 @@ export interface SigningPoolDependencies {
   readonly log: Logger
 }
 
-interface SigningPool {
-  /** Not started yet. */
-  readonly pool: Pool
-  readonly signer: string
-  /** False while the decision log refuses records. */
-  readonly isLogHealthy: () => boolean
-  /** Records refused by the decision log since the start. */
-  readonly logFailures: () => number
-  /** Requests without a verdict because a rule failed, since the start. */
-  readonly ruleFailures: () => Readonly<Record<RuleFailureReason, number>>
-}
-
 const inThread: OpenPort = (listener) =>
   createThreadPort(new Worker(threadEntry('workers/signing/attest.worker.ts')), listener)
 
@@ -68,7 +56,7 @@ const inline =
 /** After this, a log failure is outdated: without requests, nothing is written. */
 const LOG_FAILURE_VALID_MS = 5_000
 
-export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
+export const createSigningPool = (dependencies: SigningPoolDependencies) => {
   const { config, folder, catalog, clock, log } = dependencies
   // Selected once, so that no worker uses a slower backend. Only the self-test signs here, without a key of the
   // service.
@@ -88,6 +76,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
   let logFailures = 0
   const ruleFailures = { unavailable: 0, absent: 0, expression: 0, other: 0 }
   const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
+  /** Pool that isn't started yet. */
   const pool: Pool = createPool({
     workers: signersOf(config.workers),
     spawn: config.workers === 0 ? inline(clock) : inThread,
@@ -126,9 +115,17 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
       logFailures += 1
     },
   })
+  /** Returns false while the decision log refuses records. */
   const isLogHealthy = (): boolean =>
     failure === null ||
     pool.stats().answered > failure.answered ||
     clock.monotonicMs() - failure.atMs > LOG_FAILURE_VALID_MS
-  return { pool, signer, isLogHealthy, logFailures: () => logFailures, ruleFailures: () => ruleFailures }
+  return {
+    pool,
+    signer,
+    isLogHealthy /** Number of records that the decision log has refused since the start. */,
+    logFailures: (): number =>
+      logFailures /** Number of requests without a verdict because a rule failed, since the start. */,
+    ruleFailures: (): Readonly<Record<RuleFailureReason, number>> => ruleFailures,
+  }
 }

@@ -48,12 +48,6 @@ const bucketOf = (firstWord: number, bits: number): number => (bits === 0 ? 0 : 
 /** Keys are out of order, repeated, too many or too few. */
 export class AddressSetInvalidError extends NamedError {}
 
-export interface AddressSetBuilder {
-  /** Appends complete keys of one width in ascending order, after the keys of the previous call for this width. */
-  append(width: KeyWidth, keys: Uint8Array): void
-  finish(): SharedArrayBuffer
-}
-
 interface Filling {
   readonly section: Section
   filled: number
@@ -61,8 +55,11 @@ interface Filling {
   nextBucket: number
 }
 
-/** Fills a set in slices that don't block the thread. @throws AddressSetInvalidError from append and finish */
-export const createAddressSetBuilder = (evmCount: number, solanaCount: number): AddressSetBuilder => {
+/**
+ * Fills a set in slices, so that a large set does not block its thread.
+ * @throws AddressSetInvalidError from append and finish
+ */
+export const createAddressSetBuilder = (evmCount: number, solanaCount: number) => {
   const sections = layOutBoth(evmCount, solanaCount)
   const shared = new SharedArrayBuffer(sections.solana.end * WORD_BYTES)
   const words = new Uint32Array(shared)
@@ -83,7 +80,10 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
   }
 
   return {
-    append: (width, keys) => {
+    /**
+     * Appends complete keys of one width, ascending as bytes. They must follow the keys of the last call for this width.
+     */
+    append: (width: KeyWidth, keys: Uint8Array) => {
       const filling = fillings[width]
       const { section } = filling
       const added = keys.length / width
@@ -103,7 +103,7 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
         filling.filled++
       }
     },
-    finish: () => {
+    finish: (): SharedArrayBuffer => {
       for (const width of KEY_WIDTHS) {
         const filling = fillings[width]
         const { section } = filling
@@ -117,6 +117,8 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
     },
   }
 }
+
+export type AddressSetBuilder = ReturnType<typeof createAddressSetBuilder>
 
 export const EMPTY_ADDRESS_SET = createAddressSetBuilder(0, 0).finish()
 

@@ -48,16 +48,11 @@ export const CHAIN_ALIASES: Readonly<Record<string, string>> = {
   'ethereum-sepolia': 'sepolia',
 }
 
-export interface ChainTable {
-  readonly chains: readonly Chain[]
-  /** By the name or alias in v2 requests. */
-  byName(name: string): Chain | undefined
-  /** By the EIP-155 id in v1 requests. */
-  byId(chainId: number): EvmChain | undefined
-}
-
-/** @throws Error for a repeated name or id, because the meaning of a signature would depend on the order */
-export const createChainTable = (added: readonly EvmChain[] = []): ChainTable => {
+/**
+ * Returns the built-in chains and the deployment's own.
+ * @throws Error if two chains share a name or an id: a signature's meaning would depend on their order
+ */
+export const createChainTable = (added: readonly EvmChain[] = []) => {
   const names = new Map<string, Chain>()
   const ids = new Map<number, EvmChain>()
   for (const chain of [...BUILT_IN_CHAINS, ...added]) {
@@ -75,5 +70,11 @@ export const createChainTable = (added: readonly EvmChain[] = []): ChainTable =>
     const chain = names.get(name)
     if (chain) names.set(alias, chain)
   }
-  return { chains, byName: (name) => names.get(name), byId: (chainId) => ids.get(chainId) }
+  return {
+    chains /** Finds a chain by the name or alias in v2 requests. */,
+    byName: (name: string): Chain | undefined => names.get(name) /** Finds a chain by the EIP-155 id in v1 requests. */,
+    byId: (chainId: number): EvmChain | undefined => ids.get(chainId),
+  }
 }
+
+export type ChainTable = ReturnType<typeof createChainTable>

@@ -9,21 +9,16 @@ export interface BreakerOptions {
   readonly openMs?: number
 }
 
-export interface Breaker {
-  /** After `openMs`, an open breaker permits one caller, which must call `succeeded`, `failed` or `unused`. */
-  permits(): boolean
-  unused(): void
-  succeeded(): void
-  failed(): void
-  readonly open: boolean
-}
-
-export const createBreaker = ({ clock, failures = 5, openMs = 10_000 }: BreakerOptions): Breaker => {
+export const createBreaker = ({ clock, failures = 5, openMs = 10_000 }: BreakerOptions) => {
   let inARow = 0
   let nextTryMs = Number.NEGATIVE_INFINITY
   const isOpen = (): boolean => inARow >= failures
   return {
-    permits: () => {
+    /**
+     * Returns whether the caller may use the source. After `openMs`, an open breaker permits one caller only, which must
+     * report success or failure, or that it did not use the source.
+     */
+    permits: (): boolean => {
       if (!isOpen()) return true
       const nowMs = clock.monotonicMs()
       if (nowMs < nextTryMs) return false
@@ -31,6 +26,7 @@ export const createBreaker = ({ clock, failures = 5, openMs = 10_000 }: BreakerO
       nextTryMs = nowMs + openMs
       return true
     },
+    /** The caller that an open breaker has permitted did not use the source: the next caller may. */
     unused: () => {
       nextTryMs = Number.NEGATIVE_INFINITY
     },
@@ -41,8 +37,10 @@ export const createBreaker = ({ clock, failures = 5, openMs = 10_000 }: BreakerO
       inARow += 1
       if (isOpen()) nextTryMs = clock.monotonicMs() + openMs
     },
-    get open() {
+    get open(): boolean {
       return isOpen()
     },
   }
 }
+
+export type Breaker = ReturnType<typeof createBreaker>

@@ -5,18 +5,13 @@ export interface SlotLimit {
   readonly maximum: number
 }
 
-export interface CountedSlots {
-  /** Takes one slot of each key, and returns a function that releases them. Null if a key has no free slot. */
-  acquire(limits: readonly SlotLimit[]): (() => void) | null
-  count(key: string): number
-}
-
-export const createCountedSlots = (): CountedSlots => {
+export const createCountedSlots = () => {
   const taken = new Map<string, number>()
   const count = (key: string): number => taken.get(key) ?? 0
   return {
     count,
-    acquire: (limits) => {
+    /** Takes one slot of each key. @returns a function that releases them; null if a key has no free slot */
+    acquire: (limits: readonly SlotLimit[]): (() => void) | null => {
       if (limits.some(({ key, maximum }) => count(key) >= maximum)) return null
       for (const { key } of limits) taken.set(key, count(key) + 1)
       return () => {
@@ -29,3 +24,5 @@ export const createCountedSlots = (): CountedSlots => {
     },
   }
 }
+
+export type CountedSlots = ReturnType<typeof createCountedSlots>

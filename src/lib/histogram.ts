@@ -8,29 +8,27 @@ export interface HistogramSnapshot {
   readonly sumMs: number
 }
 
-export interface Histogram {
-  /** Negative durations count as 0. */
-  record(durationMs: number): void
-  snapshot(): HistogramSnapshot
-}
-
-/** @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts everything above */
-export const createHistogram = (boundsMs: readonly number[]): Histogram => {
+/** An update is a short scan and two additions. @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts everything above */
+export const createHistogram = (boundsMs: readonly number[]) => {
   const counts = new Float64Array(boundsMs.length + 1)
   let count = 0
   let sumMs = 0
   return {
-    record: (durationMs) => {
+    /** Negative durations count as 0. */
+    record: (durationMs: number) => {
       let bucket = 0
       while (bucket < boundsMs.length && durationMs > boundsMs[bucket]!) bucket++
       counts[bucket] = counts[bucket]! + 1
       count += 1
       if (durationMs > 0) sumMs += durationMs
     },
-    snapshot: () => ({ boundsMs, counts: [...counts], count, sumMs }),
+    snapshot: (): HistogramSnapshot => ({ boundsMs, counts: [...counts], count, sumMs }),
   }
 }
 
+export type Histogram = ReturnType<typeof createHistogram>
+
+/** Number of values per fine bucket, by bucket number. */
 export type BucketCounts = ReadonlyMap<number, number>
 
 /** One bucket per microsecond below 8, then eight buckets per octave up to 2^31. */
@@ -53,24 +51,23 @@ const spanOf = (bucket: number): { readonly from: number; readonly width: number
   return { from: (8 + (bucket & 7)) * 2 ** shift, width: 2 ** shift }
 }
 
-export interface FineHistogram {
-  record(durationMs: number): void
+/** An update is a few integer operations. */
+export const createFineHistogram = () => {
   /** Counts per bucket, which only grow. The histogram changes this array: copy it to keep a state. */
-  readonly counts: Float64Array
-}
-
-export const createFineHistogram = (): FineHistogram => {
   const counts = new Float64Array(FINE_BUCKETS)
   return {
     counts,
-    record: (durationMs) => {
+    record: (durationMs: number) => {
       const bucket = bucketOf(durationMs)
       counts[bucket] = counts[bucket]! + 1
     },
   }
 }
 
-/** In milliseconds; null if there are no values. @param share from 0 to 1 */
+/** Values are exact to one eighth. */
+export type FineHistogram = ReturnType<typeof createFineHistogram>
+
+/** Returns a percentile in milliseconds; null if there are no values. @param share from 0 to 1 */
 export const finePercentileMs = (counts: ArrayLike<number>, share: number): number | null => {
   let total = 0
   for (let bucket = 0; bucket < FINE_BUCKETS; bucket++) total += counts[bucket] ?? 0

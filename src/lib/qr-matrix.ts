@@ -18,12 +18,6 @@ export const isDark = ({ side, bits }: QrModules, row: number, column: number): 
   return ((bits[index >> 5]! >>> (index & 31)) & 1) === 1
 }
 
-export interface QrEncoder {
-  /** Modules per side, equal for all tokens. */
-  readonly side: number
-  encode(token: string): QrModules
-}
-
 const pack = (modules: Uint8Array): Uint32Array => {
   const bits = new Uint32Array(Math.ceil(modules.length / 32))
   for (let i = 0; i < modules.length; i++) if (modules[i] !== 0) bits[i >> 5]! |= 1 << (i & 31)
@@ -34,8 +28,11 @@ const xorInto = (target: Uint32Array, source: Uint32Array): void => {
   for (let i = 0; i < target.length; i++) target[i]! ^= source[i]!
 }
 
-/** For `prefix` and a token of `tokenLength` characters. Takes some hundred milliseconds. @throws Error if too long */
-export const createQrEncoder = (prefix: string, tokenLength: number): QrEncoder => {
+/**
+ * Prepares codes of `prefix` followed by a token of `tokenLength` characters. Takes some hundred milliseconds.
+ * @throws Error if the text is too long for a QR code
+ */
+export const createQrEncoder = (prefix: string, tokenLength: number) => {
   const text = new TextEncoder().encode(prefix + '\0'.repeat(tokenLength))
   const tokenStart = text.length - tokenLength
   const first = create([{ data: text, mode: 'byte' }], { errorCorrectionLevel: ERROR_CORRECTION })
@@ -61,11 +58,13 @@ export const createQrEncoder = (prefix: string, tokenLength: number): QrEncoder 
       contributions.push(contribution)
     }
   }
+  /** Modules per side, equal for all tokens. */
   const side = first.modules.size
   const bits = new Uint32Array(base.length)
   return {
     side,
-    encode: (token) => {
+    /** Returns the code of prefix and token. @param token ASCII of the fixed length */
+    encode: (token: string): QrModules => {
       if (token.length !== tokenLength) throw new RangeError('the token has a different length than the prepared codes')
       bits.set(base)
       for (let character = 0; character < tokenLength; character++) {
@@ -79,3 +78,5 @@ export const createQrEncoder = (prefix: string, tokenLength: number): QrEncoder 
     },
   }
 }
+
+export type QrEncoder = ReturnType<typeof createQrEncoder>

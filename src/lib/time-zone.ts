@@ -7,11 +7,6 @@ export const ZONE_YEARS = { first: 2000, last: 2099 } as const
 const START_MS = Date.UTC(ZONE_YEARS.first, 0, 1)
 const END_MS = Date.UTC(ZONE_YEARS.last + 1, 0, 1)
 
-export interface TimeZone {
-  /** Returns a date whose UTC parts are the local time; null outside ZONE_YEARS. */
-  localTime(time: Date): Date | null
-}
-
 const firstTimeIn = (name: string): Temporal.ZonedDateTime | null => {
   try {
     return Temporal.Instant.fromEpochMilliseconds(START_MS).toZonedDateTimeISO(name)
@@ -21,7 +16,7 @@ const firstTimeIn = (name: string): Temporal.ZonedDateTime | null => {
   }
 }
 
-const createTimeZone = (first: Temporal.ZonedDateTime): TimeZone => {
+const createTimeZone = (first: Temporal.ZonedDateTime) => {
   const transitionsMs: number[] = []
   const offsetsMs: number[] = []
   let time: Temporal.ZonedDateTime | null = first
@@ -31,7 +26,8 @@ const createTimeZone = (first: Temporal.ZonedDateTime): TimeZone => {
     time = time.getTimeZoneTransition('next')
   }
   return {
-    localTime: (time) => {
+    /** Returns a date whose UTC parts are the local time; null outside ZONE_YEARS. */
+    localTime: (time: Date): Date | null => {
       const ms = time.getTime()
       if (!(ms >= START_MS && ms < END_MS)) return null
       let low = 0
@@ -45,6 +41,8 @@ const createTimeZone = (first: Temporal.ZonedDateTime): TimeZone => {
     },
   }
 }
+
+export type TimeZone = ReturnType<typeof createTimeZone>
 
 /** Shared by all policies of a thread. At most one entry per zone of the database. */
 const zones = new Map<string, TimeZone>()

@@ -72,13 +72,7 @@ const attributesOf =
     return null
   }
 
-export interface XmlScanner {
-  /** Parses the next piece of the document; it may end anywhere. @throws XmlInvalidError */
-  write(piece: string): void
-  end(): void
-}
-
-export const createXmlScanner = (listener: XmlListener): XmlScanner => {
+export const createXmlScanner = (listener: XmlListener) => {
   let rest = ''
   const open: string[] = []
   let roots = 0
@@ -133,6 +127,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     if (length > TOKEN_MAX) throw new XmlInvalidError('a tag or text is too long')
   }
 
+  /** Parses the next piece of the document; it may end anywhere. @throws XmlInvalidError */
   const write = (piece: string): void => {
     const text = rest === '' ? piece : rest + piece
     let at = 0
@@ -155,6 +150,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
 
   return {
     write,
+    /** Call at the end of the document. @throws XmlInvalidError if the document is incomplete */
     end: () => {
       // Pad the text, because the last tags may be shorter than the look-ahead.
       write(' '.repeat(LONGEST_OPENING))
@@ -163,3 +159,5 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     },
   }
 }
+
+export type XmlScanner = ReturnType<typeof createXmlScanner>

@@ -12,15 +12,6 @@ export interface Asset {
   readonly encoded: (encoding: Encoding) => Promise<Content>
 }
 
-export interface PageAssets {
-  /** @param nonce of the response @param early one of the build's `early` files, loaded together with the page */
-  page(nonce: string, early?: string): string
-  /** Every path occurs in the page or in another asset. */
-  find(path: string): Asset | undefined
-  /** For measurements. */
-  readonly all: readonly Asset[]
-}
-
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
@@ -70,11 +61,12 @@ interface PageBuild {
 }
 
 /** @throws PageBuildError */
-export const buildPageAssets = async (build: PageBuild): Promise<PageAssets> => {
+export const buildPageAssets = async (build: PageBuild) => {
   const { page, title, basePath, fill, early = [] } = build
   const { html: pageText, files } = await bundledPage(page, title, basePath)
   const isNamed = (path: string, name: string): boolean => path.startsWith(`${ASSET_PATH}${name}-`)
   const isFirst = (path: string): boolean => pageText.includes(path) || early.some((name) => isNamed(path, name))
+  /** All assets, for measurements. */
   const all = files.map((file) => toAsset(file, isFirst))
   const byPath = new Map(all.map((asset) => [asset.path, asset]))
   const withNonce = (text: string): readonly string[] => {
@@ -91,13 +83,20 @@ export const buildPageAssets = async (build: PageBuild): Promise<PageAssets> => 
     }),
   )
   return {
-    page: (nonce, name = '') => (preloading.get(name) ?? plain).join(nonce),
-    find: (path) => byPath.get(path),
+    /**
+     * Returns the page with a response's nonce.
+     * @param early one of the build's `early` files, which the browser then loads together with the page
+     */
+    page: (nonce: string, name: string = ''): string => (preloading.get(name) ?? plain).join(nonce),
+    /** Returns the asset at a path. Every path occurs in the page or in another asset. */
+    find: (path: string): Asset | undefined => byPath.get(path),
     all,
   }
 }
 
-/** Most compact encoding that the browser accepts. */
+export type PageAssets = Awaited<ReturnType<typeof buildPageAssets>>
+
+/** Returns the most compact encoding that the browser accepts. */
 export const chooseEncoding = (acceptEncoding: string | null): Encoding => {
   const accepted = (acceptEncoding ?? '').split(',').map((part) => part.trim().split(';')[0])
   if (accepted.includes('br')) return 'br'

@@ -34,22 +34,18 @@ export const histogramSamples = (
   return samples
 }
 
-export interface Exposition {
-  readonly contentType: string
-  /** A metric without samples still has its HELP and TYPE lines. @param collect called at each scrape */
-  add(definition: MetricDefinition, collect: () => readonly Sample[]): void
-  text(): Promise<string>
-}
-
-export const createExposition = (): Exposition => {
+export const createExposition = () => {
   const registry = new Registry()
   return {
     contentType: registry.contentType,
-    add: ({ name, help, type }, collect) => {
-      // The registry uses only `name` and `get` (prom-client 15.1, lib/registry.js).
+    /** `collect` is called at each scrape. A metric without samples still appears with its HELP and TYPE lines. */
+    add: ({ name, help, type }: MetricDefinition, collect: () => readonly Sample[]) => {
+      // The registry uses only `name` and, at the scrape, `get` (prom-client 15.1, lib/registry.js).
       const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: collect() }) }
       registry.registerMetric(metric as unknown as Metric)
     },
-    text: () => registry.metrics(),
+    text: (): Promise<string> => registry.metrics(),
   }
 }
+
+export type Exposition = ReturnType<typeof createExposition>

@@ -1,18 +1,13 @@
 // Logs a repeated failure once per error class, and its recovery once.
 import type { Logger } from './log.ts'
 
-export interface FailureLog {
-  failed(errorClass: string): void
-  works(): void
-}
-
 export const createFailureLog = (
   log: Pick<Logger, 'info' | 'warn'>,
   texts: { readonly failed: string; readonly works: string },
-): FailureLog => {
+) => {
   let failing: string | null = null
   return {
-    failed: (errorClass) => {
+    failed: (errorClass: string) => {
       if (failing !== errorClass) log.warn(texts.failed, { errorClass })
       failing = errorClass
     },
@@ -22,3 +17,5 @@ export const createFailureLog = (
     },
   }
 }
+
+export type FailureLog = ReturnType<typeof createFailureLog>

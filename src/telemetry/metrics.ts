@@ -7,13 +7,7 @@ import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
 import { addIdentityMetrics, type IdentityMetrics } from './identity-metrics.ts'
 import { METRICS } from './metric-table.ts'
 import { addProcessMetrics } from './process-metrics.ts'
-import {
-  createDecisions,
-  createRouteMetrics,
-  type DecisionCount,
-  type DecisionKind,
-  type RouteRecorder,
-} from './request-metrics.ts'
+import { createDecisions, createRouteMetrics, type DecisionCount } from './request-metrics.ts'
 
 export interface PoolMetrics {
   /** Workers that accept jobs. */
@@ -99,24 +93,6 @@ export interface MetricTotals {
   readonly errors: Readonly<Record<ErrorCode, number>>
 }
 
-export interface Metrics {
-  readonly contentType: string
-  /** Recorder of a served route, shared by its calls. Requests without a route count as `other`. */
-  route(method: string, route: string): RouteRecorder
-  recordDecision(kind: DecisionKind, chainName: string, compliant: boolean): void
-  recordError(code: ErrorCode): void
-  recordIdempotencyFailure(): void
-  /** Connects identity, which is created later. */
-  watchIdentity(read: () => IdentityMetrics): void
-  /** Adds lists that aren't fact sources. */
-  watchLists(read: () => FactMetrics['lists']): void
-  totals(): MetricTotals
-  /** Response durations of some routes, in fine buckets (src/lib/histogram.ts). */
-  durations(routes: readonly string[]): Float64Array
-  expose(): Promise<string>
-  stop(): void
-}
-
 const labelled = (label: string, values: Readonly<Record<string, number>>): readonly Sample[] =>
   Object.entries(values).map(([value, count]) => ({ labels: { [label]: value }, value: count }))
 
@@ -167,7 +143,7 @@ const addPoolMetrics = (exposition: Exposition, pool: MetricsOptions['pool']): v
   )
 }
 
-export const createMetrics = (options: MetricsOptions): Metrics => {
+export const createMetrics = (options: MetricsOptions) => {
   const exposition = createExposition()
   const routes = createRouteMetrics()
   const decisions = createDecisions(options.chains)
@@ -204,23 +180,32 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
 
   return {
     contentType: exposition.contentType,
-    totals: () => ({ decisions: decisions.totals(), errors: { ...errors } }),
+    totals: (): MetricTotals => ({ decisions: decisions.totals(), errors: { ...errors } }),
+    /** Returns the response durations of some routes in fine buckets (src/lib/histogram.ts). */
     durations: routes.durations,
+    /**
+     * Returns the recorder of a served route. Calls with the same route share their counts. Requests without a matching
+     * route count as `other`.
+     */
     route: routes.recorder,
     recordDecision: decisions.record,
-    recordError: (code) => {
+    recordError: (code: ErrorCode) => {
       errors[code] += 1
     },
     recordIdempotencyFailure: () => {
       totals.idempotency += 1
     },
-    watchLists: (read) => {
+    /** Adds lists that aren't part of the fact sources. */
+    watchLists: (read: () => FactMetrics['lists']) => {
       readLists = read
     },
-    watchIdentity: (read) => {
+    /** Connects the metrics of identity, which is created later. Until then, they have no samples. */
+    watchIdentity: (read: () => IdentityMetrics) => {
       readIdentity = read
     },
     expose: exposition.text,
     stop: stopProcessMetrics,
   }
 }
+
+export type Metrics = ReturnType<typeof createMetrics>

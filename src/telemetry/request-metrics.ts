@@ -76,20 +76,14 @@ export const createRouteMetrics = () => {
   }
 }
 
-export interface OrganizationLatency {
-  record(organizationId: string, durationMs: number): void
-  /** Passes each organization's counts to `write`, then drops them. Rejects with `write`, keeping the rest. */
-  drain(write: (organizationId: string, counts: BucketCounts) => Promise<void>): Promise<void>
-}
-
-/** They take 4 MB. Further organizations aren't measured until the next drain. */
+/** Histograms of this many organizations take 4 MB. Further organizations are not measured until the next drain. */
 const ORGANIZATIONS_MAX = 2_000
 
 const countsOf = ({ counts }: FineHistogram): BucketCounts =>
   new Map([...counts].flatMap((count, bucket) => (count === 0 ? [] : [[bucket, count] as const])))
 
-/** Drained to the store once per minute. */
-export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX): OrganizationLatency => {
+/** Counts are flushed to the store once per minute. */
+export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX) => {
   const histograms = new Map<string, FineHistogram>()
   const histogramOf = (organizationId: string): FineHistogram | null => {
     const known = histograms.get(organizationId)
@@ -100,8 +94,12 @@ export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX):
     return made
   }
   return {
-    record: (organizationId, durationMs) => histogramOf(organizationId)?.record(durationMs),
-    drain: async (write) => {
+    record: (organizationId: string, durationMs: number): void => histogramOf(organizationId)?.record(durationMs),
+    /**
+     * Passes the counts of each organization to `write`, and drops them once it resolves. Rejects with `write`; the
+     * remaining counts are kept for the next call.
+     */
+    drain: async (write: (organizationId: string, counts: BucketCounts) => Promise<void>): Promise<void> => {
       for (const [organizationId, histogram] of [...histograms]) {
         histograms.delete(organizationId)
         try {
@@ -116,6 +114,8 @@ export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX):
     },
   }
 }
+
+export type OrganizationLatency = ReturnType<typeof createOrganizationLatency>
 
 export type DecisionKind = 'attestation' | 'task'
 

@@ -9,11 +9,6 @@ export interface ParentTrace {
   readonly sampled: boolean
 }
 
-export interface Tracer {
-  /** Null if the request isn't traced. @param startedMs time of arrival */
-  begin(parent: ParentTrace | null, method: string, route: string, startedMs: number): RequestTrace | null
-}
-
 export interface TracerOptions {
   /** Fraction of traced requests without a valid `traceparent`. */
   readonly sample: number
@@ -26,10 +21,11 @@ export interface TracerOptions {
   readonly random?: () => number
 }
 
-export const createTracer = (options: TracerOptions): Tracer => {
+export const createTracer = (options: TracerOptions) => {
   const { sample, hasRoom, onEnd, monotonicMs, unixMs, random = Math.random } = options
   return {
-    begin: (parent, method, route, startedMs) => {
+    /** Returns null if the request is not traced. `startedMs` is the arrival time. */
+    begin: (parent: ParentTrace | null, method: string, route: string, startedMs: number): RequestTrace | null => {
       if (parent === null ? random() >= sample : !parent.sampled) return null
       if (!hasRoom()) return null
       return createRequestTrace({
@@ -45,3 +41,5 @@ export const createTracer = (options: TracerOptions): Tracer => {
     },
   }
 }
+
+export type Tracer = ReturnType<typeof createTracer>

@@ -3,31 +3,25 @@ import { OriginRefusedError } from '../errors.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
-export interface DashboardOrigins {
-  /** Scheme, host and port for links, without a trailing slash. */
-  readonly url: string
-  readonly secure: boolean
-  /** For requests with a cookie. @throws OriginRefusedError */
-  requireOwn(headers: Headers): void
-  of(headers: Headers): string | null
-}
-
-export const createDashboardOrigins = (url: string): DashboardOrigins => {
+export const createDashboardOrigins = (url: string) => {
   const { origin, protocol, hostname, port } = new URL(url)
   const allowed = new Set([origin])
   // Links contain 127.0.0.1, but people type localhost.
   if (protocol === 'http:' && LOOPBACK.includes(hostname)) {
     for (const name of LOOPBACK) allowed.add(`http://${name}${port === '' ? '' : `:${port}`}`)
   }
+  /** @returns the origin of the page that sent the request; null if it isn't the dashboard's */
   const of = (headers: Headers): string | null => {
     const sent = headers.get('origin')
     return sent !== null && allowed.has(sent) ? sent : null
   }
   return {
+    /** Scheme, host and port, without a trailing slash, for links. */
     url: origin,
     secure: protocol === 'https:',
     of,
-    requireOwn: (headers) => {
+    /** For requests with a cookie. @throws OriginRefusedError */
+    requireOwn: (headers: Headers) => {
       const site = headers.get('sec-fetch-site')
       if (site !== null && site !== 'same-origin') throw new OriginRefusedError()
       // Browsers send Origin with every change. If it is missing, Sec-Fetch-Site is required.
@@ -35,3 +29,5 @@ export const createDashboardOrigins = (url: string): DashboardOrigins => {
     },
   }
 }
+
+export type DashboardOrigins = ReturnType<typeof createDashboardOrigins>

@@ -18,14 +18,7 @@ const WAITING_MAX = 32
 /** `known`: signed in, with a single-use link, or on a device with an earlier sign-in of the account. */
 type PasswordLane = 'known' | 'stranger'
 
-export interface Passwords {
-  /** @param about texts that attackers may know @throws FieldInvalidError for an unsuitable password; QueueFullError */
-  hash(password: string, about: readonly string[]): Promise<string>
-  /** A null hash takes as long as a wrong password. @throws QueueFullError */
-  verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
-}
-
-/** One password may be typed as different code points (RFC 8265, OpaqueString). */
+/** The same password may be typed as different code points (RFC 8265, OpaqueString). */
 const prepare = (password: string): string => password.normalize('NFC')
 
 /** Refuses calls beyond `waitingMax` immediately (invariant 8). */
@@ -58,7 +51,7 @@ const isAtCost = (hash: string, { memoryCost, timeCost }: PasswordCost): boolean
 export const createPasswords = (
   cost: PasswordCost = COST,
   exchange?: (oldHash: string, newHash: string) => Promise<void>,
-): Passwords => {
+) => {
   const lanes: Readonly<Record<PasswordLane, ReturnType<typeof createTurnstile>>> = {
     known: createTurnstile(CONCURRENT_MAX, WAITING_MAX),
     stranger: createTurnstile(CONCURRENT_MAX, WAITING_MAX),
@@ -67,7 +60,11 @@ export const createPasswords = (
   let nobody: Promise<string> | null = null
 
   return {
-    hash: async (password, about) => {
+    /**
+     * @param about Email address, name and organizations, which attackers may know
+     * @throws FieldInvalidError if the password is too short, too long or too easy to guess; QueueFullError
+     */
+    hash: async (password: string, about: readonly string[]): Promise<string> => {
       const { length } = prepare(password)
       if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {
         throw new FieldInvalidError('password', `must be ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`)
@@ -75,7 +72,8 @@ export const createPasswords = (
       refuseCommonPassword(password, about)
       return lanes.known(() => hashNow(password))
     },
-    verify: async (password, hash, lane) => {
+    /** A null hash takes as long as a wrong password. @throws QueueFullError */
+    verify: async (password: string, hash: string | null, lane: PasswordLane): Promise<boolean> => {
       if (password.length > PASSWORD_LENGTH_MAX) return false
       nobody ??= hashNow('nobody has this password')
       const against = hash ?? (await nobody)
@@ -88,3 +86,5 @@ export const createPasswords = (
     },
   }
 }
+
+export type Passwords = ReturnType<typeof createPasswords>

@@ -32,12 +32,6 @@ export interface AskedProcessDependencies {
   readonly onStatus?: (status: IndexResults['status']) => void
 }
 
-export interface AskedProcess {
-  /** @throws DependencyUnavailableError, QueueFullError; DeadlineExceededError if the caller's request has ended */
-  ask(request: IndexRequest): Promise<IndexResults[IndexOperation]>
-  close(): void
-}
-
 interface Waiting {
   readonly resolve: (result: IndexResults[IndexOperation]) => void
   readonly reject: (error: Error) => void
@@ -62,7 +56,7 @@ const ownerOf = (request: IndexRequest): string => {
   return 'organizationId' in request ? request.organizationId : ''
 }
 
-export const createAskedProcess = (dependencies: AskedProcessDependencies): AskedProcess => {
+export const createAskedProcess = (dependencies: AskedProcessDependencies) => {
   const { spawn, after, onEvent, onStatus } = dependencies
   const waiting = new Map<number, Waiting>()
   /** Releases the slot of a request in progress, also after its timeout. */
@@ -115,7 +109,8 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
   })
 
   return {
-    ask: (request) =>
+    /** @throws DependencyUnavailableError, QueueFullError; DeadlineExceededError if the caller's request has ended */
+    ask: (request: IndexRequest): Promise<IndexResults[IndexOperation]> =>
       new Promise((resolve, reject) => {
         if (kept.running() === null) return reject(unavailable())
         const withdrawal = new AbortController()
@@ -150,3 +145,5 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
     },
   }
 }
+
+export type AskedProcess = ReturnType<typeof createAskedProcess>

@@ -15,16 +15,12 @@ export type LiveEvent = Static<typeof LIVE_EVENT>
 
 const STARTS_KEPT = 100
 
-export interface SeenStarts {
-  look(look: ProcessesLook): void
-  since(sinceMs: number): readonly LiveEvent[]
-}
-
-export const createSeenStarts = (): SeenStarts => {
+/** Identifies processes by pid, which changes on restart. */
+export const createSeenStarts = () => {
   const known = new Set<number>()
   let events: readonly LiveEvent[] = []
   return {
-    look: ({ processes }) => {
+    look: ({ processes }: ProcessesLook) => {
       for (const { pid, index, startedAtMs } of processes) {
         if (pid === null || startedAtMs === null || known.has(pid)) continue
         known.add(pid)
@@ -32,9 +28,11 @@ export const createSeenStarts = (): SeenStarts => {
         events = [...events, { at: startedAtMs, kind: 'start' as const, text }].slice(-STARTS_KEPT)
       }
     },
-    since: (sinceMs) => events.filter(({ at }) => at >= sinceMs),
+    since: (sinceMs: number): readonly LiveEvent[] => events.filter(({ at }) => at >= sinceMs),
   }
 }
+
+export type SeenStarts = ReturnType<typeof createSeenStarts>
 
 const ACTIONS = ['policy.activate', 'pool.resize'] as const
 

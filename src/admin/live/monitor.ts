@@ -8,15 +8,6 @@ const SECONDS_PER_MINUTE = 60
 
 export type LiveWindow = '15m' | '24h'
 
-export interface LiveMonitor {
-  /** Call every second. The caller must not change the reading afterwards. */
-  take(reading: LiveReading, processes: readonly ProcessRow[]): void
-  points(window: LiveWindow): readonly LivePoint[]
-  /** Last second; null before the second reading. */
-  newest(): LiveSecond | null
-  subscribe(listener: (second: LiveSecond) => void): () => void
-}
-
 export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
 const createRing = <Item>(capacity: number) => {
@@ -43,7 +34,7 @@ const minuteEventLoop = (points: readonly LivePoint[]): LivePoint['event_loop_ms
   }
 }
 
-export const createLiveMonitor = (): LiveMonitor => {
+export const createLiveMonitor = () => {
   const seconds = createRing<LivePoint>(SECONDS_KEPT)
   const minutes = createRing<LivePoint>(MINUTES_KEPT)
   const listeners = new Set<(second: LiveSecond) => void>()
@@ -60,7 +51,8 @@ export const createLiveMonitor = (): LiveMonitor => {
   }
 
   return {
-    take: (reading, processes) => {
+    /** Adds a reading, which the caller must not change afterwards. Call it every second. */
+    take: (reading: LiveReading, processes: readonly ProcessRow[]) => {
       if (previous === null) {
         previous = reading
         minuteStart = reading
@@ -74,11 +66,14 @@ export const createLiveMonitor = (): LiveMonitor => {
       if (ofMinute.length === SECONDS_PER_MINUTE) closeMinute(reading)
       for (const listener of listeners) listener(newest)
     },
-    points: (window) => (window === '15m' ? seconds.read() : minutes.read()),
-    newest: () => newest,
-    subscribe: (listener) => {
+    points: (window: LiveWindow): readonly LivePoint[] => (window === '15m' ? seconds.read() : minutes.read()),
+    /** Last second; null before the second reading. */
+    newest: (): LiveSecond | null => newest,
+    subscribe: (listener: (second: LiveSecond) => void): (() => void) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
   }
 }
+
+export type LiveMonitor = ReturnType<typeof createLiveMonitor>

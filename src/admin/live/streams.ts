@@ -6,20 +6,13 @@ import type { LiveMonitor, LiveSecond } from './monitor.ts'
 const STREAMS_MAX = 100
 const CHECK_EVERY = 15
 
-export interface LiveStreams {
-  /** @throws QueueFullError if there are too many watchers */
-  open(stillAllowed: () => Promise<boolean>): EventStream
-  size(): number
-  close(): void
-}
-
 interface Watcher {
   readonly stream: EventStream
   readonly stillAllowed: () => Promise<boolean>
   seconds: number
 }
 
-export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
+export const createLiveStreams = (monitor: LiveMonitor) => {
   const watchers = new Set<Watcher>()
   let sequence = 0
 
@@ -46,7 +39,8 @@ export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
   })
 
   return {
-    open: (stillAllowed) => {
+    /** @throws QueueFullError if there are too many watchers */
+    open: (stillAllowed: () => Promise<boolean>): EventStream => {
       if (watchers.size >= STREAMS_MAX) throw new QueueFullError()
       const watcher: Watcher = {
         stream: createEventStream(() => watchers.delete(watcher)),
@@ -59,7 +53,7 @@ export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
       else watcher.stream.begin({ sequence, data: 'null' })
       return watcher.stream
     },
-    size: () => watchers.size,
+    size: (): number => watchers.size,
     close: () => {
       unsubscribe()
       for (const { stream } of watchers) stream.end()
@@ -67,3 +61,5 @@ export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
     },
   }
 }
+
+export type LiveStreams = ReturnType<typeof createLiveStreams>

@@ -1,16 +1,9 @@
-import { createSeenStarts, type SeenStarts } from './events.ts'
-import { createLiveMonitor, type LiveMonitor } from './monitor.ts'
+// Reads the state of all processes every second for the live page, and on request.
+import { createSeenStarts } from './events.ts'
+import { createLiveMonitor } from './monitor.ts'
 import { type ProcessRates, type ProcessRow, processRow, ratesBetween } from './process-row.ts'
 import type { ProcessControl, ProcessesLook } from './processes.ts'
 import { createLiveSum } from './sum.ts'
-
-export interface LiveWatch {
-  readonly monitor: LiveMonitor
-  readonly starts: Pick<SeenStarts, 'since'>
-  /** Call every second. Does nothing while a reading is in progress. */
-  tick(): Promise<void>
-  rows(look: ProcessesLook): ProcessRow[]
-}
 
 interface LiveWatchDependencies {
   readonly control: Pick<ProcessControl, 'look'>
@@ -19,7 +12,7 @@ interface LiveWatchDependencies {
   readonly onError: (error: unknown) => void
 }
 
-export const createLiveWatch = ({ control, monotonicMs, unixMs, onError }: LiveWatchDependencies): LiveWatch => {
+export const createLiveWatch = ({ control, monotonicMs, unixMs, onError }: LiveWatchDependencies) => {
   const monitor = createLiveMonitor()
   const starts = createSeenStarts()
   const sum = createLiveSum()
@@ -34,7 +27,8 @@ export const createLiveWatch = ({ control, monotonicMs, unixMs, onError }: LiveW
     monitor,
     starts,
     rows,
-    tick: async () => {
+    /** Takes a reading, unless one is in progress. Call it every second. */
+    tick: async (): Promise<void> => {
       if (looking) return
       looking = true
       try {
@@ -52,3 +46,5 @@ export const createLiveWatch = ({ control, monotonicMs, unixMs, onError }: LiveW
     },
   }
 }
+
+export type LiveWatch = ReturnType<typeof createLiveWatch>
