@@ -1,10 +1,7 @@
 // Starts the verification page, with its API, on a separate listener.
 
 import { Elysia } from 'elysia'
-import { isSessionFinal } from '../domain/session.ts'
-import { SessionClosedError } from '../domain/session-errors.ts'
 import { createRefusalPacer } from '../server/event-loop-turns.ts'
-import { eventStreamResponse } from '../server/event-stream.ts'
 import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
 import { toProblem } from '../server/problem.ts'
 import { createEntry, type PortalEntry } from './entry.ts'
@@ -12,7 +9,8 @@ import { evidenceRoutes } from './evidence-routes.ts'
 import { createPortalGate, type PortalGate, type PortalGateDependencies, portalProblem } from './gate.ts'
 import { basePathOf, buildPortalAssets, createPortalPages } from './pages.ts'
 import { createPageLimits, type PageLimits } from './session-limit.ts'
-import { createSessionTools, type SessionTools, sessionRoutes } from './session-routes.ts'
+import { createSessionTools, sessionRoutes } from './session-routes.ts'
+import { streamRoutes } from './stream-routes.ts'
 import type { PortalParts } from './types.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
@@ -21,37 +19,6 @@ interface PortalOptions
     Omit<PortalGateDependencies, 'origin' | 'monotonicMs' | 'pacer'> {
   readonly parts: PortalParts
 }
-
-/** Enough for several tabs and undetected broken connections. */
-const STREAMS_PER_BROWSER_MAX = 10
-
-const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>, { access }: SessionTools) =>
-  new Elysia({ name: 'portal stream' }).get(
-    '/api/sessions/:session/events',
-    gate(async ({ request, requestId, params, deadline, keepOpen }) => {
-      const { state, cookieHash } = await access.open(request, params['session'] ?? '')
-      const { organizationId, id: sessionId, status } = state.session
-      if (isSessionFinal(status)) throw new SessionClosedError(status)
-      const stream = await hub.open({
-        organizationId,
-        sessionId,
-        isPage: true,
-        streamsMax: STREAMS_PER_BROWSER_MAX,
-        keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
-        accepts: () => true,
-        mayReceive: async () => (await access.find(request.headers, sessionId)) !== null,
-        // Called every 15 s; ends the streams of a released browser and of a final session.
-        allowed: async () => {
-          const found = await access.find(request.headers, sessionId)
-          return found !== null && !isSessionFinal(found.status)
-        },
-        signal: request.signal,
-        isLate: () => deadline.passed,
-      })
-      keepOpen()
-      return eventStreamResponse(stream, requestId, null)
-    }),
-  )
 
 export const portalApi = (gate: PortalGate, parts: PortalParts, entry: PortalEntry, limits: PageLimits) => {
   const tools = createSessionTools(parts, limits)
