@@ -1,8 +1,6 @@
 // Scans documents with ClamAV: INSTREAM over a Unix socket or TCP, one connection per document. Any response other than
 // "clean" or a finding is an error. Source: clamd(8), "COMMANDS".
 import { createConnection, type Socket } from 'node:net'
-import type { EvidenceSession } from '../evidence-types.ts'
-import { DocumentInfectedError, ScannerUnavailableError } from './errors.ts'
 
 export type ScannerAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
@@ -74,29 +72,3 @@ export const createClamd =
       socket.on('error', fail)
       socket.on('close', () => fail(new Error('the scanner closed the connection without a response')))
     })
-
-/** @throws DocumentInfectedError, ScannerUnavailableError */
-export type DocumentScan = (session: EvidenceSession, bytes: Uint8Array) => Promise<void>
-
-interface DocumentScanDependencies {
-  readonly scanner: Scanner
-  readonly whenAway: 'refuse' | 'allow'
-  readonly found: (session: EvidenceSession, signature: string) => Promise<void>
-  readonly away: (error: unknown) => void
-}
-
-export const createDocumentScan =
-  ({ scanner, whenAway, found, away }: DocumentScanDependencies): DocumentScan =>
-  async (session, bytes) => {
-    let signature: string | null
-    try {
-      signature = await scanner(bytes)
-    } catch (error) {
-      away(error)
-      if (whenAway === 'allow') return
-      throw new ScannerUnavailableError(error)
-    }
-    if (signature === null) return
-    await found(session, signature)
-    throw new DocumentInfectedError()
-  }

@@ -7,7 +7,7 @@ import {
   type DocumentReceipt,
   type EvidenceService,
 } from '../evidence-types.ts'
-import type { DocumentScan } from './clamd.ts'
+import type { DocumentScan } from './document-scan.ts'
 import { DocumentLimitError } from './errors.ts'
 import { cleanFileName } from './fields.ts'
 import { PERSON, type RecordAccess } from './record-writer.ts'

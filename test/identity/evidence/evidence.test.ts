@@ -15,8 +15,8 @@ import {
   EvidenceBusyError,
   EvidenceUnreadableError,
 } from '../../../src/identity/evidence/errors.ts'
-import { createRetentionSweep } from '../../../src/identity/evidence/evidence.ts'
 import { createReencoder, type Reencoder } from '../../../src/identity/evidence/reencode.ts'
+import { createRetentionSweep } from '../../../src/identity/evidence/retention-sweep.ts'
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'

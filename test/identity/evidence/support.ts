@@ -4,15 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DocumentKind } from '../../../src/domain/requirements.ts'
 import type { CheckType, SessionState } from '../../../src/domain/session.ts'
-import {
-  createEvidence,
-  createRetentionSweep,
-  type EvidenceDependencies,
-} from '../../../src/identity/evidence/evidence.ts'
+import { createEvidence, type EvidenceDependencies } from '../../../src/identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
 import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
 import { checkPdf } from '../../../src/identity/evidence/pdf-check.ts'
 import type { Reencoder } from '../../../src/identity/evidence/reencode.ts'
+import { createRetentionSweep } from '../../../src/identity/evidence/retention-sweep.ts'
 import { createSealedNote } from '../../../src/identity/evidence/sealed-note.ts'
 import { UPLOAD_PACE } from '../../../src/identity/evidence/upload.ts'
 import { UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
