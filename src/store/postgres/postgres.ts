@@ -37,6 +37,11 @@ export const UNIDENTIFIED = { running: 64, ownRunning: 4, ownWaiting: 60 } as co
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
+const toOpeningError = async (error: unknown, target: PostgresTarget, connectLimitMs: number): Promise<unknown> => {
+  const known = toUnusableError(describeStore(target), error) ?? toStoreError(error)
+  return known instanceof StoreUnavailableError ? await explainUnreachable(target, error, connectLimitMs) : known
+}
+
 /** Connects first, to report a wrong address immediately. @throws StoreUnusableError, StoreUnavailableError */
 export const openPostgresDatabase = async (options: PostgresOptions): Promise<Database> => {
   const {
@@ -184,12 +189,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     writePool.release(await writePool.acquire(clock.monotonicMs() + lockLimitMs))
   } catch (error) {
     for (const pool of pools) pool.close()
-    const unusable = toUnusableError(storeName, error)
-    if (unusable !== null) throw unusable
-    const unavailable = toStoreError(error)
-    throw unavailable instanceof StoreUnavailableError
-      ? await explainUnreachable(target, error, connectLimitMs)
-      : unavailable
+    throw await toOpeningError(error, target, connectLimitMs)
   }
 
   return {

@@ -1,23 +1,17 @@
 // No data is accepted before consent, which is recorded with the version of the text.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatDays } from '../../../pages/lengths.ts'
-import { useSpeech } from '../language.ts'
+import { useMessages, useSpeech } from '../language.ts'
 import { problemText } from '../problem-text.ts'
 import type { StepProps } from '../steps.ts'
 import { Icon, ItemWithIcon } from '../ui/icons.tsx'
 import { Button, Notice, Screen } from '../ui/parts.tsx'
 import { StepActions } from '../ui/step-actions.tsx'
 
-export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) => {
-  const { messages, language } = useSpeech()
+/** Purpose, readers and retention of the data. */
+const UseOfData = ({ view: { organization, requirements } }: Pick<StepProps, 'view'>) => {
+  const messages = useMessages()
   const { consent, partsInline, common } = messages
-  const { organization, requirements, agreement, agreementVersion } = view
-  const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
-  const [attempts, setAttempts] = useState(0)
-  const choices = useRef<HTMLFieldSetElement>(null)
-  const [declined, setDeclined] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
   const items = requirements.map(
     (requirement) => partsInline[requirement.part === 'field' ? requirement.name : requirement.kind],
   )
@@ -27,6 +21,44 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
     rejected: formatDays(rejected, messages.locale),
     abandoned: formatDays(abandoned, messages.locale),
   }
+  return (
+    <section class="card">
+      <ul class="items">
+        <ItemWithIcon icon="document" title={consent.collected}>
+          {consent.collectedText(common.listOf(items))}
+        </ItemWithIcon>
+        <ItemWithIcon icon="eye" title={consent.seen}>
+          {consent.seenText(organization.name)}
+        </ItemWithIcon>
+        <ItemWithIcon icon="target" title={consent.used}>
+          {consent.usedText(organization.name)}
+        </ItemWithIcon>
+        <ItemWithIcon icon="hourglass" title={consent.kept}>
+          {consent.keptText(organization.name, days.completed, days.rejected, days.abandoned)}
+        </ItemWithIcon>
+      </ul>
+      {organization.privacyUrl !== null && (
+        <p>
+          <a href={organization.privacyUrl} target="_blank" rel="noopener noreferrer">
+            {common.privacy(organization.name)}
+          </a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) => {
+  const { messages, language } = useSpeech()
+  const { consent } = messages
+  const { organization, agreement, agreementVersion } = view
+  const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
+  /** Number of attempts to continue. */
+  const [attempts, setAttempts] = useState(0)
+  const choices = useRef<HTMLFieldSetElement>(null)
+  const [declined, setDeclined] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
   const choiceWrong = attempts > 0 && shares === null
   useEffect(() => {
     if (!choiceWrong) return
@@ -76,29 +108,7 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
         </StepActions>
       }
     >
-      <section class="card">
-        <ul class="items">
-          <ItemWithIcon icon="document" title={consent.collected}>
-            {consent.collectedText(common.listOf(items))}
-          </ItemWithIcon>
-          <ItemWithIcon icon="eye" title={consent.seen}>
-            {consent.seenText(organization.name)}
-          </ItemWithIcon>
-          <ItemWithIcon icon="target" title={consent.used}>
-            {consent.usedText(organization.name)}
-          </ItemWithIcon>
-          <ItemWithIcon icon="hourglass" title={consent.kept}>
-            {consent.keptText(organization.name, days.completed, days.rejected, days.abandoned)}
-          </ItemWithIcon>
-        </ul>
-        {organization.privacyUrl !== null && (
-          <p>
-            <a href={organization.privacyUrl} target="_blank" rel="noopener noreferrer">
-              {common.privacy(organization.name)}
-            </a>
-          </p>
-        )}
-      </section>
+      <UseOfData view={view} />
       <fieldset ref={choices} class={`card choices${choiceWrong ? ' field-wrong' : ''}`}>
         <legend>{consent.shareTitle}</legend>
         <p class="hint">{consent.shareText}</p>

@@ -19,12 +19,37 @@ const ManualWay = lazy<ManualWayProps<SessionView>>(async () => (await import('.
 const familyOf = (address: string | null): 'evm' | 'solana' | null =>
   address === null ? null : address.startsWith('0x') ? 'evm' : 'solana'
 
+interface ConnectedWalletsProps {
+  readonly view: SessionView
+  readonly busy: boolean
+  readonly onRemove: (wallet: WalletView) => void
+}
+
+const ConnectedWallets = ({ view: { wallets, walletsMax }, busy, onRemove }: ConnectedWalletsProps) => {
+  const { wallets: words } = useMessages()
+  return (
+    <section class="card" aria-labelledby="connected-wallets">
+      <div class="card-head">
+        <h2 id="connected-wallets" tabIndex={-1}>
+          {words.connected}
+        </h2>
+        <span class="badge">{words.count(wallets.length, walletsMax)}</span>
+      </div>
+      <ul class="wallet-rows">
+        {wallets.map((wallet) => (
+          <WalletRow key={wallet.id} wallet={wallet} busy={busy} onRemove={() => onRemove(wallet)} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
 export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: StepProps) => {
   const messages = useMessages()
   const { wallets: words } = messages
   const { wallets, walletsMax, lockedWallet, chains, contractChains } = view
   const [problem, setProblem] = useState<string | null>(null)
-  const [removing, setRemoving] = useState<string | null>(null)
+  const [removing, setRemoving] = useState(false)
   const [round, setRound] = useState(0)
   const family = familyOf(lockedWallet)
   const found = useWallets(family)
@@ -51,7 +76,7 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
   }
 
   const remove = async ({ id }: WalletView): Promise<void> => {
-    setRemoving(id)
+    setRemoving(true)
     setProblem(null)
     try {
       apply(await calls.removeWallet(id))
@@ -61,7 +86,7 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
       setProblem(problemText(error, messages))
       refresh()
     } finally {
-      setRemoving(null)
+      setRemoving(false)
     }
   }
 
@@ -84,24 +109,7 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
         </Notice>
       )}
       {wallets.length > 0 && (
-        <section class="card" aria-labelledby="connected-wallets">
-          <div class="card-head">
-            <h2 id="connected-wallets" tabIndex={-1}>
-              {words.connected}
-            </h2>
-            <span class="badge">{words.count(wallets.length, walletsMax)}</span>
-          </div>
-          <ul class="wallet-rows">
-            {wallets.map((wallet) => (
-              <WalletRow
-                key={wallet.id}
-                wallet={wallet}
-                busy={removing !== null}
-                onRemove={() => void remove(wallet)}
-              />
-            ))}
-          </ul>
-        </section>
+        <ConnectedWallets view={view} busy={removing} onRemove={(wallet) => void remove(wallet)} />
       )}
       {problem !== null && (
         <Notice tone="warn" urgent>

@@ -7,6 +7,7 @@ import { useMessages } from '../language.ts'
 import type { Messages } from '../messages/english.ts'
 import { problemText } from '../problem-text.ts'
 import { Button, Notice } from '../ui/parts.tsx'
+import { ChainField } from './chain-field.tsx'
 import { type DetectedWallet, type WalletAccount, WalletFailedError, WalletRefusedError } from './wallet.ts'
 
 interface ConnectPanelProps<Result> {
@@ -36,6 +37,43 @@ const firstChain = (account: WalletAccount, chains: readonly ChainView[], connec
   const own = chains.find(({ chainId }) => chainId === account.chainId)
   if (own === undefined || !taken.includes(own.name)) return account.chainId
   return chains.find(({ name }) => !taken.includes(name))?.chainId ?? account.chainId
+}
+
+interface AccountFieldProps {
+  readonly accounts: readonly WalletAccount[]
+  readonly chosen: WalletAccount
+  readonly isConnected: (address: string) => boolean
+  readonly onChoose: (account: WalletAccount) => void
+}
+
+const AccountField = ({ accounts, chosen, isConnected, onChoose }: AccountFieldProps) => {
+  const { wallets } = useMessages()
+  if (accounts.length <= 1) {
+    return (
+      <p class="single-account">
+        <span class="muted">{wallets.account}</span> <bdi class="mono">{shortAddress(chosen.address)}</bdi>
+      </p>
+    )
+  }
+  return (
+    <fieldset class="accounts">
+      <legend>{wallets.account}</legend>
+      {accounts.map((account) => (
+        <label class="choice" key={account.address}>
+          <input
+            type="radio"
+            name="account"
+            checked={account.address === chosen.address}
+            onChange={() => onChoose(account)}
+          />
+          <span>
+            <bdi class="mono">{shortAddress(account.address)}</bdi>
+            {isConnected(account.address) && <small class="muted"> · {wallets.already}</small>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
 }
 
 export const ConnectPanel = <Result,>(props: ConnectPanelProps<Result>) => {
@@ -70,13 +108,8 @@ export const ConnectPanel = <Result,>(props: ConnectPanelProps<Result>) => {
       const usable = lockedWallet === null ? found : found.filter(({ address }) => sameAddress(address, lockedWallet))
       const [first] = usable
       if (first === undefined) {
-        fail(
-          lockedWallet === null || found.length === 0
-            ? wallets.noAccounts
-            : wallets.wrongAccount(shortAddress(lockedWallet)),
-          'failed',
-        )
-        return
+        const isOther = lockedWallet !== null && found.length > 0
+        return fail(isOther ? wallets.wrongAccount(shortAddress(lockedWallet)) : wallets.noAccounts, 'failed')
       }
       setAccounts(usable)
       choose(first)
@@ -134,44 +167,15 @@ export const ConnectPanel = <Result,>(props: ConnectPanelProps<Result>) => {
       )}
       {phase !== 'connecting' && phase !== 'failed' && chosen !== null && (
         <>
-          {accounts.length > 1 ? (
-            <fieldset class="accounts">
-              <legend>{wallets.account}</legend>
-              {accounts.map((account) => (
-                <label class="choice" key={account.address}>
-                  <input
-                    type="radio"
-                    name="account"
-                    checked={account.address === chosen.address}
-                    onChange={() => choose(account)}
-                  />
-                  <span>
-                    <bdi class="mono">{shortAddress(account.address)}</bdi>
-                    {isConnected(account.address) && <small class="muted"> · {wallets.already}</small>}
-                  </span>
-                </label>
-              ))}
-            </fieldset>
-          ) : (
-            <p class="single-account">
-              <span class="muted">{wallets.account}</span> <bdi class="mono">{shortAddress(chosen.address)}</bdi>
-            </p>
-          )}
+          <AccountField accounts={accounts} chosen={chosen} isConnected={isConnected} onChoose={choose} />
           {wallet.family === 'evm' && options.length > 1 && (
-            <div class="field">
-              <label for="connect-chain">{wallets.chain}</label>
-              <select
-                id="connect-chain"
-                value={String(chainId)}
-                onChange={(event) => setChainId(Number(event.currentTarget.value))}
-              >
-                {options.map((chain) => (
-                  <option key={chain.chainId} value={String(chain.chainId)}>
-                    {chain.title}
-                  </option>
-                ))}
-              </select>
-            </div>
+            <ChainField
+              id="connect-chain"
+              label={wallets.chain}
+              chains={options}
+              chainId={chainId}
+              onChange={setChainId}
+            />
           )}
           <p class="hint">{isConnected(chosen.address) ? wallets.already : wallets.signText}</p>
         </>

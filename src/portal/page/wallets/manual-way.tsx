@@ -5,6 +5,7 @@ import { type ProofCalls, RefusedError } from '../api.ts'
 import { useMessages } from '../language.ts'
 import { problemText } from '../problem-text.ts'
 import { Button, CopyButton, Field, Notice } from '../ui/parts.tsx'
+import { ChainField } from './chain-field.tsx'
 
 export interface ManualWayProps<Result> {
   readonly calls: ProofCalls<Result>
@@ -15,6 +16,23 @@ export interface ManualWayProps<Result> {
 }
 
 const looksEvm = (text: string): boolean => /^0x/i.test(text.trim())
+
+const MessageToSign = ({ challenge }: { readonly challenge: ChallengeAnswer }) => {
+  const { manual } = useMessages()
+  const minutes = Math.max(1, Math.round((challenge.expiresAtSeconds - Date.now() / 1000) / 60))
+  return (
+    <>
+      <p>{manual.messageText}</p>
+      <div class="message-box">
+        <p class="mono message" id="manual-message">
+          {challenge.message}
+        </p>
+        <CopyButton text={challenge.message} />
+      </div>
+      <p class="hint">{manual.expires(minutes)}</p>
+    </>
+  )
+}
 
 export const ManualWay = <Result,>(props: ManualWayProps<Result>) => {
   const { calls, chains, contractChains, lockedWallet, onDone } = props
@@ -89,21 +107,7 @@ export const ManualWay = <Result,>(props: ManualWayProps<Result>) => {
           )}
         </Field>
         {evm && (
-          <Field id="manual-chain" label={manual.chain}>
-            {(attributes) => (
-              <select
-                {...attributes}
-                value={String(chainId)}
-                onChange={(event) => setChainId(Number(event.currentTarget.value))}
-              >
-                {chains.map((chain) => (
-                  <option key={chain.chainId} value={String(chain.chainId)}>
-                    {chain.title}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <ChainField id="manual-chain" label={manual.chain} chains={chains} chainId={chainId} onChange={setChainId} />
         )}
         <p class="hint">
           {contractChains.length === 0 ? manual.noContract : manual.contract(common.listOf(contractChains))}
@@ -117,7 +121,6 @@ export const ManualWay = <Result,>(props: ManualWayProps<Result>) => {
     )
   }
 
-  const minutes = Math.max(1, Math.round((challenge.expiresAtSeconds - Date.now() / 1000) / 60))
   return (
     <form
       class="panel"
@@ -127,14 +130,7 @@ export const ManualWay = <Result,>(props: ManualWayProps<Result>) => {
         void prove(challenge)
       }}
     >
-      <p>{manual.messageText}</p>
-      <div class="message-box">
-        <p class="mono message" id="manual-message">
-          {challenge.message}
-        </p>
-        <CopyButton text={challenge.message} />
-      </div>
-      <p class="hint">{manual.expires(minutes)}</p>
+      <MessageToSign challenge={challenge} />
       <Field
         id="manual-signature"
         label={manual.signature}
