@@ -96,6 +96,8 @@ export type SessionEventKind =
   | 'level-changed'
   | 'consented'
   | 'consent-withdrawn'
+  | 'details-consented'
+  | 'details-consent-withdrawn'
   | 'evidence-changed'
   | 'evidence-erased'
 

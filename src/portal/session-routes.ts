@@ -13,7 +13,7 @@ import { AgreementMissingError, AgreementOutdatedError, EvidenceIncompleteError,
 import type { PortalCall, PortalGate } from './gate.ts'
 import { booleanOf, readObject, textOf } from './json.ts'
 import type { PageLimits } from './session-limit.ts'
-import { createSessionViews } from './session-view.ts'
+import { asksDetails, createSessionViews } from './session-view.ts'
 import type { FromBrowser, PortalParts } from './types.ts'
 
 const HANDOVER_SECONDS = 600
@@ -148,6 +148,10 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
       cookieHash,
       version: `${AGREEMENT_VERSION}.${language}`,
       shares: booleanOf(body, 'shares'),
+      // Without an answer, the person did not agree.
+      usesDetails:
+        booleanOf({ usesDetails: false, ...body }, 'usesDetails') &&
+        asksDetails(session, await brands.find(session.organizationId)),
     })
     return answer(state, call.requestId)
   })

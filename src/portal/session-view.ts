@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ChainTable } from '../domain/chain.ts'
 import { missingParts, requiredParts, requirementsOf, type SessionPart } from '../domain/requirements.ts'
-import { isSessionFinal, type SessionState } from '../domain/session.ts'
+import { isSessionFinal, type Session, type SessionState } from '../domain/session.ts'
 import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
 import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES } from '../identity/evidence-types.ts'
 import { AGREEMENT_VERSION, type ChainView, type SessionView } from './contract.ts'
@@ -44,6 +44,12 @@ const originOf = (url: string | null): SessionView['origin'] => (url === null ? 
 
 export const contractChainTitles = ({ chains, contractChainIds }: ViewParts): readonly string[] =>
   contractChainIds.map((chainId) => chainTitle(chains.byId(chainId)?.name ?? `eip155:${chainId}`))
+
+/** The facts exist only for individuals. */
+export const asksDetails = (
+  { checkType }: Pick<Session, 'checkType'>,
+  brand: { readonly asksDetails: boolean },
+): boolean => checkType === 'kyc' && brand.asksDetails
 
 export const createSessionViews = (parts: ViewParts) => {
   const { sessions, organizations, brands, retention, progress, evidence, chains } = parts
@@ -101,8 +107,12 @@ export const createSessionViews = (parts: ViewParts) => {
         keptDays: { completed: kept.completedDays, rejected: kept.rejectedDays, abandoned: kept.abandonedDays },
         usualWaitSeconds,
       },
-      agreement: agreement === null ? null : { version: agreement.version, shares: agreement.shares },
+      agreement:
+        agreement === null
+          ? null
+          : { version: agreement.version, shares: agreement.shares, usesDetails: agreement.usesDetails },
       agreementVersion: AGREEMENT_VERSION,
+      asksDetails: asksDetails(session, brand),
       lockedWallet: session.lockedAddress === null || final ? null : walletAddressText(session.lockedAddress),
       wallets: wallets.map(({ id, addressText, chain }) => ({
         id,

@@ -39,12 +39,13 @@ export interface PortalLinks {
 /** See src/store/sessions/portal-progress.ts. */
 interface PortalProgress {
   recordAgreement(
-    input: LinkSession & FromBrowser & { readonly version: string; readonly shares: boolean },
+    input: LinkSession &
+      FromBrowser & { readonly version: string; readonly shares: boolean; readonly usesDetails: boolean },
   ): Promise<void>
   findAgreement(
     organizationId: string,
     sessionId: string,
-  ): Promise<{ readonly version: string; readonly shares: boolean } | null>
+  ): Promise<{ readonly version: string; readonly shares: boolean; readonly usesDetails: boolean } | null>
   findCorrections(
     organizationId: string,
     sessionId: string,
@@ -60,6 +61,7 @@ interface OrganizationBrands {
     readonly supportEmail: string | null
     readonly wordsEn: string | null
     readonly wordsDe: string | null
+    readonly asksDetails: boolean
   }>
   findLogo(organizationId: string): Promise<{ readonly type: string; readonly bytes: Uint8Array } | null>
 }

@@ -89,7 +89,7 @@ const PORTAL_BODIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     '/api/continue/challenge': ['token', 'address', 'chainId'],
     '/api/continue': ['token', 'nonce', 'signature'],
     '/api/sessions/{session}/fields': ['fullName', 'birthDate', 'country'],
-    '/api/sessions/{session}/agreement': ['version', 'language', 'shares'],
+    '/api/sessions/{session}/agreement': ['version', 'language', 'shares', 'usesDetails'],
     '/api/sessions/{session}/wallets/challenge': ['address', 'chainId'],
     '/api/sessions/{session}/wallets': ['nonce', 'signature'],
   }).map(([path, names]) => [
@@ -100,7 +100,7 @@ const PORTAL_BODIES: Readonly<Record<string, Schema>> = Object.fromEntries(
       properties: Object.fromEntries(
         names.map((name) => [
           name,
-          { type: name === 'chainId' ? 'integer' : name === 'shares' ? 'boolean' : 'string' },
+          { type: name === 'chainId' ? 'integer' : ['shares', 'usesDetails'].includes(name) ? 'boolean' : 'string' },
         ]),
       ),
     },

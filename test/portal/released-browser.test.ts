@@ -44,7 +44,14 @@ const CHANGES: Readonly<Record<string, (opened: Opened) => Promise<unknown>>> = 
     changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' }),
   submitted: ({ session, cookieHash }) => providers.of(session).submitted({ ...session, cookieHash }),
   recordAgreement: ({ session: { organizationId, id: sessionId }, cookieHash }) =>
-    store.portalProgress.recordAgreement({ organizationId, sessionId, cookieHash, version: '2.de', shares: true }),
+    store.portalProgress.recordAgreement({
+      organizationId,
+      sessionId,
+      cookieHash,
+      version: '2.de',
+      shares: true,
+      usesDetails: true,
+    }),
   addHandover: ({ session: { organizationId, id: sessionId }, cookieHash }) =>
     store.portalLinks.addHandover(
       { organizationId, sessionId, cookieHash },

@@ -84,9 +84,46 @@ describe('before the person has agreed', () => {
   test('the answer is recorded with the version and language of its text, and may still change', async () => {
     const { person, sessionId, path } = await enter()
     await person.call('POST', `${path}/agreement`, { version: AGREEMENT_VERSION, language: 'de', shares: true })
-    expect((await person.view(sessionId)).agreement).toEqual({ version: `${AGREEMENT_VERSION}.de`, shares: true })
+    expect((await person.view(sessionId)).agreement).toMatchObject({ version: `${AGREEMENT_VERSION}.de`, shares: true })
     await person.agree(sessionId, false)
-    expect((await person.view(sessionId)).agreement).toEqual({ version: `${AGREEMENT_VERSION}.en`, shares: false })
+    expect((await person.view(sessionId)).agreement).toMatchObject({
+      version: `${AGREEMENT_VERSION}.en`,
+      shares: false,
+    })
+  })
+
+  test('country and age are used only if the organization asks and an individual agrees; each change is in the history', async () => {
+    const { id } = await host.createOrganization('asking', 'Asking', 1)
+    const open = async (type: 'individual' | 'business') => {
+      const { sessionId, link } = await host.registerFor(id, { type })
+      const person = createVisitor(host.url)
+      await person.visit(link)
+      return { person, sessionId }
+    }
+    const { person, sessionId } = await open('individual')
+    const answer = async (usesDetails?: boolean) => {
+      expect((await person.agree(sessionId, true, usesDetails === undefined ? {} : { usesDetails })).status).toBe(200)
+      const { agreement, asksDetails } = await person.view(sessionId)
+      return [asksDetails, agreement?.usesDetails]
+    }
+    expect(await answer(true)).toEqual([false, false])
+    await host.store.organizationBrands.set(id, { asksDetails: true })
+    expect(await answer(true)).toEqual([true, true])
+    expect(await answer(true)).toEqual([true, true])
+    expect(await answer(false)).toEqual([true, false])
+    expect(await answer(true)).toEqual([true, true])
+    expect(await answer()).toEqual([true, false])
+    const history = await host.store.sessions.listEvents(id, sessionId)
+    const noted = history.filter(({ kind }) => kind.startsWith('details-'))
+    expect(noted.map(({ kind, actor, privateComment }) => [kind, actor, privateComment])).toEqual(
+      ['details-consented', 'details-consent-withdrawn', 'details-consented', 'details-consent-withdrawn'].map(
+        (kind) => [kind, 'person', `${AGREEMENT_VERSION}.en`],
+      ),
+    )
+    const business = await open('business')
+    await business.person.agree(business.sessionId, true, { usesDetails: true })
+    const { asksDetails, agreement } = await business.person.view(business.sessionId)
+    expect([asksDetails, agreement?.usesDetails]).toEqual([false, false])
   })
 })
 

@@ -114,7 +114,12 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
         ...(operation.expected === null ? {} : { expectedSequence: operation.expected }),
       })
     case 'agree':
-      await store.portalProgress.recordAgreement({ ...subject, version: '2.en', shares: operation.shares })
+      await store.portalProgress.recordAgreement({
+        ...subject,
+        version: '2.en',
+        shares: operation.shares,
+        usesDetails: false,
+      })
       return {}
     case 'erase':
       return store.evidence.eraseAll(subject, 'test')

@@ -121,6 +121,7 @@ describeDatabases((dialect) => {
           'check-turns',
           'paused-webhooks',
           'change-marks',
+          'policy-details',
         ]),
       )
       for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)

@@ -32,6 +32,9 @@ const BRAND = named(
     words_de: Type.Union([Type.String(), Type.Null()], {
       description: 'The organization’s text on the page, in German',
     }),
+    asks_details: Type.Boolean({
+      description: 'Whether the page asks persons if policies may use their country and age',
+    }),
     usual_wait_seconds: Type.Union([Type.Integer(), Type.Null()], {
       description: 'Typical recent wait for a decision; null until there are five decisions',
     }),
@@ -127,6 +130,9 @@ export const PORTAL_SETTING_ROUTES = [
       support_email: nullable(EMAIL),
       words_en: WORDS,
       words_de: WORDS,
+      asks_details: Type.Boolean({
+        description: 'Ask persons if policies may use their country and age; false ends the use',
+      }),
     }),
     bodyMaxBytes: LOGO_TEXT_MAX + 1_024,
     example: { color: '#1d5b52' },
@@ -140,6 +146,7 @@ export const PORTAL_SETTING_ROUTES = [
           ...(body.support_email === undefined ? {} : { supportEmail: body.support_email }),
           ...(body.words_en === undefined ? {} : { wordsEn: body.words_en }),
           ...(body.words_de === undefined ? {} : { wordsDe: body.words_de }),
+          ...(body.asks_details === undefined ? {} : { asksDetails: body.asks_details }),
           ...(body.logo === undefined ? {} : { logo: body.logo === null ? null : decodeLogo(body.logo) }),
         })
         note({
@@ -152,6 +159,7 @@ export const PORTAL_SETTING_ROUTES = [
             support_email: [before.supportEmail, after.supportEmail],
             words_en: [before.wordsEn, after.wordsEn],
             words_de: [before.wordsDe, after.wordsDe],
+            asks_details: [before.asksDetails, after.asksDetails],
           },
         })
         return showBrand(tables, organization.id, after)

@@ -96,8 +96,12 @@ export const sessionCalls = (sessionId: string) => {
     view: (): Promise<SessionView> => call('GET', path),
     fields: (): Promise<EvidenceFields> => call('GET', `${path}/fields`),
     putFields: (fields: EvidenceFields): Promise<SessionView> => call('PUT', `${path}/fields`, fields),
-    agree: (version: string, language: Language, shares: boolean): Promise<SessionView> =>
-      call('POST', `${path}/agreement`, { version, language, shares }),
+    agree: (agreement: {
+      readonly version: string
+      readonly language: Language
+      readonly shares: boolean
+      readonly usesDetails: boolean
+    }): Promise<SessionView> => call('POST', `${path}/agreement`, agreement),
     challenge: (wallet: WalletToProve): Promise<ChallengeAnswer> => call('POST', `${path}/wallets/challenge`, wallet),
     prove: (nonce: string, signature: string): Promise<SessionView> =>
       call('POST', `${path}/wallets`, { nonce, signature }),

@@ -279,6 +279,17 @@ const changeMarks: Migration = {
   statements: () => ['ALTER TABLE changes ADD COLUMN mark TEXT'],
 }
 
+/** Consent that policies may use country and age, and the setting to ask for it. */
+const policyDetails: Migration = {
+  number: 46,
+  name: 'policy-details',
+  worksWith: 45,
+  statements: ({ integer }) => [
+    `ALTER TABLE portal_agreements ADD COLUMN uses_details ${integer} NOT NULL DEFAULT 0`,
+    `ALTER TABLE organization_brands ADD COLUMN asks_details ${integer} NOT NULL DEFAULT 0`,
+  ],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -297,4 +308,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   removedWalletChains,
   hitListing,
   changeMarks,
+  policyDetails,
 ]

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LogoType } from '../../lib/logo-type.ts'
 import { recordChange } from '../changes.ts'
-import { bytes, columnsOf, hidden, nullable, text, typed } from '../columns.ts'
+import { bytes, columnsOf, flag, hidden, nullable, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { defineTable } from '../table.ts'
 
@@ -19,6 +19,8 @@ export interface Brand {
   readonly supportEmail: string | null
   readonly wordsEn: string | null
   readonly wordsDe: string | null
+  /** The page asks persons whether policies may use their country and age. If false, policies don't use them. */
+  readonly asksDetails: boolean
 }
 
 /** Undefined fields do not change; null removes a value. */
@@ -27,7 +29,8 @@ interface BrandChange extends Partial<Omit<Brand, 'logoVersion'>> {
 }
 
 const BRANDS = defineTable('organization_brands', {
-  ...columnsOf<Brand>()('color logoVersion privacyUrl supportEmail wordsEn wordsDe'),
+  ...columnsOf<Omit<Brand, 'asksDetails'>>()('color logoVersion privacyUrl supportEmail wordsEn wordsDe'),
+  asksDetails: flag,
   organizationId: hidden(text),
   logo: hidden(nullable(bytes)),
   logoType: hidden(nullable(typed<LogoType>())),
@@ -40,11 +43,13 @@ const NO_BRAND: Brand = {
   supportEmail: null,
   wordsEn: null,
   wordsDe: null,
+  asksDetails: false,
 }
 
 const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 
 export const createOrganizationBrandTable = (scope: TableScope) => ({
+  /** All fields are null or false for an organization without branding. */
   find: async (organizationId: string): Promise<Brand> => (await BRANDS.find(scope, { organizationId })) ?? NO_BRAND,
 
   findLogo: async (organizationId: string): Promise<Logo | null> => {

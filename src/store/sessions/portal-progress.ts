@@ -8,7 +8,7 @@ import type { Transaction } from '../database.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { announceSession } from './session-changes.ts'
-import { AGREEMENTS, type Agreement, writeConsent } from './session-consent.ts'
+import { AGREEMENTS, type Agreement, noteDetailsConsent, writeConsent } from './session-consent.ts'
 import { readGivenParts } from './session-requirements.ts'
 import { lockState } from './session-rows.ts'
 
@@ -64,16 +64,24 @@ export const acceptParts = async (
 }
 
 export const createPortalProgressTable = (scope: TableScope) => ({
-  /** Declining to share withdraws consent immediately; agreeing takes effect with the next submission. */
-  recordAgreement: (input: SessionKey & ByBrowser & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
+  /**
+   * Replaces an earlier agreement. Declining to share withdraws consent immediately; agreeing to share takes effect
+   * with the next submission. Both answers about country and age take effect immediately.
+   * @throws BrowserUnknownError, SessionChangesLimitError
+   */
+  recordAgreement: (input: SessionKey & ByBrowser & Omit<Agreement, 'agreedAtSeconds'>): Promise<void> =>
     survivingCrashes(scope).write(async (own) => {
-      const { organizationId, sessionId, version, shares } = input
+      const { organizationId, sessionId, version, shares, usesDetails } = input
       const nowSeconds = scope.nowSeconds()
       const locked = await lockState(own, organizationId, sessionId, nowSeconds)
       await requireBrowser(own, input, nowSeconds)
-      await AGREEMENTS.put(own, { organizationId, sessionId }, { version, shares, agreedAtSeconds: nowSeconds })
-      if (locked === null || shares) return
-      const session = await writeConsent(own, locked.session, { version, shares, actor: 'person' }, nowSeconds)
+      const before = await AGREEMENTS.find(own, { organizationId, sessionId })
+      const agreement = { version, shares, usesDetails, agreedAtSeconds: nowSeconds }
+      await AGREEMENTS.put(own, { organizationId, sessionId }, agreement)
+      if (locked === null) return
+      const usedDetails = before?.usesDetails ?? false
+      const noted = await noteDetailsConsent(own, locked.session, agreement, usedDetails, nowSeconds)
+      const session = shares ? noted : await writeConsent(own, noted, { version, shares, actor: 'person' }, nowSeconds)
       if (session !== locked.session) await announceSession(own, { ...locked, session }, nowSeconds)
     }),
 

@@ -1,10 +1,11 @@
-// A person's consent to share the session's result with other organizations (threats row 3).
+// A person's consent to share the session's result with other organizations (threats row 3), and to the use of country and
+// age in policies of the session's organization.
 import type { Session } from '../../domain/session.ts'
 import { flag, hidden, integer, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { addToRejections } from './rejections.ts'
-import { noteChange } from './session-changes.ts'
+import { noteChange, requireFewChanges } from './session-changes.ts'
 import { SESSIONS } from './session-rows.ts'
 
 export const AGREEMENTS = defineTable('portal_agreements', {
@@ -12,6 +13,8 @@ export const AGREEMENTS = defineTable('portal_agreements', {
   sessionId: hidden(text),
   version: text,
   shares: flag,
+  /** Policies of the session's organization may use country and age. */
+  usesDetails: flag,
   agreedAtSeconds: integer,
 })
 
@@ -33,6 +36,24 @@ export const writeConsent = async (
   await addToRejections(transaction, consenting)
   const note = { kind: shares ? 'consented' : 'consent-withdrawn', actor, privateComment: version } as const
   return noteChange(transaction, consenting, note, nowSeconds)
+}
+
+/**
+ * Records given or withdrawn consent to the use of country and age as an event. The session must be locked, and the
+ * caller announces the change. Returns the same object if nothing changed.
+ * @throws SessionChangesLimitError if consent is given
+ */
+export const noteDetailsConsent = async (
+  transaction: Transaction,
+  session: Session,
+  { version, usesDetails }: Pick<Agreement, 'version' | 'usesDetails'>,
+  usedDetails: boolean,
+  nowSeconds: number,
+): Promise<Session> => {
+  if (usesDetails === usedDetails) return session
+  if (usesDetails) requireFewChanges(session)
+  const kind = usesDetails ? 'details-consented' : 'details-consent-withdrawn'
+  return noteChange(transaction, session, { kind, actor: 'person', privateComment: version }, nowSeconds)
 }
 
 /** Call in the transaction that submits a session. Without an agreement, the session's consent does not change. */

@@ -113,7 +113,7 @@ describe('the consent text', () => {
       version: AGREEMENT_VERSION,
       en: hashOf(english.consent as unknown as Tree),
       de: hashOf(german.consent as unknown as Tree),
-    }).toEqual({ version: '3', en: '9e54ee1e705d8d36', de: '04e8c7c94859b3de' })
+    }).toEqual({ version: '4', en: '00bba78621ddd962', de: '2b06603ba91dc978' })
   })
 })
 

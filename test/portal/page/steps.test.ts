@@ -6,7 +6,7 @@ import { allowedStep, currentStep, isDone, partsOf, STEPS, stepAfter, stepsOf } 
 
 type View = Parameters<typeof stepsOf>[0]
 
-const agreement = { version: '1.en', shares: true }
+const agreement = { version: '1.en', shares: true, usesDetails: false }
 
 const viewOf = (change: Partial<View> = {}): View => ({
   status: 'pending',

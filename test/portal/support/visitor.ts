@@ -80,8 +80,8 @@ export const createVisitor = (origin: string) => {
     },
     view: async (sessionId: string): Promise<SessionView> =>
       (await call<SessionView>('GET', `sessions/${sessionId}`)).body,
-    agree: (sessionId: string, shares = true): Promise<Answer> =>
-      call('POST', `sessions/${sessionId}/agreement`, { version: AGREEMENT_VERSION, language: 'en', shares }),
+    agree: (sessionId: string, shares = true, more: { readonly usesDetails?: boolean } = {}): Promise<Answer> =>
+      call('POST', `sessions/${sessionId}/agreement`, { version: AGREEMENT_VERSION, language: 'en', shares, ...more }),
   }
 }
 

@@ -59,6 +59,12 @@ export const BrandCard = ({ mayChange }: { readonly mayChange: boolean }) => {
           maxLength: 254,
           placeholder: 'help@example.com',
         },
+        asks_details: {
+          label: 'Ask to use country and age in policies',
+          hint: 'Optional for each person. If you switch this off, policies no longer get country and age.',
+          check: true,
+          value: saved.asks_details,
+        },
       })}
       aside={(values) => (
         <PagePreview

@@ -13,9 +13,7 @@ const Comments = ({ event }: { readonly event: Gathered }) => {
     if (event.details.length === 0) return null
     return (
       <p class="faint">
-        {event.kind.startsWith('consent')
-          ? agreementWord(event.details[0] ?? '')
-          : event.details.map(inWords).join('; ')}
+        {event.kind.includes('consent') ? agreementWord(event.details[0] ?? '') : event.details.map(inWords).join('; ')}
       </p>
     )
   }

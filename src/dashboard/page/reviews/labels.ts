@@ -62,6 +62,8 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   'level-changed': 'Level changed',
   consented: 'Agreed to share the result',
   'consent-withdrawn': 'Withdrew consent to share the result',
+  'details-consented': 'Agreed to the use of country and age',
+  'details-consent-withdrawn': 'Withdrew consent to the use of country and age',
   'evidence-changed': 'Evidence changed',
   'evidence-erased': 'Evidence erased',
 }

@@ -120,7 +120,7 @@ export const english = {
       `Reviewers at ${organization}, and this service, which works for ${organization}. Documents are stored encrypted, and every access is recorded.`,
     used: 'Purpose',
     usedText: (organization: string) =>
-      `To verify your identity and that the wallets are yours, as the law requires of ${organization}. Your data is not used for anything else.`,
+      `To verify your identity and that the wallets are yours, as the law requires of ${organization}. Your data is not used for anything else, unless you agree to it below.`,
     kept: 'How long it is kept',
     keptText: (organization: string, completed: string, rejected: string, abandoned: string) =>
       `${completed} after you are verified, ${rejected} after a rejection, or ${abandoned} after your last step if you do not finish. Then it is erased. You can ask ${organization} for access, correction or erasure.`,
@@ -130,6 +130,10 @@ export const english = {
     shareYes: 'Yes, so that I do not have to verify again elsewhere',
     shareNo: (organization: string) => `No, only ${organization}`,
     shareMissing: 'Please choose one of the two.',
+    detailsTitle: 'May your country and age be used for your transactions?',
+    details: 'Use my country and age to decide about my transactions.',
+    detailsText: (organization: string) =>
+      `This is optional. Once you are verified, rules of ${organization} can then allow or refuse a transaction because of your country or your age. Other organizations never see them. You can change your answer until you submit. After that, ask ${organization} to end this use.`,
     agree: 'I agree, continue',
     disagree: 'I do not agree',
     disagreeTitle: 'You did not agree',
@@ -331,6 +335,9 @@ export const english = {
     sharing: 'Other organizations',
     sharesYes: 'May rely on the result.',
     sharesNo: (organization: string) => `May not rely on the result: it is only for ${organization}.`,
+    detailsUse: 'Country and age',
+    detailsUsed: 'May be used to decide about your transactions.',
+    detailsUnused: 'Are not used to decide about your transactions.',
     share: (percent: number) => `${number(percent)} percent`,
     changeLabel: (what: string) => `Change: ${what}`,
     missing: 'Something is still missing:',

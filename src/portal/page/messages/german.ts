@@ -105,7 +105,7 @@ export const german: Messages = {
       `Die Menschen bei ${organization}, die es prüfen, und dieser Dienst, der für ${organization} arbeitet. Dokumente werden verschlüsselt gespeichert, und jeder Blick darauf wird festgehalten.`,
     used: 'Zweck',
     usedText: (organization) =>
-      `Um zu bestätigen, wer Sie sind und dass die Wallets Ihnen gehören, wie es das Gesetz von ${organization} verlangt. Zu nichts anderem.`,
+      `Um zu bestätigen, wer Sie sind und dass die Wallets Ihnen gehören, wie es das Gesetz von ${organization} verlangt. Zu nichts anderem, außer Sie stimmen dem unten zu.`,
     kept: 'Wie lange es bleibt',
     keptText: (organization, completed, rejected, abandoned) =>
       `${completed} nach der Bestätigung, ${rejected} nach einer Ablehnung oder ${abandoned} nach Ihrem letzten Schritt, wenn Sie nicht zu Ende machen. Dann wird es vernichtet. Bei ${organization} können Sie Einsicht, Berichtigung und Löschung verlangen.`,
@@ -115,6 +115,10 @@ export const german: Messages = {
     shareYes: 'Ja, damit ich mich anderswo nicht noch einmal prüfen lassen muss',
     shareNo: (organization) => `Nein, nur ${organization}`,
     shareMissing: 'Bitte wählen Sie eines von beiden.',
+    detailsTitle: 'Dürfen Ihr Land und Ihr Alter für Ihre Transaktionen verwendet werden?',
+    details: 'Mein Land und mein Alter verwenden, um über meine Transaktionen zu entscheiden.',
+    detailsText: (organization) =>
+      `Das ist freiwillig. Wenn Sie geprüft sind, können Regeln von ${organization} eine Transaktion wegen Ihres Landes oder Ihres Alters erlauben oder ablehnen. Andere Organisationen sehen beides nie. Bis zum Absenden können Sie Ihre Antwort ändern. Danach bitten Sie ${organization}, diese Verwendung zu beenden.`,
     agree: 'Ich stimme zu, weiter',
     disagree: 'Ich stimme nicht zu',
     disagreeTitle: 'Sie haben nicht zugestimmt',
@@ -321,6 +325,9 @@ export const german: Messages = {
     sharing: 'Andere Organisationen',
     sharesYes: 'Dürfen sich auf das Ergebnis verlassen.',
     sharesNo: (organization) => `Dürfen es nicht: Das Ergebnis gilt nur für ${organization}.`,
+    detailsUse: 'Land und Alter',
+    detailsUsed: 'Dürfen verwendet werden, um über Ihre Transaktionen zu entscheiden.',
+    detailsUnused: 'Werden nicht verwendet, um über Ihre Transaktionen zu entscheiden.',
     share: (percent) => `${number(percent)} Prozent`,
     changeLabel: (what) => `Ändern: ${what}`,
     missing: 'Es fehlt noch etwas:',

@@ -12,6 +12,15 @@ import { StepActions } from '../ui/step-actions.tsx'
 const UseOfData = ({ view: { organization, requirements } }: Pick<StepProps, 'view'>) => {
   const messages = useMessages()
   const { consent, partsInline, common } = messages
+  const { organization, requirements, agreement, agreementVersion, asksDetails } = view
+  const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
+  const [usesDetails, setUsesDetails] = useState(agreement?.usesDetails ?? false)
+  /** Number of attempts to continue. */
+  const [attempts, setAttempts] = useState(0)
+  const choices = useRef<HTMLFieldSetElement>(null)
+  const [declined, setDeclined] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
   const items = requirements.map(
     (requirement) => partsInline[requirement.part === 'field' ? requirement.name : requirement.kind],
   )
@@ -73,7 +82,7 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
     setBusy(true)
     setProblem(null)
     try {
-      const after = await calls.agree(agreementVersion, language, shares)
+      const after = await calls.agree({ version: agreementVersion, language, shares, usesDetails })
       apply(after)
       next(after)
     } catch (error) {
@@ -121,6 +130,24 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
           </p>
         )}
       </fieldset>
+      {asksDetails && (
+        <fieldset class="card choices">
+          <legend>{consent.detailsTitle}</legend>
+          <label class="choice" for="uses-details">
+            <input
+              type="checkbox"
+              id="uses-details"
+              checked={usesDetails}
+              aria-describedby="uses-details-hint"
+              onChange={({ currentTarget }) => setUsesDetails(currentTarget.checked)}
+            />
+            <span>{consent.details}</span>
+          </label>
+          <p class="hint" id="uses-details-hint">
+            {consent.detailsText(organization.name)}
+          </p>
+        </fieldset>
+      )}
       {problem !== null && (
         <Notice tone="bad" urgent>
           <p>{problem}</p>

@@ -34,7 +34,7 @@ const shownValue = (name: FieldName, fields: EvidenceFields, messages: Messages)
 export const Review = ({ view, calls, apply, refresh, go, back }: StepProps) => {
   const messages = useMessages()
   const { review, parts, documents: documentWords, common, locale } = messages
-  const { organization, requirements, wallets, documents, missing, agreement } = view
+  const { organization, requirements, wallets, documents, missing, agreement, asksDetails } = view
   const [fields, setFields] = useState<EvidenceFields | null>(null)
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
@@ -162,6 +162,12 @@ export const Review = ({ view, calls, apply, refresh, go, back }: StepProps) => 
           {agreement?.shares === true ? review.sharesYes : review.sharesNo(organization.name)}
         </p>,
       )}
+      {asksDetails &&
+        part(
+          'consent',
+          review.detailsUse,
+          <p>{agreement?.usesDetails === true ? review.detailsUsed : review.detailsUnused}</p>,
+        )}
       {problem !== null && (
         <Notice tone="bad" urgent>
           <p>{problem}</p>
