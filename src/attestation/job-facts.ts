@@ -34,7 +34,9 @@ export type CollectJobFacts = (
 /** Maximum delay of an answer for facts that only a shadow revision needs. */
 const SHADOW_WAIT_MS = 250
 
-const PERSONAL_SOURCES = FACT_SOURCES.flatMap(({ part, digest }) => (digest === null ? [] : [{ part, digest }]))
+const PERSONAL_SOURCES = FACT_SOURCES.flatMap(({ part, digest, isEvidence }) =>
+  digest === null ? [] : [{ part, digest, isEvidence }],
+)
 
 const windowsOf = (needs: readonly FactNeed[]): readonly number[] =>
   needs.flatMap((need) => (need.kind === 'velocity' ? [need.windowSeconds] : []))
@@ -62,9 +64,11 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
   const digestsOf = (target: ResolvedTarget, subject: FactSubject, facts: ExternalFacts): FactDigests | null => {
     const digests: Record<string, string> = {}
     if (target.requires.includes('user_ip')) digests['client_ip'] = digest(`ip ${subject.request.userIp}`)
-    for (const { part, digest: name } of PERSONAL_SOURCES) {
+    const { from, nowSeconds } = subject.request
+    for (const { part, digest: name, isEvidence } of PERSONAL_SOURCES) {
+      if (facts[part] == null) continue
       // All sources use the same prefix in the hash input, so an identity has the same hash for each of its addresses.
-      if (facts[part] != null) digests[name] = digest(`identity ${JSON.stringify(facts[part])}`)
+      digests[name] = digest(`identity ${JSON.stringify(facts[part])}${isEvidence ? ` ${from} ${nowSeconds}` : ''}`)
     }
     return Object.keys(digests).length === 0 ? null : digests
   }

@@ -5,7 +5,7 @@ import { type LeaderTask, whileLeading } from '../cluster/leader.ts'
 import type { Config } from '../config/config.ts'
 import type { ChainReads, ChainReadsDependencies, ReadableChain } from '../facts/chain-reads.ts'
 import { createFactCollector } from '../facts/collect.ts'
-import type { FactFetcher, FetchContext, IdentityOf } from '../facts/fact-fetcher.ts'
+import type { FactFetcher, FetchContext } from '../facts/fact-fetcher.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createGeography, type Geography } from '../facts/geography.ts'
 import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
@@ -21,13 +21,10 @@ import type { Store } from '../store/store.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-interface FactsDependencies {
+interface FactsDependencies extends Pick<FetchContext, 'identityOf' | 'identityDetailsOf' | 'identityChanges'> {
   readonly config: Pick<Config, 'geoipFile' | 'screeners' | 'chains' | 'chainSettings'>
   readonly store: Pick<Store, 'lists' | 'listBases' | 'listSources'>
   readonly pool: Pick<Pool, 'updateLists'>
-  /** For policies that read a wallet's identity. */
-  readonly identityOf: IdentityOf
-  readonly identityChanges: FetchContext['identityChanges']
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly log: Logger
@@ -91,7 +88,7 @@ const openFetchers = async (context: FetchContext): Promise<ReadonlyMap<SourceKi
   )
 
 export const createFacts = async (dependencies: FactsDependencies): Promise<Facts> => {
-  const { config, store, pool, identityOf, identityChanges, environment, clock, log } = dependencies
+  const { config, store, pool, identityOf, identityDetailsOf, identityChanges, environment, clock, log } = dependencies
   const geography = openGeography(dependencies)
   const screeners = new Map(
     [...config.screeners].map(([name, settings]) => [
@@ -115,7 +112,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
     },
   }
   const reads = await openReads({ ...onChain, chainName: (name) => config.chains.byName(name)?.name })
-  const fetchers = await openFetchers({ ...onChain, geography, identityOf, identityChanges })
+  const fetchers = await openFetchers({ ...onChain, geography, identityOf, identityDetailsOf, identityChanges })
   const served = createServedLists({
     lists: store.lists,
     bases: store.listBases,

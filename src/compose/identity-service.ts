@@ -22,7 +22,7 @@ import { createManualProvider, createProviders, type Providers } from '../identi
 import { createRegister, type Register } from '../identity/sessions/register.ts'
 import { createSandboxProvider } from '../identity/sessions/sandbox.ts'
 import { createVerifyWallet } from '../identity/sessions/verify.ts'
-import { createStandings, type Standings } from '../identity/standing/standings.ts'
+import { createStandings, type Standings, type StandingsDependencies } from '../identity/standing/standings.ts'
 import { createStreamHub, type StreamHub } from '../identity/streams/stream-hub.ts'
 import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
 import { type ProviderEndpoints, SERVICE_EVENTS } from '../identity/webhooks/provider-endpoints.ts'
@@ -106,9 +106,11 @@ const TICKS_PER_SECOND = 20
 export const createStoredStandings = (
   store: Pick<Store, 'walletStandings' | 'organizations'>,
   isUpToDate: () => boolean,
+  loadDetails?: StandingsDependencies['loadDetails'],
 ): Standings =>
   createStandings({
     isUpToDate,
+    ...(loadDetails === undefined ? {} : { loadDetails }),
     source: store.walletStandings,
     loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
   })

@@ -4,7 +4,10 @@ import { followChanges } from '../cluster/change-followers.ts'
 import { createOrganizationShares } from '../cluster/organization-numbers.ts'
 import type { ServicePlace } from '../cluster/place.ts'
 import type { Config } from '../config/config.ts'
-import { createIdentityFacts } from '../identity/standing/standings.ts'
+import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
+import { createDetailsReader } from '../identity/evidence/typed-fields.ts'
+import { createVault } from '../identity/evidence/vault.ts'
+import { createIdentityDetails, createIdentityFacts } from '../identity/standing/standings.ts'
 import type { Closers } from '../lib/closers.ts'
 import { findServiceAmong } from '../lib/service-key.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
@@ -137,7 +140,15 @@ export const openService = async (
     pool,
     attesters: attesterReload,
   })
-  const standings = createStoredStandings(store, feed.healthy)
+  const standings = createStoredStandings(
+    store,
+    feed.healthy,
+    createDetailsReader({
+      findDetailsUse: store.portalProgress.findDetailsUse,
+      store: store.evidence,
+      vault: createVault({ files: createEvidenceFiles(folder.evidence), keys: storage.organizationKeys }),
+    }),
+  )
   const facts = await createFacts({
     config,
     store,
@@ -146,6 +157,7 @@ export const openService = async (
     log,
     environment: process.env,
     identityOf: createIdentityFacts(standings),
+    identityDetailsOf: createIdentityDetails(standings),
     identityChanges: standings.changes,
   })
   await feed.start()

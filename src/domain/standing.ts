@@ -28,6 +28,14 @@ export interface WalletSession {
   readonly isUnsettled: boolean
 }
 
+/** Values that policies may use, because the person agreed. */
+export interface PersonDetails {
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string
+  /** YYYY-MM-DD. */
+  readonly birthDate: string
+}
+
 export interface VerifiedWallet {
   readonly address: string
   readonly chain: string

@@ -1,5 +1,6 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { IdentityFacts } from '../policy/sources/identity.ts'
+import type { IdentityDetails } from '../policy/sources/identity-details.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 import type { ReadableChains } from './chain-reads.ts'
 import type { Geography } from './geography.ts'
@@ -23,9 +24,15 @@ export type IdentityOf = (
   chain: string,
 ) => IdentityFacts | Promise<IdentityFacts>
 
+/** Like `IdentityOf`, for country and age on the day of the given time. */
+export type IdentityDetailsOf = (
+  ...identity: [...Parameters<IdentityOf>, nowSeconds: number]
+) => IdentityDetails | Promise<IdentityDetails>
+
 export interface FetchContext extends ReadableChains {
   readonly geography: Pick<Geography, 'lookup'> | null
   readonly identityOf: IdentityOf
+  readonly identityDetailsOf: IdentityDetailsOf
   readonly identityChanges: () => number
   readonly connect?: (url: string) => JsonRpc
 }

@@ -249,6 +249,24 @@ describe('simulating', () => {
     })
   })
 
+  test('asks nobody’s country and age, which the answer would show', async () => {
+    harness.askedNeeds.length = 0
+    const source = 'name: x\nrules:\n  - { id: adult, allow: identity.age >= 18 }\n'
+    const body = { source, request: { chain: 'base', from: WALLET } }
+    const { cookie } = await harness.person({
+      email: 'owner@alpha.example',
+      roles: { [alpha.id]: 'organization-admin' },
+    })
+    const ask = async (more: object) =>
+      (await harness.call('POST', '/organizations/alpha/policies/simulate', { cookie, body: { ...body, ...more } }))
+        .body
+    expect(await ask({})).toMatchObject({ unasked: ['identity-details'], verdict: null })
+    expect(harness.askedNeeds).toEqual([])
+    expect(await ask({ facts: { identityDetails: { country: 'CH', age: 18 } } })).toMatchObject({
+      verdict: 'compliant',
+    })
+  })
+
   test('asks screeners and chains for an organization admin alone, and identities not for a viewer; others give the answers themselves', async () => {
     const source =
       'name: x\nreads: { balance: { kind: native-balance } }\nrules:\n  - id: clean\n    deny: screener("paid").flagged\n' +

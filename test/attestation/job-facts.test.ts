@@ -122,6 +122,22 @@ describe('facts', () => {
       identity,
       digests: { client_ip: hash('ip 192.0.2.1'), identity: hash(`identity ${JSON.stringify(identity)}`) },
     })
+    // Country and age have few values, and a new hash on the birthday would record it: no two records have the same.
+    const identityDetails = { country: 'CH', age: 30 }
+    const at = { ...subject, request: { ...subject.request, nowSeconds: subject.request.nowSeconds + 1 } }
+    const hashes = await Promise.all(
+      [subject, at, subjectOf('0x02')].map(async (whose) => {
+        const { digests } = await setUp(() => ({ identityDetails })).carried(
+          target({ needs: [{ kind: 'identity-details' }] }),
+          whose,
+          false,
+        )
+        return digests?.['identity_details']
+      }),
+    )
+    const { nowSeconds } = subject.request
+    expect(hashes[0]).toBe(hash(`identity ${JSON.stringify(identityDetails)} 0x01 ${nowSeconds}`))
+    expect(new Set(hashes).size).toBe(3)
     const absent = await setUp(() => ({ identity: null })).carried(
       target({ needs: [{ kind: 'identity' }] }),
       subject,

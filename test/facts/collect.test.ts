@@ -51,6 +51,10 @@ const create = ({ geography, identityOf, identityChanges = () => 0, ...overrides
       asked.push(`identity ${organizationId} ${environment} ${address} on ${chain}`)
       return PERSON
     },
+    identityDetailsOf: (_caller, address, _chain, nowSeconds) => {
+      asked.push(`details ${address} at ${nowSeconds}`)
+      return { country: 'CH', age: 30 }
+    },
     identityChanges,
     chains: [],
     timeoutMs: 1_000,
@@ -105,16 +109,18 @@ describe('collected facts', () => {
 
   test('are there at once when everything is at hand', () => {
     const { asked, timers, collector } = create()
-    const needs = [...ELSEWHERE, GEOGRAPHY, IDENTITY, SCREENER, READ]
+    const needs: FactNeed[] = [...ELSEWHERE, GEOGRAPHY, IDENTITY, { kind: 'identity-details' }, SCREENER, READ]
     expect(collector.collect(needs, subjectOf())).toEqual({
       geography: PLACE,
       identity: PERSON,
+      identityDetails: { country: 'CH', age: 30 },
       screeners: { risk: SCREENED },
       reads: { owner: '7' },
     })
     expect(asked).toEqual([
       'geography 203.0.113.9',
       `identity org_1 live ${WALLET} on base`,
+      `details ${WALLET} at ${subjectOf().request.nowSeconds}`,
       `screener ${WALLET}`,
       'read erc721-owner',
     ])
@@ -205,7 +211,13 @@ describe('collected facts', () => {
 
   describe('about identities', () => {
     const GONE = { verified: false, type: null, level: 0, verifiedAtSeconds: null } as const
-    const IDENTITIES: readonly FactNeed[] = [IDENTITY, { kind: 'on-behalf-identity' }, GEOGRAPHY, ...ELSEWHERE]
+    const IDENTITIES: readonly FactNeed[] = [
+      IDENTITY,
+      { kind: 'identity-details' },
+      { kind: 'on-behalf-identity' },
+      GEOGRAPHY,
+      ...ELSEWHERE,
+    ]
 
     test('are asked for again only after a change, and confirmed if they are still the same', () => {
       let changes = 0
@@ -216,9 +228,11 @@ describe('collected facts', () => {
       expect([confirm?.(facts), asked]).toEqual([true, []])
       changes += 1
       expect(confirm?.(facts)).toBe(true)
-      expect(asked).toEqual(Array(2).fill(`identity org_1 live ${WALLET} on base`))
+      const identity = `identity org_1 live ${WALLET} on base`
+      const details = `details ${WALLET} at ${subjectOf().request.nowSeconds}`
+      expect(asked.toSorted()).toEqual([details, identity, identity])
       expect(confirm?.(facts)).toBe(true)
-      expect(asked).toHaveLength(2)
+      expect(asked).toHaveLength(3)
     })
 
     test('are outdated once one of them is another, however often they are checked', async () => {

@@ -35,10 +35,13 @@ export const velocitySubjectOf = ({
 })
 
 /** For tests of what is asked on chains. */
-export const NOTHING_ELSE: Pick<FetchContext, 'geography' | 'identityOf' | 'identityChanges'> = {
+export const NOTHING_ELSE: Pick<FetchContext, 'geography' | 'identityOf' | 'identityDetailsOf' | 'identityChanges'> = {
   geography: null,
   identityChanges: () => 0,
   identityOf: () => {
     throw new Error('nobody asks whom a wallet belongs to')
+  },
+  identityDetailsOf: () => {
+    throw new Error('nobody asks how old a person is')
   },
 }

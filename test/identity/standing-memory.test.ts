@@ -32,6 +32,7 @@ const seen: fc.Arbitrary<KnownStanding> = fc.record({
   status: fc.constantFrom('pending', 'submitted', 'completed', 'rejected', 'retry'),
   userId: fc.option(fc.uuid()),
   wallets: fc.array(walletOf, { maxLength: 30 }),
+  details: fc.constantFrom(undefined, null, { country: 'CH', birthDate: '2004-02-29' }),
 })
 const standingsOf: fc.Arbitrary<StandingsByType> = fc
   .tuple(seen, seen, fc.constantFrom('same', 'none', 'other'), fc.constantFrom('same', 'none', 'other'))

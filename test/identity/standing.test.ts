@@ -1,7 +1,7 @@
 // The level rule as a table: what verifies a wallet, and what is answered about it.
 import { describe, expect, test } from 'bun:test'
 import type { WalletSession } from '../../src/domain/standing.ts'
-import { judgeStanding, sessionsOn } from '../../src/identity/standing/standing.ts'
+import { findDetailedSession, judgeStanding, sessionsOn } from '../../src/identity/standing/standing.ts'
 
 /** Ids rise with the number. */
 const session = (number: number, changes: Partial<WalletSession> = {}): WalletSession => ({
@@ -236,5 +236,40 @@ describe('the proof of a contract wallet', () => {
     expect(judgeOn([unsettled, theirs], 'ethereum').verifying).toBeNull()
     expect(judgeOn([unsettled, theirs], 'base').verifying).toEqual(unsettled)
     expect(judgeOn([contract, theirs], 'ethereum').verifying).toEqual(theirs)
+  })
+})
+
+describe('the session with details for policies', () => {
+  const [first, second, third] = [session(1), session(2), session(3)]
+
+  test('is the organization’s own that verifies by itself, never another’s', () => {
+    expect(findDetailedSession([], 1)).toBeNull()
+    expect(findDetailedSession([first, second, { ...third, own: false }], 1)).toBe(second)
+    expect(findDetailedSession([{ ...third, own: false }], 1)).toBeNull()
+    expect(
+      findDetailedSession(
+        [
+          { ...first, level: 1 },
+          { ...third, own: false },
+        ],
+        2,
+      ),
+    ).toBeNull()
+    expect(
+      findDetailedSession(
+        [
+          { ...first, connected: false },
+          { ...third, own: false },
+        ],
+        1,
+      ),
+    ).toBeNull()
+    expect(findDetailedSession([first, { ...second, ...rejected }, { ...third, own: false }], 1)).toBeNull()
+  })
+
+  test('is none while the wallet is a business’s, or verified by nobody', () => {
+    expect(findDetailedSession([first, { ...second, checkType: 'kyb' }], 1)).toBeNull()
+    expect(findDetailedSession([{ ...first, checkType: 'kyb' }, second], 1)).toBe(second)
+    expect(findDetailedSession([{ ...first, ...pending }], 1)).toBeNull()
   })
 })

@@ -329,6 +329,7 @@ tests:
           hosting: null,
         },
         identity: { verified: true, type: 'business', level: 3, verifiedAtSeconds: 1_767_225_600 },
+        identityDetails: { country: null, age: null },
         screeners: { stub: { flagged: false, score: -2, categories: ['a'] } },
         reads: { balance: '2000000000000000000' },
         velocity: { '3600': { count: 0, value: '0' }, '86400': { count: 3, value: '1000000000000000000' } },
@@ -397,7 +398,7 @@ tests:
     [test_(`${request}, verdict: failure, rule: default`), '1:100 unknown rule "default"'],
     [
       test_(`${request}, verdict: deny, facts: { ip: 1 }`),
-      `1:100 "ip" is not a key of facts; valid keys: ${[...FACT_SOURCES.map(({ group }) => group), 'screeners', 'reads', 'velocity', 'lists'].join(', ')}`,
+      `1:100 "ip" is not a key of facts; valid keys: ${[...new Set(FACT_SOURCES.map(({ group }) => group)), 'screeners', 'reads', 'velocity', 'lists'].join(', ')}`,
     ],
     [
       test_(`${request}, verdict: deny, facts: { client: { country: Cuba } }`),
@@ -409,6 +410,19 @@ tests:
       test_(`${request}, verdict: deny, facts: { identity: { verified: true, level: 4 } }`),
       '1:135 level must be 1, 2 or 3',
     ],
+    ...[
+      ['country: CH', '137 country and age must be given together'],
+      ['age: 30', '133 country and age must be given together'],
+      ['country: ch, age: 30', '137 a country must be two capital letters (ISO 3166-1)'],
+      ['country: CH, age: 151', '146 age must be 0 to 150'],
+      [
+        'zodiac: 1',
+        '128 "zodiac" is not a key of identity; valid keys: verified, type, level, verified_at, country, age',
+      ],
+    ].map(
+      ([text, problem]) =>
+        [test_(`${request}, verdict: deny, facts: { identity: { verified: true, ${text} } }`), `1:${problem}`] as const,
+    ),
     [test_(`${request}, verdict: deny, facts: { reads: { x: 1 } }`), '1:112 unknown read "x"'],
     ...[
       ['velocity: { 1d: {} }', 116],
@@ -484,10 +498,21 @@ tests:
   })
 })
 
-test('no two sources have the same kind, the same place for their answer or the same first name of facts', () => {
+test('no two sources have the same kind, the same place for their answer, or the same name of a fact or of a key in tests', () => {
   const parameterized = ['list', 'screener', 'read', 'velocity', 'lists', 'screeners', 'reads']
-  for (const key of ['kind', 'part', 'group'] as const) {
-    const names = [...parameterized, ...FACT_SOURCES.map((source) => source[key])]
+  const inGroups = (member: 'fields' | 'properties') =>
+    FACT_SOURCES.flatMap(({ group, fields, testSchema }) =>
+      Object.keys(member === 'fields' ? fields : (testSchema['properties'] as object)).map(
+        (name) => `${group}.${name}`,
+      ),
+    )
+  expect(FACT_SOURCES.filter(({ group }) => parameterized.includes(group))).toEqual([])
+  for (const names of [
+    [...parameterized, ...FACT_SOURCES.map(({ kind }) => kind)],
+    [...parameterized, ...FACT_SOURCES.map(({ part }) => part)],
+    inGroups('fields'),
+    inGroups('properties'),
+  ]) {
     expect(new Set(names).size).toBe(names.length)
   }
 })

@@ -180,6 +180,42 @@ describe('identity', () => {
     expect(policyOf('identity.verified').needs).toEqual([{ kind: 'identity' }])
   })
 
+  describe('details', () => {
+    const details = (country: string | null, age: number | null) => told({ identityDetails: { country, age } })
+
+    test.each([
+      ['identity.details_known && identity.country == "CH" && identity.age >= 18', details('CH', 18), true],
+      ['identity.details_known && identity.age >= 18', details('CH', 17), false],
+      ['identity.details_known', details(null, null), false],
+      ['identity.details_known && identity.country == "CH"', details(null, null), false],
+    ] as const)('%s', (expression, changes, expected) => {
+      expect(holds(expression, changes)).toBe(expected)
+    })
+
+    test('that are unknown fail the rule, also a denial; and only their own query gives them', () => {
+      for (const expression of [
+        'identity.country == "CH"',
+        'identity.country != "CH"',
+        '!(identity.country in ["CH"])',
+      ]) {
+        expect(missing(expression, details(null, null))).toBe('identity.country')
+      }
+      expect(missing('identity.age < 18', details(null, null))).toBe('identity.age')
+      expect(missing('!(identity.age < 18)', details(null, null))).toBe('identity.age')
+      // Without an answer, even the agreement is unknown.
+      expect(missing('identity.details_known', { external: { ...person.external, identityDetails: null } })).toBe(
+        'identity.details_known',
+      )
+      expect(policyOf('identity.age > 17').needs).toEqual([{ kind: 'identity-details' }])
+    })
+
+    test('have a country of two letters', () => {
+      expect(refusal('identity.country == "Cuba"')).toBe(
+        'identity.country must be two capital letters (ISO 3166-1), for example "CH"',
+      )
+    })
+  })
+
   test('has two types', () => {
     expect(refusal('identity.type == "person"')).toBe('identity.type must be "individual", "business" or empty')
   })

@@ -1,5 +1,8 @@
 // The page of the running service: a session made by the API, gone through on the page, decided by command, read by the API.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { until } from '../support/until.ts'
 import { startServiceWithPage } from './support/started-service.ts'
 import { createVisitor } from './support/visitor.ts'
 import { evmAccount } from './support/wallets.ts'
@@ -41,6 +44,45 @@ test('takes a person from the registration to a verified wallet', async () => {
     verified: true,
     checkType: 'kyc',
   })
+})
+
+const BY_COUNTRY = `name: By country
+rules:
+  - { id: agreed, require: identity.details_known, code: COUNTRY_UNKNOWN }
+  - { id: served, deny: 'identity.country == "GB"', code: COUNTRY_NOT_SERVED }
+  - { id: adult, allow: identity.age >= 18 }
+`
+
+test('asks for country and age, on which a policy then decides until the evidence is erased', async () => {
+  const account = evmAccount('agreed')
+  await service.run('brand', 'update', '--asks-details')
+  const policy = join(service.dataDirectory, 'by-country.yaml')
+  writeFileSync(policy, BY_COUNTRY)
+  await service.run('policy', 'apply', policy, '--policy', (await service.run('policy', 'list', '--quiet')).trim())
+  const attest = async (code: string): Promise<void> => {
+    const body = { from: account.address, chain: 'base', verification_hash: service.verificationHash }
+    await until(async () => {
+      const answer = (await (await service.attest(body)).json()) as { policy_name: string; reason?: { code: string } }
+      return answer.policy_name === 'By country' && answer.reason?.code === code
+    })
+  }
+  await attest('COUNTRY_UNKNOWN')
+
+  const { sessionId: id, link } = await service.register('individual', { walletAddress: account.address })
+  const person = createVisitor(service.url)
+  await person.visit(link)
+  expect((await person.view(id)).asksDetails).toBe(true)
+  await person.agree(id, true, { usesDetails: true })
+  await person.connectEvm(id, 'agreed')
+  await person.call('PUT', `sessions/${id}/fields`, { fullName: 'Ada', birthDate: '1985-12-10', country: 'GB' })
+  await person.call('POST', `sessions/${id}/submit`, {})
+  await service.decide(id, 'completed')
+  await attest('COUNTRY_NOT_SERVED')
+  await service.run('evidence', 'erase', id, '--by', 'ada')
+  await attest('COUNTRY_UNKNOWN')
+  const records = await service.run('decisions', 'tail', '--lines', '100', '--json')
+  expect(records).toContain('"identity_details_hash":')
+  expect(records).not.toMatch(/1985-12-10|"GB"|"age"/)
 })
 
 test('stops while a page follows its session', async () => {

@@ -1,4 +1,5 @@
 import type { IdentityFacts } from '../../policy/sources/identity.ts'
+import type { IdentityDetails } from '../../policy/sources/identity-details.ts'
 import { representedOf } from '../collect.ts'
 import type { FactFetcher, IdentityOf, OpenFactFetcher } from '../fact-fetcher.ts'
 
@@ -16,3 +17,11 @@ export const askOnBehalfIdentity: OpenFactFetcher<IdentityFacts> = ({ identityOf
   const ask = askAbout(identityOf)
   return { ask: (subject) => ask(representedOf(subject)), changes: identityChanges }
 }
+
+export const askIdentityDetails: OpenFactFetcher<IdentityDetails> = ({ identityDetailsOf, identityChanges }) => ({
+  ask: (subject) => {
+    const { from, chain, nowSeconds } = subject.request
+    return identityDetailsOf(subject, from, chain.name, nowSeconds)
+  },
+  changes: identityChanges,
+})

@@ -6,5 +6,6 @@ export const SOURCE_OPENERS: Readonly<Record<SourceKind, () => Promise<OpenFactF
   'base-fee': async () => (await import('./base-fee.ts')).askBaseFee,
   geography: async () => (await import('./geography.ts')).askGeography,
   identity: async () => (await import('./identity.ts')).askIdentity,
+  'identity-details': async () => (await import('./identity.ts')).askIdentityDetails,
   'on-behalf-identity': async () => (await import('./identity.ts')).askOnBehalfIdentity,
 }

@@ -1,6 +1,7 @@
 // Stores the entered fields of a session in one encrypted file.
 import type { Zone } from '../../domain/document-zone.ts'
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
+import type { PersonDetails } from '../../domain/standing.ts'
 import type {
   DocumentReading,
   EvidenceFields,
@@ -12,7 +13,8 @@ import { EvidenceBusyError, EvidenceUnreadableError } from './errors.ts'
 import { decodeFields } from './fields.ts'
 import { PERSON, type RecordAccess } from './record-writer.ts'
 import { collect } from './sealed-stream.ts'
-import { targetOf } from './vault.ts'
+import type { EvidenceStore } from './store-types.ts'
+import { targetOf, type Vault } from './vault.ts'
 
 export const FIELDS_KIND = 'fields'
 const READING_KIND = 'reading'
@@ -24,16 +26,12 @@ const SEARCHES_AT_ONCE = 8
 const zonesOf = (reading: DocumentReading | null): readonly Zone[] =>
   reading === null || reading.zone === null ? [] : [reading.zone, ...(reading.otherZones ?? [])]
 
-export const createTypedFields = ({
-  store,
-  vault,
-  clock,
-  writer,
-  requireSession,
-}: RecordAccess): Pick<
-  EvidenceService,
-  'putFields' | 'readFields' | 'screenedFields' | 'screenedFieldsOf' | 'screenedZonesOf' | 'findByFields'
-> => {
+interface FieldAccess {
+  readonly store: Pick<EvidenceStore, 'list'>
+  readonly vault: Pick<Vault, 'open'>
+}
+
+const createRecordReader = ({ store, vault }: FieldAccess) => {
   const readValues = async <Values = EvidenceFields>(target: EvidenceTarget, record: EvidenceRecord): Promise<Values> =>
     JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
 
@@ -49,6 +47,50 @@ export const createTypedFields = ({
       return null
     }
   }
+
+  const readCurrent = async <Values>(target: EvidenceTarget, kind: string): Promise<Values | null> => {
+    for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) {
+      const current = (await store.list(target)).find((record) => record.kind === kind)
+      if (current === undefined) return null
+      const values = await readUnlessReplaced<Values>(target, current)
+      if (values !== null) return values
+    }
+    throw new EvidenceUnreadableError()
+  }
+
+  return { readUnlessReplaced, readCurrent }
+}
+
+interface DetailsDependencies extends FieldAccess {
+  /** Returns the session's sequence number; null unless policies may use the details of this completed session. */
+  readonly findDetailsUse: (organizationId: string, sessionId: string) => Promise<number | null>
+}
+
+/** Reads the country and birth date of a session for policies. The access is not recorded, because no person sees them. */
+export const createDetailsReader = ({ findDetailsUse, ...access }: DetailsDependencies) => {
+  const { readCurrent } = createRecordReader(access)
+  return async (organizationId: string, sessionId: string): Promise<PersonDetails | null> => {
+    const sequence = await findDetailsUse(organizationId, sessionId)
+    if (sequence === null) return null
+    const fields = await readCurrent<EvidenceFields>({ organizationId, sessionId }, FIELDS_KIND)
+    // Fields that a person changed while they were read are not verified.
+    if ((await findDetailsUse(organizationId, sessionId)) !== sequence) return null
+    const { country, birthDate } = fields ?? {}
+    return country === undefined || birthDate === undefined ? null : { country, birthDate }
+  }
+}
+
+export const createTypedFields = ({
+  store,
+  vault,
+  clock,
+  writer,
+  requireSession,
+}: RecordAccess): Pick<
+  EvidenceService,
+  'putFields' | 'readFields' | 'screenedFields' | 'screenedFieldsOf' | 'screenedZonesOf' | 'findByFields'
+> => {
+  const { readUnlessReplaced, readCurrent } = createRecordReader({ store, vault })
 
   /** Empty for other kinds of records, and for a replaced record. */
   const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<readonly SearchedEvidence[]> => {
@@ -83,16 +125,6 @@ export const createTypedFields = ({
     if (change === false) return false
     await writer.finish(change)
     return true
-  }
-
-  const readCurrent = async <Values>(target: EvidenceTarget, kind: string): Promise<Values | null> => {
-    for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) {
-      const current = (await store.list(target)).find((record) => record.kind === kind)
-      if (current === undefined) return null
-      const values = await readUnlessReplaced<Values>(target, current)
-      if (values !== null) return values
-    }
-    throw new EvidenceUnreadableError()
   }
 
   /** One query for all sessions, which must belong to one organization. Decrypts records on demand. */

@@ -18,6 +18,10 @@ const HAS_TIME = 2
 const HAS_USER = 4
 const CHECK_TYPE_SHIFT = 3
 const LEVEL_SHIFT = 4
+const LEVEL_MASK = 3
+const DETAILS_READ = 64
+const HAS_DETAILS = 128
+const COUNTRY_LENGTH = 2
 const BYTE_MAX = 255
 
 const NONE = 0
@@ -46,7 +50,7 @@ const writeText = (text: string): void => {
   for (let index = 0; index < text.length; index++) writeByte(text.charCodeAt(index))
 }
 
-const writeStanding = ({ verifying, status, userId, wallets }: KnownStanding): void => {
+const writeStanding = ({ verifying, status, userId, wallets, details }: KnownStanding): void => {
   writeByte(STATUSES.indexOf(status))
   const seconds = verifying?.completedAtSeconds ?? null
   writeByte(
@@ -54,13 +58,16 @@ const writeStanding = ({ verifying, status, userId, wallets }: KnownStanding): v
       (seconds === null ? 0 : HAS_TIME) |
       (userId === null ? 0 : HAS_USER) |
       (verifying === null ? 0 : CHECK_TYPES.indexOf(verifying.checkType) << CHECK_TYPE_SHIFT) |
-      ((verifying?.level ?? 0) << LEVEL_SHIFT),
+      ((verifying?.level ?? 0) << LEVEL_SHIFT) |
+      (details === undefined ? 0 : DETAILS_READ) |
+      (details == null ? 0 : HAS_DETAILS),
   )
   if (seconds !== null) {
     if (seconds > 0xffff_ffff) throw new NoShortFormError()
     for (let shift = 24; shift >= 0; shift -= 8) writeByte((seconds >>> shift) & BYTE_MAX)
   }
   if (userId !== null) writeText(userId)
+  if (details != null) writeText(details.country + details.birthDate)
   writeByte(wallets.length)
   for (const { address, chain } of wallets) {
     writeText(address)
@@ -98,6 +105,12 @@ const readText = (): string => {
   return sourceText.slice(start - textStart, at - textStart)
 }
 
+const readDetails = (flags: number): KnownStanding['details'] => {
+  if ((flags & HAS_DETAILS) === 0) return (flags & DETAILS_READ) === 0 ? undefined : null
+  const text = readText()
+  return { country: text.slice(0, COUNTRY_LENGTH), birthDate: text.slice(COUNTRY_LENGTH) }
+}
+
 const readStanding = (): KnownStanding => {
   const status = STATUSES[source[at++]!]!
   const flags = source[at++]!
@@ -107,12 +120,13 @@ const readStanding = (): KnownStanding => {
     at += 4
   }
   const userId = (flags & HAS_USER) === 0 ? null : readText()
+  const details = readDetails(flags)
   const wallets: VerifiedWallet[] = []
   for (let left = source[at++]!; left > 0; left--) wallets.push({ address: readText(), chain: readText() })
-  if ((flags & VERIFIED) === 0) return { verifying: null, status, userId, wallets }
+  if ((flags & VERIFIED) === 0) return { verifying: null, status, userId, wallets, details }
   const checkType = CHECK_TYPES[(flags >> CHECK_TYPE_SHIFT) & 1]!
-  const level = (flags >> LEVEL_SHIFT) as 1 | 2 | 3
-  return { verifying: { checkType, level, completedAtSeconds }, status, userId, wallets }
+  const level = ((flags >> LEVEL_SHIFT) & LEVEL_MASK) as 1 | 2 | 3
+  return { verifying: { checkType, level, completedAtSeconds }, status, userId, wallets, details }
 }
 
 export const readStandingAt = (bytes: Buffer, start: number, end: number, type: StandingType): KnownStanding => {

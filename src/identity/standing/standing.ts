@@ -3,7 +3,7 @@
 
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
-import type { VerifiedWallet, WalletSession } from '../../domain/standing.ts'
+import type { PersonDetails, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 
 export interface StandingCaller {
   readonly organizationId: string
@@ -19,6 +19,8 @@ export interface KnownStanding {
   readonly userId: string | null
   /** Empty unless verified. */
   readonly wallets: readonly VerifiedWallet[]
+  /** Null if policies may not use the details, or if there are none; undefined if they were not read. */
+  readonly details?: PersonDetails | null | undefined
 }
 
 export type StandingType = CheckType | 'any'
@@ -123,3 +125,16 @@ export const judgeStanding = (
     personId: verifying?.personId ?? identified?.personId ?? null,
   }
 }
+
+/**
+ * Returns the session whose country and birth date policies may use, if the person agreed: the organization's own
+ * session that verifies the wallet of an individual. Null if only other organizations' sessions verify it.
+ */
+export const findDetailedSession = (sessions: readonly WalletSession[], level: number): WalletSession | null =>
+  judgeStanding(sessions, level, null).verifying?.checkType === 'kyc'
+    ? judgeStanding(
+        sessions.filter(({ own }) => own),
+        level,
+        'kyc',
+      ).verifying
+    : null

@@ -4,10 +4,13 @@ import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Level } from '../../domain/level.ts'
 import { type CheckType, SESSION_TYPES } from '../../domain/session.ts'
-import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
+import type { PersonDetails, StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
+import { ageOn } from '../../lib/time.ts'
 import type { IdentityFacts } from '../../policy/sources/identity.ts'
+import type { IdentityDetails } from '../../policy/sources/identity-details.ts'
 import {
+  findDetailedSession,
   judgeStanding,
   type KnownStanding,
   type StandingCaller,
@@ -28,10 +31,40 @@ export interface StandingsDependencies {
   readonly source: StandingSource
   /** Null if the organization no longer exists. */
   readonly loadLevel: (organizationId: string) => Promise<Level | null>
+  /** Returns the details of an organization's session that policies may use. Defaults to none. */
+  readonly loadDetails?: (organizationId: string, sessionId: string) => Promise<PersonDetails | null>
   /** False if changes were last read too long ago; standings are then read from the store. */
   readonly isUpToDate: () => boolean
   /** Bytes of cached standings: 150 to 200 per wallet. */
   readonly maxBytes?: number
+}
+
+export interface Standings {
+  /**
+   * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, so nowhere if
+   * `chain` is null. Synchronous if cached. Rejects if the store is unavailable, which never means "not verified".
+   */
+  find(
+    caller: StandingCaller,
+    address: WalletAddress,
+    checkType: CheckType | null,
+    chain: string | null,
+  ): KnownStanding | Promise<KnownStanding>
+  /**
+   * Like `find`, for the person's details. Reads and decrypts them only here, so that an unreadable file doesn't affect
+   * `find`. They are cached with the standing.
+   */
+  findDetails(
+    caller: StandingCaller,
+    address: WalletAddress,
+    chain: string,
+  ): PersonDetails | null | Promise<PersonDetails | null>
+  /** Number of changes so far; a standing is current until it increases. */
+  changes(): number
+  sessionChanged(change: StandingChange): void
+  organizationChanged(organizationId: string): void
+  /** Call after changes may have been missed. */
+  clear(): void
 }
 
 /** 128 MiB: some 700,000 wallets. */
@@ -45,8 +78,8 @@ const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
     : null
 }
 
-export const createStandings = (dependencies: StandingsDependencies) => {
-  const { source, loadLevel, isUpToDate, maxBytes = MAX_BYTES } = dependencies
+export const createStandings = (dependencies: StandingsDependencies): Standings => {
+  const { source, loadLevel, isUpToDate, loadDetails = async () => null, maxBytes = MAX_BYTES } = dependencies
   const memory = createStandingMemory({ maxBytes })
   const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
   /** Incremented with every organization change: a level read before a change must not be cached after it. */
@@ -67,6 +100,7 @@ export const createStandings = (dependencies: StandingsDependencies) => {
     caller: StandingCaller,
     address: WalletAddress,
     chain: string | null,
+    withDetails = false,
   ): Promise<StandingsByType> => {
     const { organizationId, environment } = caller
     const readAt = memory.now()
@@ -101,7 +135,10 @@ export const createStandings = (dependencies: StandingsDependencies) => {
       const wallets = verifying === null ? [] : await listWallets(personId, verifying.checkType)
       return { verifying, status, userId, wallets }
     }
-    const any = await complete('any')
+    const detailed = findDetailedSession(sessions, level)
+    const details =
+      detailed === null ? null : withDetails ? await loadDetails(organizationId, detailed.sessionId) : undefined
+    const any = { ...(await complete('any')), details }
     // Most wallets have only one type, so one record serves every type.
     const only = onlyTypeOf(sessions)
     const of = async (type: CheckType): Promise<KnownStanding> =>
@@ -111,6 +148,16 @@ export const createStandings = (dependencies: StandingsDependencies) => {
     const on = loaded.some(({ provenChain }) => provenChain !== null) ? { chain } : {}
     memory.keep({ caller, address, level, standings, personIds, otherAddresses, readAt, ...on })
     return standings
+  }
+
+  const findKnown = (
+    caller: StandingCaller,
+    address: WalletAddress,
+    type: StandingType,
+    chain: string | null,
+  ): KnownStanding | undefined => {
+    const level = knownLevel(caller.organizationId)
+    return level === undefined ? undefined : memory.find(caller, address, level, type, chain)
   }
 
   return {
@@ -125,9 +172,13 @@ export const createStandings = (dependencies: StandingsDependencies) => {
       chain: string | null,
     ): KnownStanding | Promise<KnownStanding> => {
       const type = checkType ?? 'any'
-      const level = knownLevel(caller.organizationId)
-      const known = level === undefined ? undefined : memory.find(caller, address, level, type, chain)
-      return known ?? load(caller, address, chain).then((standings) => standings[type])
+      return (
+        findKnown(caller, address, type, chain) ?? load(caller, address, chain).then((standings) => standings[type])
+      )
+    },
+    findDetails: (caller, address, chain) => {
+      const details = findKnown(caller, address, 'any', chain)?.details
+      return details === undefined ? load(caller, address, chain, true).then(({ any }) => any.details ?? null) : details
     },
     /** Number of changes so far; a standing is current until it increases. */
     changes: memory.now,
@@ -178,4 +229,20 @@ export const createIdentityFacts =
   (caller, address, chain) => {
     const found = standings.find(caller, address, null, chain)
     return found instanceof Promise ? found.then(toFacts) : toFacts(found)
+  }
+
+/** Like IdentityFactsOf, for country and age on the day of the given time. */
+type IdentityDetailsOf = (
+  ...identity: [...Parameters<IdentityFactsOf>, nowSeconds: number]
+) => IdentityDetails | Promise<IdentityDetails>
+
+const UNKNOWN: IdentityDetails = Object.freeze({ country: null, age: null })
+
+export const createIdentityDetails =
+  (standings: Pick<Standings, 'findDetails'>): IdentityDetailsOf =>
+  (caller, address, chain, nowSeconds) => {
+    const toAnswer = (details: PersonDetails | null): IdentityDetails =>
+      details === null ? UNKNOWN : { country: details.country, age: ageOn(details.birthDate, nowSeconds) }
+    const found = standings.findDetails(caller, address, chain)
+    return found instanceof Promise ? found.then(toAnswer) : toAnswer(found)
   }

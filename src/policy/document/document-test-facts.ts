@@ -1,6 +1,6 @@
 import { parseEvmAddress, parseSolanaAddress } from '../../domain/address.ts'
 import { LiteralMalformedError, parseAddressLiteral, parseDurationLiteral, parseTestInteger } from '../cel/literals.ts'
-import { FACT_SOURCES, type SourceAnswers } from '../sources/all.ts'
+import { FACT_SOURCES, type SourceAnswers, TEST_SCHEMAS } from '../sources/all.ts'
 import type { PolicyRead, PolicyTest, TestList } from '../types/document.ts'
 import type { ExternalFacts, ScreenerFacts, VelocityFacts } from '../types/facts.ts'
 import type { ReadType, ReadValue } from '../types/reads.ts'
@@ -9,7 +9,7 @@ import { parseTestAmount } from './read-value.ts'
 
 type TestFacts = Pick<PolicyTest, 'external' | 'lists'>
 
-const PARTS: readonly string[] = [...FACT_SOURCES.map(({ group }) => group), 'screeners', 'reads', 'velocity', 'lists']
+const PARTS: readonly string[] = [...Object.keys(TEST_SCHEMAS), 'screeners', 'reads', 'velocity', 'lists']
 
 const parseScore = (text: string): number => {
   const score = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -105,10 +105,17 @@ export const readTestFacts = (
   const windows = facts.keys.filter((key) => windowSeconds(key) !== null)
   for (const window of windows) facts.complainOf(window, VELOCITY_FORM)
   facts.refuseUnknownKeys([...PARTS, ...windows])
+  const groups = new Map(
+    Object.entries(TEST_SCHEMAS).map(([group, { properties }]) => {
+      const reader = facts.has(group) ? facts.mapping(group, group) : null
+      reader?.refuseUnknownKeys(Object.keys(properties))
+      return [group, reader]
+    }),
+  )
   // An omitted fact is unavailable.
   const answers: SourceAnswers = Object.fromEntries(
     FACT_SOURCES.map(({ part, group, readTest }) => {
-      const reader = facts.has(group) ? facts.mapping(group, group) : null
+      const reader = groups.get(group) ?? null
       return [part, reader === null ? null : readTest(reader)]
     }),
   )

@@ -1,7 +1,7 @@
 // The policy document's form as JSON Schema (draft 2020-12) for editors; source of docs/policy.schema.json.
 import { CONSTANT_KINDS } from '../cel/constants.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
-import { FACT_SOURCES } from '../sources/all.ts'
+import { TEST_SCHEMAS } from '../sources/all.ts'
 import { conditionWords } from '../tools/editor-words.ts'
 import { sessionTestSchemas } from '../tools/session-test-facts.ts'
 import { POLICY_SUBJECTS } from '../types/document.ts'
@@ -113,7 +113,7 @@ const read: Schema = object('On-chain state that rules read as reads.<name>.', [
 })
 
 const REQUEST_FACTS: Readonly<Record<string, Schema>> = {
-  ...Object.fromEntries(FACT_SOURCES.map(({ group, testSchema }) => [group, testSchema])),
+  ...TEST_SCHEMAS,
   screeners: {
     type: 'object',
     description: 'Screener results by name. "onBehalf.name" is the result for onBehalf.address.',

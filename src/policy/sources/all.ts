@@ -1,4 +1,5 @@
 // Kinds, answers and order of the sources in list.ts.
+import { object, type Schema } from '../document/schema-shapes.ts'
 import * as LIST from './list.ts'
 
 type Source = (typeof LIST)[keyof typeof LIST]
@@ -18,3 +19,26 @@ export const FACT_SOURCES: readonly Source[] = Object.values(LIST).sort(
 const BY_KIND = new Map(FACT_SOURCES.map((source) => [source.kind, source]))
 
 export const sourceOf = (kind: SourceKind): Source => BY_KIND.get(kind) as Source
+
+interface ObjectSchema extends Schema {
+  readonly description: string
+  readonly required: readonly string[]
+  readonly properties: Readonly<Record<string, Schema>>
+}
+
+const schemasByGroup = (): Readonly<Record<string, ObjectSchema>> => {
+  const schemas: Record<string, ObjectSchema> = {}
+  for (const { group, testSchema } of FACT_SOURCES) {
+    const { description, required, properties } = testSchema as ObjectSchema
+    const known = schemas[group]
+    schemas[group] = object(
+      known === undefined ? description : `${known.description} ${description}`,
+      [...(known?.required ?? []), ...required],
+      { ...known?.properties, ...properties },
+    ) as ObjectSchema
+  }
+  return schemas
+}
+
+/** Schemas of the facts in tests, by group. */
+export const TEST_SCHEMAS = schemasByGroup()

@@ -23,7 +23,6 @@ export const BASE_FEE = defineSource<BaseFeeFacts>()({
     },
   },
   readTest: (reader) => {
-    reader.refuseUnknownKeys(['base_fee'])
     return { wei: reader.has('base_fee') ? reader.parsed('base_fee', parseTestAmount) : null }
   },
   testSchema: object('Facts of the chain.', [], {

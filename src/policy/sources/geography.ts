@@ -86,7 +86,6 @@ export const GEOGRAPHY = defineSource<GeographyFacts>()({
     },
   },
   readTest: (reader) => {
-    reader.refuseUnknownKeys(['country', 'region', ...FLAGS])
     const optional = (key: string): boolean | null => (reader.has(key) ? reader.bool(key) : null)
     const parseCountry = matchingText(COUNTRY, 'a country must be two capital letters (ISO 3166-1)')
     const parseRegion = matchingText(REGION, 'a region must be a country and a region (ISO 3166-2)')

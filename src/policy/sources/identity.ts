@@ -20,7 +20,6 @@ export interface IdentityFacts {
 const LEVEL_MAX = 3
 
 const readTest = (reader: MappingReader): IdentityFacts => {
-  reader.refuseUnknownKeys(['verified', 'type', 'level', 'verified_at'])
   const verified = reader.has('verified')
     ? reader.bool('verified')
     : reader.complainOf('verified', 'the identity has no verified')

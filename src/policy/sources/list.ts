@@ -3,3 +3,4 @@
 export { BASE_FEE } from './base-fee.ts'
 export { GEOGRAPHY } from './geography.ts'
 export { IDENTITY, ON_BEHALF_IDENTITY } from './identity.ts'
+export { IDENTITY_DETAILS } from './identity-details.ts'

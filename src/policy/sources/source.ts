@@ -16,7 +16,7 @@ export interface SourceDeclaration<Kind extends string, Part extends string, Ans
   readonly kind: Kind
   /** Key of the answer in a request's facts and, unless `digest` is set, in decision records. */
   readonly part: Part
-  /** First name of the facts in rules and tests; unique. */
+  /** First name of the facts in rules and tests. Sources that share it have different fields and test keys. */
   readonly group: string
   /** Completes a sentence that starts with "Asks for". */
   readonly words: string
@@ -24,6 +24,12 @@ export interface SourceDeclaration<Kind extends string, Part extends string, Ans
   readonly metered: boolean
   /** Null if records contain the answer in plain text; otherwise name of its keyed hash, `${digest}_hash`. */
   readonly digest: string | null
+  /**
+   * True if the answer comes from a person's evidence. Its hash then differs in each record, because there are few
+   * possible answers and a change reveals a birthday. Trials don't query it, because they show answers without an audit
+   * entry.
+   */
+  readonly isEvidence?: true
   /** Request field required by rules that read one of the facts. */
   readonly requires?: OptionalField
   /** By name after the group. */

@@ -63,6 +63,12 @@ export const acceptParts = async (
   await CORRECTIONS.updateAll(transaction, { organizationId, sessionId }, { parts: [...requested], done: [...done] })
 }
 
+const DETAILS_USE = `SELECT sessions.sequence FROM portal_agreements agreement
+  JOIN organization_brands brand ON brand.organization_id = agreement.organization_id
+  JOIN sessions ON sessions.organization_id = agreement.organization_id AND sessions.id = agreement.session_id
+  WHERE agreement.organization_id = ? AND agreement.session_id = ? AND agreement.uses_details = 1
+    AND brand.asks_details = 1 AND sessions.status = 'completed'`
+
 export const createPortalProgressTable = (scope: TableScope) => ({
   /**
    * Replaces an earlier agreement. Declining to share withdraws consent immediately; agreeing to share takes effect
@@ -88,6 +94,16 @@ export const createPortalProgressTable = (scope: TableScope) => ({
   findAgreement: (organizationId: string, sessionId: string): Promise<Agreement | null> =>
     AGREEMENTS.find(scope, { organizationId, sessionId }),
 
+  /**
+   * Returns the sequence number of a completed session whose person agreed that policies use country and age, if the
+   * organization still asks for it; otherwise null.
+   */
+  findDetailsUse: async (organizationId: string, sessionId: string): Promise<number | null> => {
+    const [row] = await scope.query<{ sequence: number }>(DETAILS_USE, [organizationId, sessionId])
+    return row?.sequence ?? null
+  },
+
+  /** Null if no corrections were requested. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
     CORRECTIONS.find(scope, { organizationId, sessionId }),
 })

@@ -28,13 +28,14 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
     environment: { COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${port}`, ...environment },
   })
 
-  const run = async (...words: string[]): Promise<void> => {
-    let [code, stderr] = [1, 'still running']
+  const run = async (...words: string[]): Promise<string> => {
+    let [code, stdout, stderr] = [1, '', 'still running']
     // A decision waits for the checks, which take a moment.
     while (code !== 0 && stderr.includes('still running')) {
-      ;({ code, stderr } = await runCommand(service.dataDirectory, ...words))
+      ;({ code, stdout, stderr } = await runCommand(service.dataDirectory, ...words))
     }
     if (code !== 0) throw new Error(`countersign ${words.join(' ')}: ${stderr}`)
+    return stdout
   }
 
   const ask = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
@@ -59,9 +60,13 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
       return { sessionId: String(sessionId), link }
     },
     setLevel: (level: LevelName) => run('organization', 'update', 'demo', '--level', level),
+    run,
+    attest: service.attest,
+    verificationHash: service.quickstart['VERIFICATION_HASH'],
+    dataDirectory: service.dataDirectory,
     setColor: (color: string) => run('brand', 'update', '--color', color),
     /** As an operator decides. */
-    decide: (sessionId: string, to: 'completed' | 'rejected' | 'retry', options: DecideOptions = {}): Promise<void> =>
+    decide: (sessionId: string, to: 'completed' | 'rejected' | 'retry', options: DecideOptions = {}): Promise<string> =>
       run(
         'session',
         'decide',

@@ -116,6 +116,10 @@ const PERSONAL: ReadonlySet<FactNeed['kind']> = new Set(
   FACT_SOURCES.flatMap(({ kind, digest }) => (digest === null ? [] : [kind])),
 )
 
+const EVIDENCE: ReadonlySet<FactNeed['kind']> = new Set(
+  FACT_SOURCES.flatMap(({ kind, isEvidence }) => (isEvidence ? [kind] : [])),
+)
+
 const nameOf = (need: FactNeed): string =>
   need.kind === 'screener' ? need.screener : need.kind === 'read' ? need.read : need.kind
 
@@ -133,7 +137,7 @@ export const SIMULATION_ROUTES = [
     alone: 'reads',
     summary: 'Simulate a policy on a request',
     description:
-      'Evaluates a document or a revision, without signing or recording anything. Uses current lists, and queries other sources unless `facts` provides their data. Only organization admins can query screeners and chains, because queries may cost money. Viewers cannot query identities. `unasked` lists the sources that were not queried. With `decision`, the request and facts come from a recorded decision, except the client IP address, the identity, and call data over 1 kB, which the log does not contain.',
+      'Evaluates a document or a revision, without signing or recording anything. Uses current lists, and queries other sources unless `facts` provides their data. Only organization admins can query screeners and chains, because queries may cost money. Viewers cannot query identities, and nobody country and age. `unasked` lists the sources that were not queried. With `decision`, the request and facts come from a recorded decision, except the client IP address, the identity, and call data over 1 kB, which the log does not contain.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -174,7 +178,7 @@ export const SIMULATION_ROUTES = [
       const isAdmin = mayIn(actor, organization.id, 'organization-admin')
       const isReviewer = isAdmin || mayIn(actor, organization.id, 'reviewer')
       const unasked = unknown.filter(
-        ({ kind }) => (!isAdmin && METERED.has(kind)) || (!isReviewer && PERSONAL.has(kind)),
+        ({ kind }) => (!isAdmin && METERED.has(kind)) || (!isReviewer && PERSONAL.has(kind)) || EVIDENCE.has(kind),
       )
       const asked = unknown.filter((need) => !unasked.includes(need))
       const collected = await services.policyFacts.collect(asked, {
