@@ -243,23 +243,28 @@ describe('a session’s wallets', () => {
     expect(decodeSessionSubject(change?.subject_id ?? '').addresses).toHaveLength(WALLETS_OVER_TIME_MAX)
   })
 
-  test('and evidence are refused once the session has 2,000 changes; they can still be taken out', async () => {
+  test('and evidence and consent are refused once the session has 2,000 changes; they can still be taken out', async () => {
     const session = await newSession()
+    const target = { organizationId: ours, sessionId: session.id }
+    const agree = (usesDetails: boolean) =>
+      identity.store.portalProgress.recordAgreement({ ...target, version: '4.en', shares: true, usesDetails })
     const { wallets } = await identity.connect(ours, session.id, evmWallet(1))
+    await agree(true)
     await identity.store.database.execute('UPDATE sessions SET sequence = ? WHERE id = ?', [
       SESSION_CHANGES_MAX,
       session.id,
     ])
     const refused = { name: 'SessionChangesLimitError', detail: expect.stringContaining('2000 times') }
     await expect(identity.connect(ours, session.id, evmWallet(2))).rejects.toMatchObject(refused)
-    const target = { organizationId: ours, sessionId: session.id }
     const change = { replacedId: null, changed: ['fullName'] }
     const { evidence } = identity.store
     await expect(evidence.replaceFields(target, {} as never, change, 'person')).rejects.toMatchObject(refused)
     await expect(evidence.addDocument(target, {} as never, 4, 'person')).rejects.toMatchObject(refused)
+    await agree(false)
+    await expect(agree(true)).rejects.toMatchObject(refused)
     const walletId = wallets[0]?.id ?? ''
     const { session: changed } = await identity.changes.removeWallet({ ...target, walletId, actor: 'person' })
-    expect(changed.sequence).toBe(SESSION_CHANGES_MAX + 1)
+    expect(changed.sequence).toBe(SESSION_CHANGES_MAX + 2)
   })
 
   test('of both families stand beside each other, in the order in which they came', async () => {
