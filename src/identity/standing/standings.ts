@@ -39,34 +39,6 @@ export interface StandingsDependencies {
   readonly maxBytes?: number
 }
 
-export interface Standings {
-  /**
-   * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, so nowhere if
-   * `chain` is null. Synchronous if cached. Rejects if the store is unavailable, which never means "not verified".
-   */
-  find(
-    caller: StandingCaller,
-    address: WalletAddress,
-    checkType: CheckType | null,
-    chain: string | null,
-  ): KnownStanding | Promise<KnownStanding>
-  /**
-   * Like `find`, for the person's details. Reads and decrypts them only here, so that an unreadable file doesn't affect
-   * `find`. They are cached with the standing.
-   */
-  findDetails(
-    caller: StandingCaller,
-    address: WalletAddress,
-    chain: string,
-  ): PersonDetails | null | Promise<PersonDetails | null>
-  /** Number of changes so far; a standing is current until it increases. */
-  changes(): number
-  sessionChanged(change: StandingChange): void
-  organizationChanged(organizationId: string): void
-  /** Call after changes may have been missed. */
-  clear(): void
-}
-
 /** 128 MiB: some 700,000 wallets. */
 const MAX_BYTES = 128 * 1_048_576
 const MAX_ORGANIZATIONS = 10_000
@@ -78,7 +50,7 @@ const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
     : null
 }
 
-export const createStandings = (dependencies: StandingsDependencies): Standings => {
+export const createStandings = (dependencies: StandingsDependencies) => {
   const { source, loadLevel, isUpToDate, loadDetails = async () => null, maxBytes = MAX_BYTES } = dependencies
   const memory = createStandingMemory({ maxBytes })
   const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
@@ -176,7 +148,15 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
         findKnown(caller, address, type, chain) ?? load(caller, address, chain).then((standings) => standings[type])
       )
     },
-    findDetails: (caller, address, chain) => {
+    /**
+     * Like `find`, for the person's details. Reads and decrypts them only here, so that an unreadable file doesn't
+     * affect `find`. They are cached with the standing.
+     */
+    findDetails: (
+      caller: StandingCaller,
+      address: WalletAddress,
+      chain: string,
+    ): PersonDetails | null | Promise<PersonDetails | null> => {
       const details = findKnown(caller, address, 'any', chain)?.details
       return details === undefined ? load(caller, address, chain, true).then(({ any }) => any.details ?? null) : details
     },

@@ -12,15 +12,6 @@ import { StepActions } from '../ui/step-actions.tsx'
 const UseOfData = ({ view: { organization, requirements } }: Pick<StepProps, 'view'>) => {
   const messages = useMessages()
   const { consent, partsInline, common } = messages
-  const { organization, requirements, agreement, agreementVersion, asksDetails } = view
-  const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
-  const [usesDetails, setUsesDetails] = useState(agreement?.usesDetails ?? false)
-  /** Number of attempts to continue. */
-  const [attempts, setAttempts] = useState(0)
-  const choices = useRef<HTMLFieldSetElement>(null)
-  const [declined, setDeclined] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
   const items = requirements.map(
     (requirement) => partsInline[requirement.part === 'field' ? requirement.name : requirement.kind],
   )
@@ -60,8 +51,9 @@ const UseOfData = ({ view: { organization, requirements } }: Pick<StepProps, 'vi
 export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) => {
   const { messages, language } = useSpeech()
   const { consent } = messages
-  const { organization, agreement, agreementVersion } = view
+  const { organization, agreement, agreementVersion, asksDetails } = view
   const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
+  const [usesDetails, setUsesDetails] = useState(agreement?.usesDetails ?? false)
   /** Number of attempts to continue. */
   const [attempts, setAttempts] = useState(0)
   const choices = useRef<HTMLFieldSetElement>(null)
