@@ -14,7 +14,7 @@ export const stayInBackground = (priority: number = constants.priority.PRIORITY_
   }
 }
 
-/** SCHED_IDLE (sched(7)): with only the lowest priority, it would finish its time slice while another thread signs. */
+/** SCHED_IDLE (sched(7)): even at the lowest priority, a process keeps the processor until its time slice ends. */
 export const runWhenIdle = (): void => {
   if (process.platform !== 'linux') return
   try {
@@ -25,7 +25,7 @@ export const runWhenIdle = (): void => {
 }
 
 export interface Passes<Order> {
-  /** Calls `pass` repeatedly, after the milliseconds that it returned. The order `finish` makes a last call. */
+  /** Calls `pass` repeatedly, after the milliseconds that it returned. The order `finish` causes one last call. */
   run(pass: () => Promise<number>): Promise<void>
   readonly newest: Exclude<Order, 'finish'> | null
 }

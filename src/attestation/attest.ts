@@ -74,8 +74,8 @@ const requireTestNetwork = (kind: Job['kind'], chain: Chain): void => {
 }
 
 /**
- * Waits for the latest state. Returns the pool's change count from before. @throws JobOutdatedError; key errors of the
- * gate
+ * Waits for the latest state. Returns the pool's change count from before the read. @throws JobOutdatedError; key
+ * errors of the gate
  */
 const requireCurrent = async (
   dependencies: JobDependencies,

@@ -155,7 +155,7 @@ const reportOf = (
   }
 }
 
-/** One report per log. Checks also that no uuid occurs twice in all logs. @throws DecisionDirectoryMissingError */
+/** One report per log. Also checks that no uuid occurs twice across all logs. @throws DecisionDirectoryMissingError */
 export const verifyLogs = async (
   directories: readonly string[],
   options: VerifyOptions = {},

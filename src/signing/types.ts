@@ -67,7 +67,7 @@ export interface KeystoreReference {
   readonly status: 'active' | 'retiring'
 }
 
-/** Cost of guessing the passphrase. `light` makes the start faster, but only for generated passphrases of 256 bits. */
+/** Cost per passphrase guess. `light` starts faster, but is safe only for generated passphrases of 256 bits. */
 export type KeystoreWorkFactor = 'standard' | 'light'
 
 export interface TokenSigner {

@@ -33,7 +33,7 @@ interface ClaimPlace {
 
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
-  /** An earlier claim expired unanswered on this node. Its uuid may be signed, since `uuidSinceSeconds` (Unix). */
+  /** An earlier claim expired unanswered. This node may have signed its uuid since `uuidSinceSeconds` (0: unknown). */
   | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
   /**
    * Another request holds the claim, or another node may have signed under it, until `expiresAtSeconds` (Unix).
@@ -47,7 +47,7 @@ export type ClaimResult =
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredResponse }
 
-/** An expired claim that may be signed. Only this node can determine the outcome. */
+/** An expired claim under which this node may have signed. Only this node can determine the outcome. */
 export interface UnansweredClaim {
   readonly claim: IdempotencyClaim
   readonly uuidSinceSeconds: number

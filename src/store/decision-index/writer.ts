@@ -1,4 +1,4 @@
-// Writes decisions to the index, in one transaction with the position in the log, so that a crash loses no line.
+// Writes decisions and the log position to the index in one transaction: a crash neither skips nor repeats a line.
 import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, TALLIES, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { type Counted, DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'

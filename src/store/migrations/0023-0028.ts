@@ -151,7 +151,7 @@ const hitBasis: Migration = {
 const sharedWallets: Migration = {
   number: 28,
   name: 'shared-wallets',
-  // While nodes are updated, the previous version may share wallets without a version. This version repeats that.
+  // While nodes are updated, the previous version may share wallets without a version; this one shares them again.
   worksWith: 27,
   statements: ({ integer }) => [
     'ALTER TABLE lists ADD COLUMN screening_list TEXT',

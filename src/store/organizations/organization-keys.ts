@@ -19,7 +19,7 @@ export const ORGANIZATION_KEYS = defineTable('organization_keys', {
 
 export interface WrappedOrganizationKey extends ItemOf<typeof ORGANIZATION_KEYS> {}
 
-/** Call in the transaction that stores data sealed with this key, which may have been replaced since. */
+/** Call in the transaction that stores data sealed with this key. @throws OrganizationKeyExchangedError if replaced */
 export const requireKeyInUse = async (
   transaction: Transaction,
   organizationId: string,

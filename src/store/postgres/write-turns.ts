@@ -21,7 +21,7 @@ export interface WriteTurns {
 const CLAIM_SHARE = 1 / 3
 /** About two seconds of work. */
 const OWN_WAITING_MAX = 1_000
-/** Twice as many, because these requests already hold a claim. */
+/** The second half is reserved for requests that already hold a claim. */
 const OWN_CLAIMS_WAITING_MAX = 2_000
 
 /** A waiting write is withdrawn when its request ends. Later writes of the request are its cleanup. */

@@ -35,7 +35,7 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
   return key
 }
 
-/** True for one person: a key has the same address on every chain, but a contract may have other owners elsewhere. */
+/** True if one person owns both: a key has the same address on every chain, but a contract's owners can differ. */
 export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR 2 > (SELECT COUNT(*)
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
