@@ -92,8 +92,8 @@ export const BLOCK_TIME_MS: Readonly<Record<string, number>> = {
 export const BLOCK_TIME_MS_DEFAULT = 2_000
 
 /**
- * Chains whose contracts see the parent chain's `block.number`: tasks that expire at their own height would be valid
- * for years, so they use seconds.
+ * Chains whose contracts see the parent chain's `block.number`. They use seconds, because a task that expires at the
+ * chain's own height would be valid for years.
  * https://docs.arbitrum.io/build-decentralized-apps/arbitrum-vs-ethereum/block-numbers-and-time
  */
 export const PARENT_BLOCK_CHAINS: ReadonlySet<string> = new Set(['arbitrum', 'plume'])

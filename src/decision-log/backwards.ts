@@ -82,7 +82,7 @@ export const findSlotEnd = (
     try {
       const size = fstatSync(descriptor).size
       const end = wholeLength(descriptor, size)
-      // A crash leaves a file without a whole line. No segment is chained to it.
+      // A crash can leave a file without a whole line. No segment is chained to it.
       if (end > 0) return { newest, position: { segment, end, tornBytes: size - end } }
     } finally {
       closeSync(descriptor)

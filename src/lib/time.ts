@@ -21,7 +21,7 @@ export const isoTime = (unixSeconds: number): string => new Date(unixSeconds * 1
 export const isoSeconds = (unixSeconds: number): string => isoTime(unixSeconds).replace('.000Z', 'Z')
 
 export interface Timers {
-  /** Calls back once, after at least `delayMs`, at most 24 days. Returns a function that cancels the call. */
+  /** Calls back once, after at least `delayMs`, but at most 24 days. Returns a function that cancels the call. */
   after(delayMs: number, callback: () => void): () => void
   /** Calls back once, after this turn of the event loop has handled all readable events. */
   endOfTurn(callback: () => void): void

@@ -1,4 +1,4 @@
-// Reads an upload only while it arrives fast enough and in large enough chunks: a client can block neither memory by
+// Reads an upload only while it arrives fast enough and in large enough chunks: a client can tie up neither memory by
 // sending nothing nor the main thread by sending single bytes.
 import { NamedError } from './named-error.ts'
 

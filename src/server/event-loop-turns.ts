@@ -52,7 +52,7 @@ const PER_TURN = 128
 const SHARE = 0.4
 /** A stall with its accumulated requests is not a flood. */
 const BURST_MS = 100
-/** Some refusals are always sent, regardless of their cost. */
+/** Maximum pause, so that some refusals are always sent. */
 const PAUSE_MAX_MS = 50
 /** Fraction of the waiting refusals sent together. */
 const LINE_PART = 1 / 16

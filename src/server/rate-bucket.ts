@@ -3,7 +3,7 @@
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { ROUNDING } from './rate-limit.ts'
 
-/** `lone`: no other process is live. `shared`: several are live. `cut`: the store doesn't respond either. */
+/** `lone`: no other process is live. `shared`: several are. `cut`: several are, but the store doesn't respond. */
 export type BucketMode = 'lone' | 'shared' | 'cut'
 
 export interface RateBucket {

@@ -72,7 +72,7 @@ export type KeystoreWorkFactor = 'standard' | 'light'
 
 export interface TokenSigner {
   /**
-   * Signs 32 bytes and verifies the signature: r ‖ s ‖ v as Secp256k1Signer, or 64 bytes for Ed25519. @throws
+   * Signs 32 bytes and verifies the signature: r ‖ s ‖ v as in Secp256k1Signer, or 64 bytes for Ed25519. @throws
    * TokenUnavailableError, TokenUnusableError, AttesterMismatchError, SignerUnusableError after `erase`
    */
   sign(bytes: Uint8Array): Uint8Array

@@ -12,7 +12,7 @@ import type { SharedIndexInput } from './shared-index-input.ts'
 
 const IDLE_MS = 1_000
 const FAILED_MS = 5_000
-/** Maximum fraction of the time for loading the database, because signing needs it too. */
+/** Maximum fraction of time in which this process uses the database, because signing needs it too. */
 const DUTY = 0.1
 
 const [directory = ''] = process.argv.slice(2)

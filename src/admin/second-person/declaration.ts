@@ -59,7 +59,7 @@ export const ALONE = {
 } as const
 export type AloneReason = keyof typeof ALONE
 
-/** Texts; `before` is null for a new value, `after` for a removed value. */
+/** Values as text; `before` is null for a new value, `after` for a removed value. */
 export interface SeenChange {
   readonly what: string
   readonly before: string | null

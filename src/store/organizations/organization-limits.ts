@@ -37,7 +37,7 @@ const LIMITS = {
     remedy: 'save a revision of an existing policy instead',
     rows: (id) => sql`policies WHERE organization_id = ${id}`,
   },
-  /** Over all policies. A revision can have a megabyte. */
+  /** Over all policies. A revision can take a megabyte. */
   'policy revisions': {
     maximum: 20_000,
     remedy: 'activate an existing revision instead',

@@ -95,7 +95,7 @@ export const createPostgresTransactions = (dependencies: PostgresTransactionsDep
           nothingKept = false
         })
       } catch (error) {
-        // Nothing was kept: reported by the server, or the connection was lost before the commit was sent.
+        // Nothing was kept: the server reported so, or the connection was lost before the commit was sent.
         const lost = nothingKept && endsConnection(error) && clock.monotonicMs() < againUntilMs
         if (attempt === ATTEMPTS || !(lost || isConflict(error))) throw toStoreError(error)
       } finally {

@@ -1,5 +1,5 @@
-// Links to the verification page. The first browser to open a link is bound to it. A link for a named wallet requires a
-// proof once the session is in use, because anyone can name a wallet. Source: threats rows 2 and 4.
+// Links to the verification page. Each is bound to the first browser that opens it. A link for a named wallet requires
+// a proof once the session is in use, because anyone can name a wallet. Source: threats rows 2 and 4.
 import type { WalletAddress } from '../../domain/address.ts'
 import { isSessionOpen, type SessionStatus } from '../../domain/session.ts'
 import {

@@ -91,7 +91,7 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run('PRAGMA foreign_keys = ON')
     // Prevents a manipulated file from calling functions with side effects in a view or trigger.
     database.run('PRAGMA trusted_schema = OFF')
-    // Intermediate results never leave the data folder.
+    // Intermediate results are never written outside the data folder.
     database.run('PRAGMA temp_store = MEMORY')
     // Zeroes deleted data, for example an erased key, if this costs no additional write.
     database.run('PRAGMA secure_delete = FAST')
