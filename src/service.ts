@@ -31,10 +31,7 @@ const stopService = async (
   await closers.closeAll()
 }
 
-/**
- * Starts everything.
- * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
- */
+/** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator */
 export const startService = async (config: Config, log: Logger, place: ServicePlace, modules: readonly Module[]) => {
   const closers = createClosers((error) => log.error('a part could not be closed', { error }))
   try {
@@ -45,14 +42,14 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       /** The signing backend, or `none`. */
       signer: opened.signing.signer,
       quickstart: opened.quickstart,
-      /** With which the first account is made; null once there is one. */
+      /** For creating the first account; null once there is one. */
       welcome: serving.admin?.welcome ?? null,
-      /** This process's own. */
+      /** Of this process. */
       metrics: serving.metrics.expose,
       read: serving.reading.read,
-      /** Its signing workers. */
+      /** Changes the number of signing workers. */
       resize: opened.signing.pool.resize,
-      /** Answers what is under way, then closes everything. */
+      /** Answers requests in progress, then closes everything. */
       stop: (): Promise<void> => stopService(config, opened, serving, closers),
     }
   } catch (error) {

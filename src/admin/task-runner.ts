@@ -106,7 +106,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
     cancelled: (taskId: string) => {
       if (running?.task.id === taskId) running.process.kill()
     },
-    /** Progress of the running task, which may be newer than the stored progress; null for other tasks. */
+    /** May be newer than the stored progress; null for other tasks. */
     progressOf: (taskId: string): { readonly done: number; readonly total: number } | null =>
       running?.task.id === taskId ? running.progress : null,
     /** Resolves when no task is running. */

@@ -134,7 +134,7 @@ export const createLineIntake = (options: LineIntakeOptions) => {
   }
 
   return {
-    /** Returns the next new lines, each line once; null if there are none yet. */
+    /** Returns each new line once; null if there are none yet. */
     next: (): LineRun | null => {
       for (const slot of listSlots(directory)) {
         const segments = listSegments(join(directory, slot))

@@ -85,10 +85,7 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS) => {
   }
 
   return {
-    /**
-     * Records a use of a uuid (36 characters, hex and dashes). Returns true for a duplicate: a uuid may be used once for a
-     * decision and once for a withheld one. Returns false for a uuid outside the range.
-     */
+    /** True for a duplicate: a uuid may have one decision and one withheld decision. False outside the range. */
     add: (uuid: string, use: UuidUse): boolean => {
       parse(uuid)
       const hash = hashAt(key, 0)

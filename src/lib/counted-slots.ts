@@ -10,7 +10,7 @@ export const createCountedSlots = () => {
   const count = (key: string): number => taken.get(key) ?? 0
   return {
     count,
-    /** Takes one slot of each key. @returns a function that releases them; null if a key has no free slot */
+    /** Takes one slot of each key, and returns a function that releases them. Null if a key has no free slot. */
     acquire: (limits: readonly SlotLimit[]): (() => void) | null => {
       if (limits.some(({ key, maximum }) => count(key) >= maximum)) return null
       for (const { key } of limits) taken.set(key, count(key) + 1)

@@ -8,7 +8,7 @@ export interface HistogramSnapshot {
   readonly sumMs: number
 }
 
-/** An update is a short scan and two additions. @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts everything above */
+/** @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts everything above */
 export const createHistogram = (boundsMs: readonly number[]) => {
   const counts = new Float64Array(boundsMs.length + 1)
   let count = 0
@@ -51,7 +51,6 @@ const spanOf = (bucket: number): { readonly from: number; readonly width: number
   return { from: (8 + (bucket & 7)) * 2 ** shift, width: 2 ** shift }
 }
 
-/** An update is a few integer operations. */
 export const createFineHistogram = () => {
   /** Counts per bucket, which only grow. The histogram changes this array: copy it to keep a state. */
   const counts = new Float64Array(FINE_BUCKETS)
@@ -67,7 +66,7 @@ export const createFineHistogram = () => {
 /** Values are exact to one eighth. */
 export type FineHistogram = ReturnType<typeof createFineHistogram>
 
-/** Returns a percentile in milliseconds; null if there are no values. @param share from 0 to 1 */
+/** In milliseconds; null if there are no values. @param share from 0 to 1 */
 export const finePercentileMs = (counts: ArrayLike<number>, share: number): number | null => {
   let total = 0
   for (let bucket = 0; bucket < FINE_BUCKETS; bucket++) total += counts[bucket] ?? 0

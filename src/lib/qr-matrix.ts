@@ -28,10 +28,7 @@ const xorInto = (target: Uint32Array, source: Uint32Array): void => {
   for (let i = 0; i < target.length; i++) target[i]! ^= source[i]!
 }
 
-/**
- * Prepares codes of `prefix` followed by a token of `tokenLength` characters. Takes some hundred milliseconds.
- * @throws Error if the text is too long for a QR code
- */
+/** For `prefix` and a token of `tokenLength` characters. Takes some hundred milliseconds. @throws Error if too long */
 export const createQrEncoder = (prefix: string, tokenLength: number) => {
   const text = new TextEncoder().encode(prefix + '\0'.repeat(tokenLength))
   const tokenStart = text.length - tokenLength
@@ -63,7 +60,7 @@ export const createQrEncoder = (prefix: string, tokenLength: number) => {
   const bits = new Uint32Array(base.length)
   return {
     side,
-    /** Returns the code of prefix and token. @param token ASCII of the fixed length */
+    /** @param token ASCII of the fixed length */
     encode: (token: string): QrModules => {
       if (token.length !== tokenLength) throw new RangeError('the token has a different length than the prepared codes')
       bits.set(base)

@@ -123,11 +123,9 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     get pending(): number {
       return deadlines.size
     },
-    /** Starts the job's deadline: it is answered 408 at that time, even if its worker hangs. */
+    /** Starts the job's deadline, at which it is answered 408, even if its worker hangs. */
     open: deadlines.add,
-    /**
-     * Returns false if the job is already settled or past its deadline; the answer must then be withheld (invariant 4).
-     */
+    /** Returns false if the job is settled or past its deadline. Then withhold the answer (invariant 4). */
     answer: (pending: PendingJob, answer: PoolAnswer): boolean => {
       if (pending.settled) return false
       const nowMs = clock.monotonicMs()

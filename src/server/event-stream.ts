@@ -74,7 +74,7 @@ export const createEventStream = (onGone: () => void) => {
 
   return {
     body,
-    /** Sends the opening event. Newer events that `send` received earlier follow. */
+    /** Sends the opening event, and then newer events that `send` received earlier. */
     begin: (first: StreamEvent) => {
       const waiting = early ?? []
       early = null
@@ -82,12 +82,12 @@ export const createEventStream = (onGone: () => void) => {
       accept(first)
       for (const event of waiting) accept(event)
     },
-    /** Sends the event if it is newer and different. Before `begin`, stores it. */
+    /** Sends an event that is newer and different. Before `begin`, stores it. */
     send: (event: StreamEvent) => {
       if (early === null) accept(event)
       else early.push(event)
     },
-    /** Writes a comment. Returns false if the reader has read nothing over several calls although data was available. */
+    /** Returns false if the reader has read nothing during several calls although data was available. */
     keepAlive: (): boolean => {
       if (controller === null || early !== null) return true
       const unread = controller.desiredSize !== QUEUE_MAX

@@ -115,7 +115,7 @@ export const startListener = (options: ListenerOptions) => {
   if (server === null) throw new Error('the listener did not start')
   return {
     url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }, tls !== null),
-    /** Stops accepting connections and resolves when all requests in flight are answered. End the streams first. */
+    /** Stops accepting connections, and resolves when all requests are answered. End the streams first. */
     stop: (): Promise<void> => server.stop(),
     stopNow: (): Promise<void> => server.stop(true),
   }

@@ -2,10 +2,7 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 
-/**
- * Bytes before the seed in RFC 8410's PrivateKeyInfo: version 0, OID 1.3.101.112, and an octet string in an octet
- * string.
- */
+/** RFC 8410's PrivateKeyInfo before the seed: version 0, OID 1.3.101.112, an octet string in an octet string. */
 export const ED25519_PKCS8_HEADER = Uint8Array.fromHex('302e020100300506032b657004220420')
 
 interface OpenKey {
@@ -44,10 +41,7 @@ export const chooseEd25519 = (native: typeof openNative = openNative): typeof op
 
 let chosen: typeof openNative | undefined
 
-/**
- * Creates a signer for a 32-byte seed (the private key of RFC 8032). Keeps no reference to `seed`.
- * @throws SignerUnusableError if the seed is not 32 bytes
- */
+/** Keeps no reference to `seed`. @throws SignerUnusableError if the seed is not 32 bytes */
 export const createEd25519Signer = (seed: Uint8Array) => {
   if (seed.length !== 32) throw new SignerUnusableError('an Ed25519 seed must be 32 bytes')
   chosen ??= chooseEd25519()

@@ -32,7 +32,6 @@ export const createUpkeep = (dependencies: UpkeepDependencies) => {
   const underWay = new Set<Promise<void>>()
   let settings: UpkeepOptions | undefined
 
-  /** Writes the batched rows. */
   const flush = async (): Promise<void> => {
     if (settings !== undefined) await lastUsed.write(settings.takeUses())
   }
@@ -41,7 +40,6 @@ export const createUpkeep = (dependencies: UpkeepDependencies) => {
     await settings?.drainLatencies?.(answerLatencies.add)
   }
 
-  /** Deletes expired rows. */
   const sweep = async (): Promise<void> => {
     const { sweeps = () => true } = settings ?? {}
     if (!sweeps()) return

@@ -93,11 +93,9 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
   }
 
   return {
-    /** Processes a batch. Returns null if there is no answer yet, or if the pool has abandoned this worker. */
+    /** Null if there is no answer yet, or if the pool has abandoned this worker. */
     take: (jobs: readonly DispatchedJob[]): OutcomeBatch | null => answer(jobs, clock.monotonicMs()),
-    /**
-     * Reports whether jobs are waiting for their policies. The caller must then call `resume` soon, after its other work.
-     */
+    /** True if jobs wait for their policies: the caller must call `resume` soon, after its other work. */
     waits: (): boolean => waiting.length > 0,
     resume: (): OutcomeBatch | null => {
       const [first] = waiting

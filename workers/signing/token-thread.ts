@@ -118,11 +118,7 @@ export const createTokenKeys = (options: TokenKeysOptions) => {
   }
 
   return {
-    /**
-     * Waits at most LOOK_MS until the key is found.
-     * @param mustAnswer true if a key that was not in use before must be found
-     * @throws TokenUnavailableError, TokenUnusableError, AttesterMismatchError
-     */
+    /** @param mustAnswer true for a key that was not in use @throws TokenUnavailableError, TokenUnusableError */
     open: async (reference: KeystoreReference, mustAnswer: boolean): Promise<TokenSigner> => {
       thread ??= startThread(options)
       const { next, look, sign } = thread

@@ -10,13 +10,13 @@ export const createDashboardOrigins = (url: string) => {
   if (protocol === 'http:' && LOOPBACK.includes(hostname)) {
     for (const name of LOOPBACK) allowed.add(`http://${name}${port === '' ? '' : `:${port}`}`)
   }
-  /** @returns the origin of the page that sent the request; null if it isn't the dashboard's */
+  /** Origin of the page that sent the request; null if it isn't the dashboard's. */
   const of = (headers: Headers): string | null => {
     const sent = headers.get('origin')
     return sent !== null && allowed.has(sent) ? sent : null
   }
   return {
-    /** Scheme, host and port, without a trailing slash, for links. */
+    /** Scheme, host and port for links, without a trailing slash. */
     url: origin,
     secure: protocol === 'https:',
     of,

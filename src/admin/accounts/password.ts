@@ -18,7 +18,7 @@ const WAITING_MAX = 32
 /** `known`: signed in, with a single-use link, or on a device with an earlier sign-in of the account. */
 type PasswordLane = 'known' | 'stranger'
 
-/** The same password may be typed as different code points (RFC 8265, OpaqueString). */
+/** One password may be typed as different code points (RFC 8265, OpaqueString). */
 const prepare = (password: string): string => password.normalize('NFC')
 
 /** Refuses calls beyond `waitingMax` immediately (invariant 8). */
@@ -60,10 +60,7 @@ export const createPasswords = (
   let nobody: Promise<string> | null = null
 
   return {
-    /**
-     * @param about Email address, name and organizations, which attackers may know
-     * @throws FieldInvalidError if the password is too short, too long or too easy to guess; QueueFullError
-     */
+    /** @param about texts that attackers may know @throws FieldInvalidError for a bad password; QueueFullError */
     hash: async (password: string, about: readonly string[]): Promise<string> => {
       const { length } = prepare(password)
       if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {

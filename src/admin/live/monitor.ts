@@ -51,7 +51,7 @@ export const createLiveMonitor = () => {
   }
 
   return {
-    /** Adds a reading, which the caller must not change afterwards. Call it every second. */
+    /** The caller must not change the reading afterwards. Call every second. */
     take: (reading: LiveReading, processes: readonly ProcessRow[]) => {
       if (previous === null) {
         previous = reading

@@ -27,7 +27,7 @@ export const createLiveWatch = ({ control, monotonicMs, unixMs, onError }: LiveW
     monitor,
     starts,
     rows,
-    /** Takes a reading, unless one is in progress. Call it every second. */
+    /** Takes a reading, unless one is in progress. Call every second. */
     tick: async (): Promise<void> => {
       if (looking) return
       looking = true

@@ -82,7 +82,7 @@ export interface TallyAsked {
 }
 
 export const createTallyTable = (table: string) => ({
-  /** @param integer type for 64-bit integers @param end end of the CREATE TABLE statement */
+  /** @param integer type for 64-bit integers @param end end of CREATE TABLE */
   create: (integer: string, end: string): readonly string[] => [
     `CREATE TABLE ${table} (
        grouped_by TEXT NOT NULL, organization TEXT NOT NULL, at ${integer} NOT NULL, node TEXT NOT NULL,

@@ -94,10 +94,7 @@ export const createPostgresPool = (options: PoolOptions) => {
   }
 
   return {
-    /**
-     * Retries connecting until the deadline (monotonic clock). @throws StoreUnavailableError if none is available in
-     * time, the queue is full or the pool is closed; the last error of `connect` if none could be opened
-     */
+    /** Retries until the deadline (monotonic). @throws StoreUnavailableError; the last error of `connect` */
     acquire: async (deadlineMs: number): Promise<PostgresConnection> => {
       await takePlace(deadlineMs)
       try {
@@ -107,13 +104,12 @@ export const createPostgresPool = (options: PoolOptions) => {
         throw error
       }
     },
-    /** Accepts unusable connections too. */
     release: (connection: PostgresConnection) => {
       if (closed) connection.drop()
       else if (connection.usable()) idle.push({ connection, sinceMs: clock.monotonicMs() })
       freePlace()
     },
-    /** Closes idle connections immediately, and lent connections when they are returned. */
+    /** Lent connections are closed when they are returned. */
     close: () => {
       closed = true
       clearInterval(sweep)

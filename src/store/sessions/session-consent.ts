@@ -1,5 +1,5 @@
-// A person's consent to share the session's result with other organizations (threats row 3), and to the use of country and
-// age in policies of the session's organization.
+// A person's consent to share the session's result with other organizations (threats row 3), and to the use of country
+// and age in policies of the session's organization.
 import type { Session } from '../../domain/session.ts'
 import { flag, hidden, integer, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
@@ -39,9 +39,8 @@ export const writeConsent = async (
 }
 
 /**
- * Records given or withdrawn consent to the use of country and age as an event. The session must be locked, and the
- * caller announces the change. Returns the same object if nothing changed.
- * @throws SessionChangesLimitError if consent is given
+ * Records consent to the use of country and age, or its withdrawal. The session must be locked; the caller announces
+ * the change. Returns the same object if nothing changed. @throws SessionChangesLimitError for consent
  */
 export const noteDetailsConsent = async (
   transaction: Transaction,

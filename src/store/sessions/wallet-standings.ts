@@ -50,8 +50,8 @@ const notRevokedIn = (walletTable: string): string => `NOT EXISTS (SELECT 1 FROM
       AND revoked.decided_sequence > COALESCE(sessions.decided_sequence, 0))`
 
 /**
- * Since the decision, the session's organization has neither rejected this wallet or one of its persons nor revoked
- * another session of the wallet.
+ * Since the decision, the organization has neither rejected this wallet or its persons nor revoked another session of
+ * the wallet.
  */
 const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_rejections rejected
     WHERE ${concerns('session_wallets.address', 'session_wallets.environment', 'session_wallets.organization_id')}
@@ -82,8 +82,8 @@ const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_
 /** Sorting a few rows in this process is faster than ORDER BY. Beyond the limit, STANDING_SESSIONS applies. */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
- * Keeps the organization's own sessions first, then by priority: the last rejection, revocation and unsettled session;
- * the last decisions of each type of check, status and chain; the newest sessions.
+ * Keeps own sessions first; then the last rejection, revocation and unsettled session, the last decisions, the newest
+ * sessions.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
     unsettled, connected, proven_chain FROM (
