@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/config.ts'
 import { ALL_OTHERS } from '../config/setting-values.ts'
+import { createReload } from '../lib/reload.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -30,7 +31,6 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
   const fallback = bySlug.get(ALL_OTHERS) ?? options.fallback
   const named = [...bySlug.keys()].filter((slug) => slug !== ALL_OTHERS)
   let byId: ReadonlyMap<string, number> = new Map()
-  let last: Promise<void> = Promise.resolve()
 
   const read = async (): Promise<void> => {
     if (named.length === 0) return
@@ -39,15 +39,7 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
     const unknown = named.filter((slug) => !all.some((organization) => organization.slug === slug))
     if (unknown.length > 0) onUnknown(unknown)
   }
-  /** Sequential, so that an older result never replaces a newer one. */
-  const load = (): Promise<void> => {
-    const loading = last.then(read)
-    last = loading.catch(() => undefined)
-    return loading
-  }
-  const refresh = (): void => {
-    load().catch(onError)
-  }
+  const { load, refresh } = createReload(read, onError)
   return {
     load,
     of: (organizationId) => byId.get(organizationId) ?? fallback,

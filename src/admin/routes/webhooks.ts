@@ -41,7 +41,7 @@ const needOf = async (tables: Tables, organizationId: string, endpointId: string
   return purpose === 'decisions' ? 'second-person' : 'nothing'
 }
 
-/** Shows who decides sessions after the endpoint is paused or removed. */
+/** Shows who decides sessions after the endpoint is removed. */
 const seeDeciderEnd = async (
   tables: Tables,
   { id, name }: { readonly id: string; readonly name: string },
@@ -172,15 +172,20 @@ export const WEBHOOK_ROUTES = [
     access: ORGANIZATION_ADMIN,
     secondPerson: {
       action: 'webhook.decider',
-      needs: (tables, { organization, params, body }) =>
-        body.paused ? needOf(tables, organization.id, params.endpoint) : Promise.resolve('nothing'),
-      see: (tables, { organization, params }) => seeDeciderEnd(tables, organization, params.endpoint),
+      needs: (tables, { organization, params }) => needOf(tables, organization.id, params.endpoint),
+      see: async (tables, { organization, params, body }) => {
+        const { url } = await requireEndpoint(tables, organization.id, params.endpoint)
+        const [decider, others] = [locationText(url), 'people, until the decider resumes']
+        const [before, after] = body.paused ? [decider, others] : [others, decider]
+        const { name } = organization
+        return { subject: params.endpoint, name, changes: [{ what: 'sessions are decided by', before, after }] }
+      },
     },
     summary: 'Pause or resume an endpoint',
     description:
       'Nothing is sent while the endpoint is paused, and no message is lost: messages wait, and are sent when the ' +
-      'endpoint resumes. Requests in flight complete normally. Test messages are still sent. Pausing an endpoint for ' +
-      'decisions may require a second person.',
+      'endpoint resumes. Requests in flight complete normally. Test messages are still sent. Messages from a paused ' +
+      'endpoint for decisions get 409. Pausing or resuming it may require a second person.',
     body: closed({ paused: Type.Boolean() }),
     answer: ENDPOINT,
     handle: ({ organization, params, body, write }) =>

@@ -1,11 +1,17 @@
 // Ids of accepted messages of external deciders, kept to detect replays after their timestamps have expired.
 
 import type { Session, SessionState, StatusChange } from '../../domain/session.ts'
-import { ChecksPendingError, LinkedChecksPendingError, TransitionRefusedError } from '../../domain/session-errors.ts'
+import {
+  ChecksPendingError,
+  DeciderEndedError,
+  LinkedChecksPendingError,
+  TransitionRefusedError,
+} from '../../domain/session-errors.ts'
 import { integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Store, Tables } from '../store.ts'
 import { defineTable, type ItemOf } from '../table.ts'
+import { lockDecider } from '../webhooks/webhook-endpoints.ts'
 
 /** Longer than the retry period of any verification service. */
 const KEEP_SECONDS = 10 * 86_400
@@ -19,8 +25,12 @@ const RESULTS = defineTable('provider_results', {
 })
 
 export const createProviderResultTable = (scope: TableScope) => ({
+  /** Returns false for a repeated message. @throws DeciderEndedError */
   spend: (result: Omit<ItemOf<typeof RESULTS>, 'receivedAtSeconds'>): Promise<boolean> =>
-    RESULTS.insertNew(scope, { ...result, receivedAtSeconds: scope.nowSeconds() }),
+    scope.write(async (own) => {
+      if (!(await lockDecider(own, result))) throw new DeciderEndedError()
+      return RESULTS.insertNew(own, { ...result, receivedAtSeconds: scope.nowSeconds() })
+    }),
 
   sweep: (): Promise<number> =>
     RESULTS.sweep(scope, ['endpointId', 'messageId'], sql`received_at_seconds < ${scope.nowSeconds() - KEEP_SECONDS}`),

@@ -3,6 +3,7 @@ import { newIdentifier } from '../../domain/identifier.ts'
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
 import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
 import { requireRoom } from '../organizations/organization-limits.ts'
 import { defineTable } from '../table.ts'
 import { endMessages } from './webhook-messages.ts'
@@ -30,6 +31,17 @@ const NO_SECRETS = {
   previousSealedServiceSecret: null,
   previousServiceUntilSeconds: null,
 }
+
+/** Locks a decider until the commit. Returns false if it is paused or removed. */
+export const lockDecider = async (
+  transaction: Transaction,
+  { organizationId, endpointId }: { readonly organizationId: string; readonly endpointId: string },
+): Promise<boolean> =>
+  (await transaction.execute(
+    `UPDATE webhook_endpoints SET purpose = purpose WHERE organization_id = ? AND id = ? AND purpose = 'decisions'
+       AND removed_at_seconds IS NULL AND paused_at_seconds IS NULL`,
+    [organizationId, endpointId],
+  )) === 1
 
 interface NewSecret extends Pick<WebhookEndpoint, 'organizationId' | 'id' | 'sealedSecret'> {
   readonly previousUntilSeconds: number

@@ -242,6 +242,26 @@ test('removing the external decider needs a second person, because a policy woul
   expect(await world.store.webhookEndpoints.list(world.alpha.id)).toHaveLength(0)
 })
 
+test('pausing and resuming the external decider need a second person', async () => {
+  const decider = expect.stringMatching(/^decide\.example\/a /)
+  const others = 'people, until the decider resumes'
+  for (const [paused, before, after] of [
+    [true, decider, others],
+    [false, others, decider],
+  ] as const) {
+    const asked = await world.asks(world.ada, 'changeWebhookEndpoint', { body: { paused } })
+    expect(asked).toMatchObject({
+      status: 202,
+      body: { changes: [{ what: 'sessions are decided by', before, after }] },
+    })
+    const [path = ''] = world.requests['changeWebhookEndpoint'] ?? []
+    expect((await world.call('PATCH', path, { key: world.alpha.key, body: { paused } })).status).toBe(403)
+    expect((await approve(asked.body.id)).status).toBe(200)
+    const [endpoint] = await world.store.webhookEndpoints.list(world.alpha.id)
+    expect(endpoint?.pausedAtSeconds !== null).toBe(paused)
+  }
+})
+
 test('for how long the secret before still decides', async () => {
   const seen = async (operation: string, options: object = {}) => {
     const asked = await world.asks(world.ada, operation, options)

@@ -2,11 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newUuid } from '../../../src/domain/identifier.ts'
 import type { Session } from '../../../src/domain/session.ts'
+import { DeciderEndedError } from '../../../src/domain/session-errors.ts'
 import { createManualProvider, createProviders } from '../../../src/identity/sessions/providers.ts'
 import { createSandboxProvider } from '../../../src/identity/sessions/sandbox.ts'
 import { createDeciders, createWebhookProvider } from '../../../src/identity/webhooks/provider.ts'
 import { SECURITY_HEADERS } from '../../../src/server/security-headers.ts'
 import { signWebhook } from '../../../src/server/webhook-signature.ts'
+import { spendAndDecide } from '../../../src/store/sessions/provider-results.ts'
 import { markChecksMade } from '../../support/made-checks.ts'
 import { jpeg } from '../evidence/images.ts'
 import { evmWallet } from '../support.ts'
@@ -202,6 +204,28 @@ describe('a signed result', () => {
     await send(second, result(second, { status: 'retry' }))
     expect((await send(second, result(second))).status).toBe(409)
     expect(await statusOf(second)).toBe('retry')
+  })
+
+  test('of a paused endpoint is refused, and may be sent again after it resumes', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    await parts.store.webhookEndpoints.setPaused(demo, decider.id, true)
+    const refused = await send(session, result(session), { id: 'msg_1' })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([409, '60'])
+    const evidence = { type: 'session.evidence_requested', data: { sessionId: session.id } }
+    expect((await send(session, evidence, { what: 'evidence' })).status).toBe(409)
+    expect(await statusOf(session)).toBe('submitted')
+    await parts.store.webhookEndpoints.setPaused(demo, decider.id, false)
+    expect((await send(session, result(session), { id: 'msg_1' })).body).toMatchObject({ applied: true })
+  })
+
+  test('of an endpoint that is deleted after the signature was verified is refused', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    const message = { organizationId: demo, endpointId: decider.id, messageId: 'msg_1', sessionId: session.id }
+    await parts.store.webhookEndpoints.remove(demo, decider.id)
+    const { changeStatus } = spendAndDecide(parts.store, message, async () => undefined)
+    const change = { organizationId: demo, sessionId: session.id, to: 'completed', actor: 'provider:webhook' } as const
+    await expect(changeStatus(change)).rejects.toBeInstanceOf(DeciderEndedError)
+    expect(await statusOf(session)).toBe('submitted')
   })
 
   test('overrides nothing: an incomplete session stays with a person, and the message is not spent', async () => {
