@@ -51,7 +51,6 @@ interface VerifyBackupProgress {
   readonly bytesTotal: number
 }
 
-/** Whether a path is inside one of the backup's known folders. */
 const isOwnPath = (path: string): boolean =>
   /^(countersign\.db|decision-tree\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
     path,
@@ -83,7 +82,6 @@ export const isManifest = (value: unknown): value is BackupManifest => {
   )
 }
 
-/** Sorted, relative paths. */
 const listFiles = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries

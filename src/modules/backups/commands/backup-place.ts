@@ -36,7 +36,6 @@ export const readBucket = (text: string, option: string): ShipPlace => {
   }
 }
 
-/** Turns the bucket's errors into a CommandFailedError. */
 export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   const explain = (error: unknown): never => {
     const { code } = (error ?? {}) as { code?: unknown }
@@ -75,7 +74,6 @@ export const nameAt = (date: Date): string =>
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-')
-/** Unix milliseconds; NaN for other names. */
 export const timeOf = (name: string): number =>
   Date.parse(
     name.replace(/T(\d{2})-(\d{2})-(\d{2})Z$/, (_, hours, minutes, seconds) => `T${hours}:${minutes}:${seconds}Z`),
@@ -142,7 +140,6 @@ export const createBackupFolder = (
 const readManifestText = async (target: ShipTarget, name: string): Promise<string> =>
   Buffer.from((await target.readRange(name, 0, MANIFEST_BYTES_MAX)) ?? []).toString('utf8')
 
-/** Verifies the content in the bucket. @throws CommandFailedError */
 const putFile = async (target: ShipTarget, name: string, path: string): Promise<void> => {
   const file = Bun.file(path)
   await target.put(name, file)
@@ -195,7 +192,6 @@ export const createBackupBucket = (
   }
 }
 
-/** @throws CommandFailedError if a file is missing or has another size */
 const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Promise<void> => {
   const sizes = new Map((await target.list('')).map(({ name, bytes }) => [name, bytes]))
   for (const { path, bytes } of files) {

@@ -18,7 +18,6 @@ interface BackupSeries {
   readonly keep: number | null
   readonly output: CommandOutput
   readonly now: () => Date
-  /** Resolves early when aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
   readonly report: (where: string, manifest: BackupManifest) => Promise<void>
@@ -63,7 +62,6 @@ const dueAfterNewest = async (place: BackupPlace, everyMs: number, nowMs: number
   return newestMs <= nowMs ? newestMs + everyMs : nowMs
 }
 
-/** Returns the exit code. @throws errors of a single backup */
 export const runSeries = async (series: BackupSeries): Promise<number> => {
   const { place, everyMs, output, now, sleep, signal } = series
   if (everyMs === null) {

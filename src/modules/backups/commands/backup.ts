@@ -62,7 +62,6 @@ interface BackupContext {
   readonly output: CommandOutput
   readonly folder: DataFolder
   readonly locateStore: () => Promise<StoreTarget>
-  /** Settings without secrets, included for reference. */
   readonly describeSettings: () => Readonly<Record<string, unknown>>
   readonly configFile: string | null
   readonly openBucket: (place: ShipPlace) => ShipTarget
@@ -94,7 +93,6 @@ const removeSqlite = async (path: string): Promise<void> => {
   for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
 }
 
-/** To one SQLite file without a WAL. */
 const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   if (source.kind === 'sqlite') {
     snapshotSqlite(source.path, to)
@@ -116,7 +114,6 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   await removeSqlite(tables)
 }
 
-/** Returns false without a tree. */
 const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupContext, to: string): Promise<boolean> => {
   if (source.kind === 'sqlite') {
     if (!existsSync(folder.decisionTree)) return false

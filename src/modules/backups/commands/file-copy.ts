@@ -15,7 +15,6 @@ export const syncPath = async (path: string): Promise<void> => {
   }
 }
 
-/** @param length bytes to copy, by default all @throws system errors */
 export const copyFileHashed = async (
   from: string,
   to: string,

@@ -70,7 +70,6 @@ const lendSecrets = (from: DataFolder, to: DataFolder): void => {
   if (existsSync(refused)) copyFileSync(refused, refusedPinFile(to.tokenLogin))
 }
 
-/** Repeats a refused call until the service recognizes its subject. */
 const onceKnown = async <Result>(call: () => Promise<Result>, { monotonicMs, signal }: TrialInput): Promise<Result> => {
   const endMs = monotonicMs() + KNOWN_LIMIT_MS
   for (;;) {
@@ -112,7 +111,6 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   const findings: TrialFinding[] = []
   const add = (check: TrialFinding['check'], result: TrialFinding['result'], detail: string): void =>
     void findings.push({ check, result, detail })
-  /** A failed step becomes a finding. */
   const attempt = async (check: TrialFinding['check'], step: () => Promise<string>): Promise<void> => {
     try {
       add(check, 'ok', await step())

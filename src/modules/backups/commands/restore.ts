@@ -65,7 +65,6 @@ export interface RestoreContext {
   readonly locateStore: () => Promise<StoreTarget>
   readonly monotonicMs: () => number
   readonly openBucket: (place: ShipPlace) => ShipTarget
-  /** Empty without a key. */
   readonly evidenceKeys: () => Promise<EvidenceKeys>
   /** If null, a tree stays in its file. */
   readonly treeTables: LogTreeTables | null
@@ -74,7 +73,6 @@ export interface RestoreContext {
   readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
 
-/** Other files are for reference. */
 const isForDataFolder = (path: string): boolean => path !== 'settings.json' && path !== 'config-file'
 
 /** Created by file systems in a new volume. */
@@ -96,7 +94,6 @@ const fill = async (into: string, from: string, manifest: BackupManifest): Promi
   for (const path of new Set(folders)) await syncPath(path)
 }
 
-/** @param tree file of the tree; null if it stays there or doesn't exist */
 const fillDatabase = async (
   path: string,
   target: StoreTarget,
@@ -191,7 +188,6 @@ const print = (
   output.stderr(`The settings at the time of the backup are in ${from}/settings.json.\n`)
 }
 
-/** @param given name of the backup in messages */
 const restoreFrom = async (
   from: string,
   given: string,

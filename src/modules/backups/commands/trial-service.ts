@@ -6,7 +6,6 @@ import { TRIAL_WORD } from '../../../program/labels.ts'
 
 const START_LIMIT_MS = 120_000
 const STOP_LIMIT_MS = 45_000
-/** Output kept for errors. */
 const KEPT_CHARACTERS = 4_000
 
 const readyUrl = (line: string): string | null => {
