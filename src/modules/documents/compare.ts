@@ -5,7 +5,6 @@ import { dayOf } from '../../lib/time.ts'
 import { STATES } from '../../zone-reader/zone/states.ts'
 import { compareNames, type NameMatch } from './names.ts'
 
-/** Missing fields aren't compared. */
 export interface Typed {
   readonly fullName?: string
   /** YYYY-MM-DD */

@@ -1,7 +1,6 @@
 // Perceptual hash: signs of the lowest frequencies. Source: Zauner, Implementation and Benchmarking of Perceptual Image
 // Hash Functions (2010), §3.2.1.
 
-/** In pixels. */
 export const HASHED_SIDE = 32
 const KEPT_SIDE = 8
 

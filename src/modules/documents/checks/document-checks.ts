@@ -16,7 +16,6 @@ import { nameOfZone } from '../names.ts'
 type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
 
 export interface TraceStore {
-  /** Replaces traces whose kinds start with `group`. */
   replace(
     organizationId: string,
     sessionId: string,
@@ -43,7 +42,6 @@ interface DocumentCheckDependencies {
   readonly clock: Clock
 }
 
-/** Actor in records of evidence access. */
 export const CHECK_ACTOR = 'check'
 export const DOCUMENT_CHECKS = 'document'
 const GROUP = `${DOCUMENT_CHECKS}.`

@@ -22,7 +22,6 @@ const partsOf = (hash: string): readonly number[] =>
 
 const kindOf = (part: number, bits: number): string => `person.portrait.${part}.${bits.toString(16).padStart(4, '0')}`
 
-/** @param hash 16 hex digits */
 export const storedKinds = (hash: string): readonly string[] => partsOf(hash).map((bits, part) => kindOf(part, bits))
 
 export const soughtKinds = (hash: string): readonly string[] =>
@@ -62,7 +61,6 @@ export const createPersonChecks = (dependencies: PersonCheckDependencies): Singl
     return traces.valueOf(organizationId, NAME, `${name}\n${birthDate}`)
   }
 
-  /** Null without a portrait. */
   const portraitTrace = async (session: Session): Promise<string | 'unreadable' | null> => {
     const { documents } = await evidence.listEvidence(session)
     const portrait = documents.find(({ kind }) => kind === 'portrait')

@@ -32,7 +32,6 @@ const changedAges = (before: Ages, { years = before.years, levels = {} }: AgesCh
   levels: { ...before.levels, ...levels },
 })
 
-/** Whether a check could have a better outcome after the change. */
 const loosens = (before: Ages, after: Ages): boolean =>
   (Object.keys(LEVELS) as LevelName[]).some((name) => {
     const was = before.levels[name] ?? before.years
