@@ -33,7 +33,6 @@ export const CKR_PIN_LOCKED = 0xa4
 export const CKR_USER_ALREADY_LOGGED_IN = 0x100
 export const CKR_CRYPTOKI_ALREADY_INITIALIZED = 0x191
 
-/** For messages; other codes are printed as numbers. */
 const RESULT_NAMES: Readonly<Record<number, string>> = {
   2: 'CKR_HOST_MEMORY',
   3: 'CKR_SLOT_ID_INVALID',

@@ -4,7 +4,6 @@ import { dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { CKF_OS_LOCKING_OK, CKR_CRYPTOKI_ALREADY_INITIALIZED, CKR_OK, resultName } from './constants.ts'
 
-/** Bytes of a CK_ULONG and of a pointer. */
 const WORD_BYTES = 8
 
 /** Index in CK_FUNCTION_LIST, which starts with a version padded to one word. */

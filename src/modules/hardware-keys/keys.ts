@@ -54,7 +54,6 @@ const find = (module: CryptokiModule, session: bigint, attributes: readonly Attr
   return [...handles.subarray(0, Number(count[0]))]
 }
 
-/** Null if the object lacks the attribute. */
 const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, type: bigint): Uint8Array | null => {
   const value = new Uint8Array(MAX_ATTRIBUTE_BYTES)
   const template = BigUint64Array.of(type, BigInt(ptr(value)), BigInt(value.length))

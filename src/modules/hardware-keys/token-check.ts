@@ -42,7 +42,6 @@ const askProcess = async (question: TokenQuestion): Promise<readonly TokenFindin
   return findings ?? question.keys.map(() => ({ ok: false, name: 'TokenUnavailableError', detail }))
 }
 
-/** Records keys reached with these settings, as hashes of both. */
 const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   const path = `${loginFile}.reached`
   const lines = new Set(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [])
