@@ -1,4 +1,3 @@
-// Reassembles shipped logs for the verifier.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'

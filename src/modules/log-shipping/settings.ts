@@ -45,7 +45,6 @@ export const SHIP_SETTINGS = {
 }
 
 export interface ShipSettings {
-  /** Null if logs aren't copied. */
   readonly decisionsShip: ShipPlace | null
   readonly decisionsShipIntervalSeconds: number
   readonly decisionsShipEndpoint: string
@@ -53,7 +52,6 @@ export interface ShipSettings {
   readonly decisionsShipCredentials: SecretSource | null
 }
 
-/** Without this module. */
 const NOT_SHIPPED: ShipSettings = {
   decisionsShip: null,
   decisionsShipIntervalSeconds: 0,

@@ -16,7 +16,6 @@ import { type ContentDigest, digestOf, type ShipTarget } from '../../object-stor
 
 interface ShipProgress {
   readonly node: string
-  /** Since the shipper was created. */
   readonly segments: number
   readonly bytes: number
 }
@@ -46,7 +45,6 @@ export class ShippedWrongError extends NamedError {}
 
 /** Shipped part of an open segment, from its start without gaps. */
 interface Tail {
-  /** Start of the last piece. */
   start: number
   end: number
 }
@@ -70,7 +68,6 @@ export const createShipper = (options: ShipperOptions) => {
   const { directory, node, target, tailEveryMs, monotonicMs, pieceBytes = PIECE_BYTES } = options
   const done = new Set<string>()
   const tails = new Map<string, Tail>()
-  /** At the target, by segment. */
   const pieces = new Map<string, Set<string>>()
   let isKnown = false
   let segments = 0
@@ -172,7 +169,6 @@ export const createShipper = (options: ShipperOptions) => {
         return sum + Math.max(0, length - (tails.get(keyOf(slot, name))?.end ?? 0))
       }, 0)
 
-  /** For a pass that has already failed. */
   const countIfReadable = (): number | null => {
     try {
       return countUnshipped()

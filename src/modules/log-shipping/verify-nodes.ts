@@ -34,7 +34,6 @@ export interface NodesReport {
 }
 
 interface VerifyNodesOptions extends VerifyOptions {
-  /** Holds all copies. Defaults to the system's temporary folder. */
   readonly scratch?: string
   readonly onCollect?: (progress: CollectProgress) => void
   /** Called before the copies are deleted. */
@@ -63,7 +62,6 @@ const placesOf = async (
   return [...places].map(([uuid, found]) => ({ uuid, places: found }))
 }
 
-/** Problems are in the report. @throws errors from reading the target */
 export const verifyNodes = async (target: ShipTarget, options: VerifyNodesOptions = {}): Promise<NodesReport> => {
   const scratch = await mkdtemp(join(options.scratch ?? tmpdir(), 'countersign-verify-'))
   try {

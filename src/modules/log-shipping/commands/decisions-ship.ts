@@ -1,4 +1,3 @@
-// `countersign decisions ship`.
 import { type Command, type CommandContext, flag, text } from '../../../command-line/command.ts'
 import {
   type DecisionsTable,

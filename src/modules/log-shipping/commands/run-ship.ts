@@ -11,14 +11,12 @@ interface ShipCommand extends CommandOutput {
   readonly directory: string
   readonly target: ShipTarget
   readonly intervalMs: number
-  /** A single pass, whose result determines the exit code. */
   readonly once: boolean
   readonly json: boolean
   readonly signal: AbortSignal
   readonly monotonicMs: () => number
 }
 
-/** @throws DecisionDirectoryMissingError */
 export const runShip = async (command: ShipCommand): Promise<number> => {
   const { directory, target, intervalMs, once, json, signal, monotonicMs, stdout, stderr } = command
   // Throws if the folder is missing, before it gets a node name.

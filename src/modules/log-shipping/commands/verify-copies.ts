@@ -1,4 +1,3 @@
-// `countersign decisions verify --from`.
 import { printReport, printTree } from '../../../command-line/decisions-commands.ts'
 import type { VerifyCopies } from '../../../command-line/log-services.ts'
 import type { TreeReport } from '../../../decision-log/tree-report.ts'

@@ -46,7 +46,6 @@ const readLines = async (target: ShipTarget, name: string): Promise<string[]> =>
     .filter((line) => line !== '')
 }
 
-/** Null unless the line is an entry with a correct hash. */
 const parseLine = (line: string): AuditEntry | null => {
   try {
     const entry = JSON.parse(line) as AuditEntry
@@ -56,7 +55,6 @@ const parseLine = (line: string): AuditEntry | null => {
   }
 }
 
-/** @throws AuditDivergedError if the store lacks the copy's last entry */
 const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<void> => {
   const problem = await auditProblem(audit, head)
   if (problem === null) return

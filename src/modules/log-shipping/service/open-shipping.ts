@@ -20,7 +20,6 @@ interface AuditShipTaskDependencies {
   readonly log: Pick<Logger, 'warn' | 'error' | 'info'>
 }
 
-/** Empty if logs aren't shipped. @throws SettingInvalidError, ShipAccessMissingError */
 const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): readonly LeaderTask[] => {
   const { config, store, after, log } = dependencies
   const place = config.decisionsShip

@@ -21,7 +21,6 @@ interface ShippingDependencies {
 
 export interface Shipping {
   metrics(): ShipMetrics
-  /** Ships the last lines within a time limit. */
   stop(): Promise<void>
 }
 

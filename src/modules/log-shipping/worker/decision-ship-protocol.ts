@@ -5,7 +5,6 @@ import type { ShipPlace } from '../../../object-store/ship-target.ts'
 export interface ShipInput {
   readonly directory: string
   readonly place: ShipPlace
-  /** Null for a folder. */
   readonly access: BucketAccess | null
   readonly intervalMs: number
 }
@@ -14,7 +13,6 @@ export interface ShipReport {
   readonly tookMs: number
   readonly complete: boolean
   readonly bytesUnshipped: number | null
-  /** Since the process started. */
   readonly bytesShipped: number
   readonly segmentsShipped: number
   /** Only the class: the text may contain anything. Null if the pass succeeded. */
