@@ -14,7 +14,6 @@ export interface ReplayedTime {
 }
 
 export interface ReplayFindings extends ReplaySummary {
-  /** Unreadable lines of the decision log. */
   readonly unreadable: number
 }
 
@@ -26,7 +25,6 @@ export const timeMembers = ({ sinceMs, untilMs }: ReplayedTime) => ({
 const outcomeOf = ({ verdict, rule }: { readonly verdict: string; readonly rule: string | null }) =>
   ({ compliant: verdict === 'compliant', rule }) satisfies ReplayChange['from']
 
-/** @throws CommandFailedError if the job fails or is canceled */
 export const replayInJob = async (
   { admin, organization }: PolicyContext,
   policy: string,

@@ -42,7 +42,6 @@ const currentLists = async ({ open, organization, clock }: PolicyContext): Promi
   return readListImages(images, clock.unixSeconds)
 }
 
-/** A bar on a terminal; otherwise lines at intervals. */
 const createProgress = ({ output, clock }: PolicyContext) => {
   const isTerminal = process.stderr.isTTY === true
   let [readBytes, totalBytes] = [0, 0]

@@ -25,7 +25,6 @@ const findUnknown = (given: Members, example: Members, prefix = ''): UnknownFact
   return null
 }
 
-/** @throws FieldInvalidError */
 export const refuseUnknownFacts = (facts: Members, needs: readonly FactNeed[]): void => {
   const { lists, ...example } = exampleFactsOf(needs)
   const unknown = findUnknown(facts, example)

@@ -17,7 +17,6 @@ import { readShadowReport, readShadowResults, SHADOW_REPORT, SHADOW_RESULTS } fr
 
 const route = declareRoutes('Policy trials')
 
-/** Queued or running, per organization. */
 const OPEN_TASKS_MAX = 3
 const SINCE = Type.Object({
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),

@@ -30,7 +30,6 @@ export const SIMULATED_REQUEST = closed({
 /** uint256 in wei, u64 in lamports. */
 const BITS = { evm: 256n, solana: 64n } as const
 
-/** @throws FieldMissingError, FieldInvalidError */
 export const decodeSimulatedRequest = (
   request: Static<typeof SIMULATED_REQUEST>,
   chains: ChainTable,

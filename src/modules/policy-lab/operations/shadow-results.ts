@@ -1,5 +1,3 @@
-// Results of a shadow revision: counts, and different decisions by verdict and rule.
-
 import { type Actor, mayIn } from '../../../admin/actor.ts'
 import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
 import type { Services } from '../../../admin/services.ts'
@@ -163,7 +161,6 @@ export const readShadowResults = async (
   }
 }
 
-/** Groups different decisions, which takes longer than counting. @param since ISO 8601, inclusive */
 export const readShadowReport = async (...given: Parameters<typeof readShadowResults>) => {
   const [services, , { organizationId, shadowRevisionId: revisionId, decides }, since] = given
   const results = await readShadowResults(...given)

@@ -1,5 +1,3 @@
-// Evaluates a policy on one request or session, without effect.
-
 import { RULE_KIND } from '../../../admin/routes/policy-trials.ts'
 import { closed, named, nullable, Type } from '../../../admin/schema.ts'
 import type { AttestationRequest } from '../../../domain/attestation.ts'
@@ -30,7 +28,6 @@ export const RULE_OUTCOME = named(
 interface RuleOutcome {
   readonly id: string
   readonly kind: RuleKind
-  /** Null if the evaluation fails. */
   readonly value: boolean | null
   /** Whether the value ends the evaluation: true for `allow` or `deny`, false for `require`. */
   readonly decisive: boolean

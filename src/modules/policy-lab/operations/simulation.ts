@@ -59,7 +59,6 @@ interface Trial {
   readonly facts: RecordedFacts
 }
 
-/** The given request, or a recorded one with the given fields replaced. */
 const trialOf = async (
   { decisions }: Services,
   organizationId: string,

@@ -1,4 +1,3 @@
-// Replays a document in a task, with progress and result at the same URL.
 import { useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { Policy, Revision, Task } from '../../../dashboard/page/api/types.ts'

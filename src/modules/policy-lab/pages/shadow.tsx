@@ -34,7 +34,6 @@ interface ShadowProps {
   readonly policy: Policy
   readonly revisions: readonly Revision[]
   readonly onChanged: () => void
-  /** Null for a policy that decides requests. */
   readonly ofSessions: SessionPolicyParts | null
 }
 

@@ -2,13 +2,11 @@
 import type { BodyOf } from '../../../dashboard/page/api/client.ts'
 import type { CheckedPolicy } from '../../../dashboard/page/api/types.ts'
 
-/** Empty if the policy queries no source. */
 export const exampleFacts = ({ example_facts: facts }: CheckedPolicy): string =>
   Object.keys(facts).length === 0 ? '' : JSON.stringify(facts, null, 2)
 
 type GivenFacts = Pick<NonNullable<BodyOf<'POST /organizations/{organization}/policies/simulate'>>, 'facts' | 'lists'>
 
-/** Null unless the text is a JSON object. */
 export const parseFacts = (text: string): GivenFacts | null => {
   if (text.trim() === '') return {}
   try {

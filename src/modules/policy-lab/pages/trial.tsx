@@ -36,7 +36,6 @@ const INITIAL = {
 }
 type Values = typeof INITIAL
 
-/** Omits empty fields. */
 const filled = (fields: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value.trim() === '' ? [] : [[name, value.trim()]])),

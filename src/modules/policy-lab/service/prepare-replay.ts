@@ -6,7 +6,6 @@ import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
 import { savedSteps } from '../../../policy/cel/compile.ts'
 import { finishInTurns } from '../../../policy/cel/steps.ts'
 
-/** Current content of the named lists, own and shared. */
 const readLists = async (
   { store, clock }: Pick<TaskCore, 'store' | 'clock'>,
   organizationId: string | null,

@@ -17,7 +17,6 @@ export interface PolicyReplay {
   readonly directory: string
   readonly source: string
   readonly organizationId: string
-  /** Made the decisions. */
   readonly policyId: string
   /** Unix milliseconds: `sinceMs` inclusive, `untilMs` exclusive. */
   readonly sinceMs: number

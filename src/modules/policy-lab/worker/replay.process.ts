@@ -1,4 +1,3 @@
-// Replays a policy as a task.
 import { reportDecisions, reportReplay, reportSessions } from '../../../../workers/tasks/replay-report.ts'
 import { runTask } from '../../../../workers/tasks/run-task.ts'
 import { compileSaved } from '../../../policy/cel/compile.ts'
