@@ -13,9 +13,7 @@ export interface ServiceDecision {
   readonly status: Extract<SessionStatus, 'completed' | 'rejected' | 'retry'>
   /** By the service's clock. */
   readonly decidedAtMs: number
-  /** For the person. */
   readonly publicComment: string | null
-  /** For operators. */
   readonly privateComment: string | null
 }
 
@@ -34,13 +32,11 @@ export const messageIdOf = (body: string): string => createHash('sha256').update
 
 export const objectAt = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
 
-/** Empty unless the field is a string. */
 export const textAt = (object: JsonObject, name: string): string => {
   const value = object[name]
   return typeof value === 'string' ? value : ''
 }
 
-/** @throws FieldInvalidError */
 export const timeAt = (object: JsonObject, name: string, parse: (text: string) => number = Date.parse): number => {
   const ms = parse(textAt(object, name))
   if (!Number.isFinite(ms)) throw new FieldInvalidError(name, 'must be a time')
