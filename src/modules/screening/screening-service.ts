@@ -35,7 +35,6 @@ interface ScreeningServiceDependencies {
 
 export interface ScreeningService {
   readonly leaderTask: LeaderTask
-  /** For the check runner. */
   readonly parts: readonly CheckPart[]
   /** Empty outside the leader. */
   lists(): FactMetrics['lists']

@@ -90,7 +90,6 @@ type Asked = { readonly problem: string } | { readonly subjects: readonly NamedS
 /** `problem`: why a name could not be compared; null if all were. */
 interface Found {
   readonly hits: readonly FoundHit[]
-  /** As in `FoundHit.comparedSubject`. */
   readonly subjects: readonly string[]
   readonly problem: string | null
 }
@@ -139,7 +138,6 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     }
   }
 
-  /** Sends the subjects of all sessions in one call. */
   const find = async (
     sessions: readonly Session[],
     inUse: ListsInUse,

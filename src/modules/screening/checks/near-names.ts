@@ -95,7 +95,6 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return { unread, near: near.sort((left, right) => right.score - left.score) }
   }
 
-  /** @throws ComparisonBusyError if another comparison is running in this process, ScreeningProcessError */
   return async (organizationId: string, lowest: number): Promise<NearNames | null> => {
     if (isBusy) throw new ComparisonBusyError()
     isBusy = true

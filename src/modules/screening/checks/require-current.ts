@@ -18,7 +18,6 @@ type ComparedTables = Pick<
   'lists' | 'screeningChecks' | 'screeningLists' | 'screeningSettings' | 'sessionChecks' | 'sessions'
 >
 
-/** Versions of the current lists and settings, by check. */
 type PresentVersions = ReadonlyMap<string, string>
 
 /**
@@ -57,7 +56,6 @@ const requireLinkedCompared = async (
   }
 }
 
-/** The returned function throws ChecksPendingError, LinkedChecksPendingError or LinkedSessionsError. */
 export const createRequireCurrent =
   (screeners: readonly string[]) =>
   async (tables: ComparedTables, session: Session): Promise<void> => {

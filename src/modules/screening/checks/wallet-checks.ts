@@ -25,14 +25,12 @@ export interface WalletScreeningDependencies {
 
 interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly lists: () => readonly ListMembership[]
-  /** Memo of an entry; null if the list lacks the address. */
   readonly memoOf: (listId: string, address: WalletAddress) => Promise<string | null>
 }
 
 /** Changing it looks up all wallets again. */
 const LOOKUP = 'wallets 3'
 export const WALLET_CHECK = `${WALLET_CHECKS}.lists`
-/** Created with its first entry. */
 const DENY = 'deny'
 /** An address matches exactly or not at all. */
 const SURE = 100
@@ -55,7 +53,6 @@ export const walletsOfEach = async (
 type ListVersion = Pick<ListMembership, 'id' | 'organizationId' | 'name' | 'isOfSanctioned' | 'version'>
 type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
 
-/** Null for the deployment's lists. */
 const byOwner = <List extends ListVersion>(lists: readonly List[]): ReadonlyMap<string | null, readonly List[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
 

@@ -1,5 +1,3 @@
-// `countersign doctor` for screening: outdated lists and undecided hits.
-
 import { durationText } from '../../../lib/time.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
 import { PROGRAM } from '../../../program/labels.ts'

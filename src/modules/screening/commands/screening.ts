@@ -15,7 +15,6 @@ import { readScreeningList } from '../formats/read-screening-list.ts'
 import { NAME_PROBLEMS } from '../matching/names/name-problems.ts'
 import { buildScreening, openScreening, type ScreeningAnswer } from '../matching/screen-subject.ts'
 
-/** @throws CommandFailedError */
 const readGiven = (path: string): Uint8Array => {
   try {
     return new Uint8Array(readFileSync(path))
@@ -88,7 +87,6 @@ interface Line {
   readonly country: string
 }
 
-/** @throws CommandFailedError */
 const readLines = (path: string): readonly Line[] => {
   try {
     const rows = csvRows(new TextDecoder().decode(readGiven(path)))

@@ -47,7 +47,6 @@ export function* unpackEntries(packed: Uint8Array): Generator<ListedEntry> {
   }
 }
 
-/** Memos name the entries that contain the wallet. */
 export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: string, memo: string])[] => {
   const memos = new Map<string, string[]>()
   for (const { id, names, wallets } of unpackEntries(packed)) {
@@ -57,6 +56,5 @@ export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: s
       memos.set(wallet, listed)
     }
   }
-  // Sorted, so that the order of entries doesn't change the memo.
   return [...memos].map(([wallet, listed]) => [wallet, listed.sort().join('; ').slice(0, MEMO_LENGTH_MAX)])
 }

@@ -5,7 +5,6 @@ import { countryCodeOf } from './list-countries.ts'
 import { parseListDates } from './list-dates.ts'
 import { elementsOf, joinName, readXmlEntries, type XmlElement } from './xml-elements.ts'
 
-/** Unknown country. */
 const UNKNOWN_COUNTRY = '00'
 
 const nameOf = ({ attribute }: XmlElement): string =>
@@ -46,7 +45,6 @@ const entryOf = (element: XmlElement): ListedEntry => {
   }
 }
 
-/** @throws ScreeningListInvalidError, XmlInvalidError */
 export const readEuXml = (text: string): readonly ListedEntry[] =>
   readXmlEntries(
     text,

@@ -81,7 +81,6 @@ const knownCodes = (): ReadonlyMap<string, string> => {
   return codes
 }
 
-/** Null for other text and former countries. */
 export const countryCodeOf = (text: string): string | null => {
   const trimmed = text.trim()
   if (trimmed.length === 2 && isCountryCode(trimmed.toUpperCase())) return trimmed.toUpperCase()

@@ -43,7 +43,6 @@ interface Remarks {
   readonly birthDates: readonly string[]
   readonly countries: readonly string[]
   readonly wallets: readonly string[]
-  /** Aliases found only in the remarks. */
   readonly names: readonly string[]
 }
 

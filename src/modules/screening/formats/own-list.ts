@@ -33,7 +33,6 @@ const ofFields = (fields: Fields, row: number): ListedEntry => {
   return entryOf(id, kindOf(fields['kind']), [name, ...textsOf(fields['aliases'])], fields)
 }
 
-/** @throws ScreeningListInvalidError */
 export const readOwnCsv = (text: string): readonly ListedEntry[] => {
   const rows = csvRows(text)
   const header = rows.next()
@@ -116,7 +115,6 @@ const parsed = (text: string): readonly unknown[] => {
   }
 }
 
-/** @throws ScreeningListInvalidError */
 export const readOwnJson = (text: string): readonly ListedEntry[] => {
   const items = parsed(text).map((item, at) => {
     if (typeof item !== 'object' || item === null)

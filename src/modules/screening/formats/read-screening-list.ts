@@ -62,7 +62,6 @@ export interface ListExpectations {
   readonly now: { readonly entries: number; readonly names: number } | null
 }
 
-/** @throws ScreeningListInvalidError */
 const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: ListExpectations): void => {
   const count = entries.length
   if (count === 0) throw new ScreeningListInvalidError('the list is empty')

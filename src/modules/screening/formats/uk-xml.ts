@@ -33,6 +33,5 @@ const entryOf = (element: XmlElement): ListedEntry => {
   }
 }
 
-/** @throws ScreeningListInvalidError, XmlInvalidError */
 export const readUkXml = (text: string): readonly ListedEntry[] =>
   readXmlEntries(text, { title: 'the UK Sanctions List', root: 'Designations', entries: ['Designation'] }, entryOf)

@@ -53,7 +53,6 @@ const entryOf = (element: XmlElement): ListedEntry => {
   }
 }
 
-/** @throws ScreeningListInvalidError, XmlInvalidError */
 export const readUnXml = (text: string): readonly ListedEntry[] =>
   readXmlEntries(
     text,

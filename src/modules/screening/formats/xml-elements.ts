@@ -29,10 +29,8 @@ export const childText = (element: XmlElement, name: string): string =>
   element.children.find((child) => child.name === name)?.text.trim() ?? ''
 
 interface XmlList {
-  /** Name of the list in errors. */
   readonly title: string
   readonly root: string
-  /** Elements that contain one entry each. */
   readonly entries: readonly string[]
 }
 

@@ -157,7 +157,6 @@ export const openScreening = (image: Uint8Array) => {
     organization: createNameFinder(indexes.organization),
   }
 
-  /** Null below the threshold. Dates and countries never rule out an identical name. */
   const hitOf = (
     subject: ScreenedSubject,
     kind: NameKind,

@@ -1,5 +1,3 @@
-// Sanctions lists, and hits with reviewers' decisions.
-
 import { requireFound, SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } from '../../../admin/schema.ts'

@@ -8,7 +8,6 @@ import { THRESHOLD_TRIAL_ROUTES } from './threshold-trial.ts'
 
 export const ROUTES = [...SCREENING_ROUTES, ...SCREENING_SETTINGS_ROUTES, ...THRESHOLD_TRIAL_ROUTES] as const
 
-/** On local files, which API requests can't access. */
 export const COMMANDS = SCREENING_COMMANDS
 
 export const operations: ModuleOperations = {

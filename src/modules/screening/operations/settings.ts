@@ -76,7 +76,6 @@ const changedSettings = (before: ScreeningSettings, body: Changed): ScreeningSet
 const hasAll = (names: readonly string[], wanted: readonly string[]): boolean =>
   wanted.every((name) => names.includes(name))
 
-/** Whether the change can remove hits or weaken the action for new ones. */
 const loosens = (before: ScreeningSettings, after: ScreeningSettings): boolean =>
   (after.threshold ?? DEFAULT_THRESHOLD) > (before.threshold ?? DEFAULT_THRESHOLD) ||
   HIT_ACTIONS.indexOf(after.onNewHit) < HIT_ACTIONS.indexOf(before.onNewHit) ||

@@ -1,5 +1,3 @@
-// Hits per threshold, and the names between the current and the selected threshold.
-
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import { useAction } from '../../../dashboard/page/data/use-action.ts'

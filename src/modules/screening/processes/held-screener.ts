@@ -7,7 +7,6 @@ import type { Logger } from '../../../telemetry/log.ts'
 import type { PackedList } from '../worker/screening-protocol.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
-/** Version ids by list name. */
 export type ListVersions = Readonly<Record<string, string>>
 
 export interface ListsInUse {
@@ -24,7 +23,6 @@ export const enabledName = (name: string, enablingId: string): string =>
 export const versionsOf = (lists: Awaited<ReturnType<ScreeningListTable['list']>>): ListVersions =>
   Object.fromEntries(lists.flatMap(({ name, version }) => (version === null ? [] : [[name, version.id]])))
 
-/** Omits replaced versions. */
 export const packLists = async (
   lists: Pick<ScreeningListTable, 'readVersion'>,
   versions: ListVersions,
@@ -106,7 +104,6 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
       return null
     },
 
-    /** @throws ListsChangedError */
     screenerFor: async (versions: ListVersions): Promise<Screener> => {
       const key = JSON.stringify(versions)
       for (;;) {

@@ -31,9 +31,7 @@ export interface Screener {
 }
 
 export interface ScreeningProcesses {
-  /** @throws ScreeningProcessError */
   readFiles(files: FilesToRead): Promise<ListFilesReading>
-  /** Wallets of packed entries, with memos. @throws ScreeningProcessError */
   readWallets(packed: Uint8Array): Promise<ReturnType<typeof listedWallets>>
   /** Resolves when ready. @throws ScreeningProcessError */
   startScreener(lists: readonly PackedList[]): Promise<Screener>

@@ -15,7 +15,6 @@ export interface ScreeningQuestion {
 }
 
 export type ScreeningReply =
-  /** `names`: number of indexed names. */
   | { readonly type: 'ready'; readonly names: number }
   | { readonly type: 'answer'; readonly answers: readonly ScreeningAnswer[] }
 
@@ -64,7 +63,6 @@ export const decodeFiles = (input: Uint8Array): FilesToRead => {
 }
 
 export interface ListFilesReading {
-  /** Null if the files were refused. */
   readonly packed: PackedEntries | null
   /** Reason in one line for the operator; null if the files were read. */
   readonly refusal: string | null

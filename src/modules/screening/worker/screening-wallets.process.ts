@@ -1,5 +1,3 @@
-// Extracts wallets, with memos, from packed entries.
-
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { listedWallets } from '../formats/entry-lines.ts'
 

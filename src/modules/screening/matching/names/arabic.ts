@@ -84,7 +84,6 @@ const JOINED_SECOND: ReadonlySet<string> = new Set([
 ])
 /** First words that may be joined to the second. */
 const PREFIXES: readonly string[] = [SERVANT, FATHER, 'محمد', 'علي', 'امير', 'غلام']
-/** Letters of a word that may consist of two. */
 const PREFIXED_MIN = 6
 
 const normalized = (piece: string): string => [...piece].map((letter) => FORMS[letter] ?? letter).join('')

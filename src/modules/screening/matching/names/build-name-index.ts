@@ -26,7 +26,6 @@ const grouped = (groupOf: Uint32Array, groups: number) => {
   return { starts, members }
 }
 
-/** Distinct forms of the selected drafts. */
 const buildWords = (
   drafts: readonly WordDraft[],
   isOne: (draft: WordDraft) => boolean,

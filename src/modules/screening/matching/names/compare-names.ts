@@ -99,7 +99,6 @@ const alike = (byte: number): number => INITIALS_ALIKE.get(byte) ?? byte
 export const isInitialOf = (index: NameIndex, word: number, initial: NameWord): boolean =>
   alike(index.firstByte(word)) === alike(byteOf(initial.written))
 
-/** Null for different words. */
 const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole): WordMatch | null => {
   const match = part.matches.get(word)
   if (match !== undefined) return match.similarity >= SIMILARITY_MIN ? match : null

@@ -23,7 +23,6 @@ interface DividedIndex {
   /** Visits words that are spelled or sound like the table's row. */
   soundingLike(row: number, visit: (word: number) => void): void
   namesWith(word: number): Uint32Array
-  /** Distinctive words. */
   tellingWords(name: number): readonly number[]
 }
 

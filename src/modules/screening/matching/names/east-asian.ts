@@ -18,7 +18,6 @@ export interface EastAsianWord {
 const HANGUL = /\p{Script=Hangul}/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
-/** Transliterated. */
 const TWO_SYLLABLES: ReadonlySet<string> = new Set([
   'ouyang',
   'sima',

@@ -26,7 +26,6 @@ const VOWEL_I = 20
 /** Vowels before which the initial-sound law drops the consonant. */
 const IOTIZED: ReadonlySet<number> = new Set([2, 3, 6, 7, 12, 17, VOWEL_I])
 
-/** Irregular spellings. */
 const FAMILY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
   [
     ['이리', 'lee rhee li ri yi yee'],
@@ -75,7 +74,6 @@ export const familyLength = (syllables: string): number =>
 /** Lowercase, Revised Romanization first. @param syllables Hangul */
 export const spellGivenName = (syllables: string): readonly string[] => combine([...syllables].map(spellSyllable))
 
-/** Adds irregular spellings. */
 export const spellFamilyName = (syllables: string): readonly string[] => [
   ...new Set([...spellGivenName(syllables), ...(FAMILY_NAMES.get(syllables) ?? [])]),
 ]

@@ -144,7 +144,6 @@ interface DividedName {
   readonly isCut: boolean
 }
 
-/** Words in each way that `divide` finds. */
 export const divideName = (
   raw: readonly RawWord[],
   kind: NameKind,

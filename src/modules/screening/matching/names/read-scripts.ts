@@ -88,7 +88,6 @@ const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
     })
   })
 
-/** Adjacent pieces in one script. */
 interface Run {
   /** Empty if unreadable. */
   readonly ways: readonly Way[]
