@@ -64,7 +64,6 @@ const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { reado
   problem: verdict.problem,
 })
 
-/** Null if reviewers decide. */
 const findPolicy = async (
   { sessionPolicies, policies }: Pick<Tables, 'sessionPolicies' | 'policies'>,
   organizationId: string,
@@ -95,7 +94,6 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     }
   }
 
-  /** @throws PolicyReplacedError, AlreadyDecidedError */
   const record = async (
     tables: Tables,
     session: Session,
@@ -174,7 +172,6 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     await notify(session, outcome)
   }
 
-  /** @throws PolicyReplacedError */
   const decide = async (session: Session): Promise<void> => {
     const { organizationId, sequence } = session
     const policy = await findPolicy(store, organizationId)

@@ -1,5 +1,3 @@
-// The policy that decides sessions, and its decisions with rules and facts.
-
 import { requirePolicy, requirePolicyOf, requireRevision } from '../../../admin/policies/find.ts'
 import { seeEffects } from '../../../admin/policies/see-activation.ts'
 import { requireTriedDecider } from '../../../admin/policies/tried.ts'

@@ -8,7 +8,6 @@ import { SessionShadow } from './session-shadow.tsx'
 import { SessionTrial } from './session-trial.tsx'
 import { SessionPolicyCard } from './settings-card.tsx'
 
-/** Hint to select an active session policy in the settings. */
 const NextStep = ({ policyId }: { readonly policyId: string }) => {
   const { params, path, may } = useWorkplace()
   const { value } = useRead('GET /organizations/{organization}/session-policy', { params })
