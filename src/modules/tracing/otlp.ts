@@ -58,7 +58,6 @@ const writeTrace = (
   })
 }
 
-/** @param resource attributes of this process */
 export const encodeTraces = (
   traces: readonly FinishedTrace[],
   resource: Readonly<Record<string, string>>,
