@@ -1,4 +1,3 @@
-// `countersign decisions prove|publish|begin-tree`.
 import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
 import {
   type DecisionsTable,

@@ -1,4 +1,3 @@
-// Opens and checks the tree, for `countersign decisions verify` and `prove`.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandDeployment } from '../../../command-line/command-deployment.ts'
@@ -83,7 +82,6 @@ interface ProveCommand extends CommandOutput {
   readonly json: boolean
 }
 
-/** @throws CommandFailedError, DecisionDirectoryMissingError */
 export const runProve = async ({ uuid, directory, openTree, json, stdout, stderr }: ProveCommand): Promise<number> => {
   const place = findLine(directory, uuid)
   const { tree, key, saltKey, close } = await openTree()

@@ -1,5 +1,3 @@
-// `countersign doctor`: witnesses that haven't cosigned the published head in time.
-
 import type { Inspection } from '../../../module-interface/module.ts'
 import type { Finding } from '../../../setup/finding.ts'
 import { readLogHead } from '../service/log-head.ts'

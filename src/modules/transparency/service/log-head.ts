@@ -36,7 +36,6 @@ const cosignedAt = (checkpoint: string, key: VerifierKey): number | null => {
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
-/** Null before the first head. */
 export const readLogHead = async (
   tree: Pick<DecisionTreeReader, 'head' | 'published'>,
   { key }: Pick<LogKey, 'key'>,

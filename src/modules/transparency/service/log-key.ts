@@ -26,7 +26,6 @@ const readValue = (value: string, folder: Pick<DataFolder, 'keystores'>): Omit<L
   return { key: parseVerifierKey(key), keystorePath: join(folder.keystores, keystore) }
 }
 
-/** Null before the first start. */
 export const readLogKey = async (
   deployment: Deployment,
   folder: Pick<DataFolder, 'keystores'>,

@@ -101,7 +101,6 @@ export const openTreeReaders = async ({ config, folder, store, target, clock }: 
   }
 }
 
-/** @throws SettingInvalidError */
 export const openTree = async (core: AttestationCore): Promise<AttestationParts> => {
   const { folder, store, passphrase, isFirst } = core
   const logKey = await prepareLogKey({

@@ -17,7 +17,6 @@ export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
   readonly tree: DecisionTreeReader | null
   readonly heads: readonly KeptHead[]
   readonly auditProblems: readonly string[]
-  /** Heads that could not be read. */
   readonly warnings: readonly string[]
   /** Whether the store belongs to one node. */
   readonly isSingleNode: boolean
@@ -28,7 +27,6 @@ interface TreeAccessOptions {
   readonly store: Pick<Store, 'deployment' | 'audit'>
   readonly folder: Pick<DataFolder, 'keystores' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
   readonly target: StoreTarget
-  /** Null if the log isn't shipped. */
   readonly shipTarget: (() => ShipTarget) | null
 }
 

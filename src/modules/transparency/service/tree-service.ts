@@ -23,7 +23,6 @@ export interface Tree {
   /** With PostgreSQL, one node builds the tree for all. */
   readonly leaderTask: LeaderTask
   metrics(): TreeMetrics
-  /** Adds the last lines, then ends the process. */
   stop(): Promise<void>
 }
 
@@ -60,7 +59,6 @@ const witnessesOf = ({ witnesses, required, withinSeconds }: WitnessSettings): T
         withinMs: withinSeconds * 1_000,
       }
 
-/** @throws SettingInvalidError if the target's credentials are missing or malformed */
 export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   const { config, folder, target, passphrase, store, clock, after, log } = core
   const ship = shipOf(core.findService(SHIPPING))

@@ -9,12 +9,10 @@ import { treeTargetOf } from './tree-service.ts'
 
 export interface TreeTaskInput {
   readonly directory: string
-  /** Null before the first start. */
   readonly tree:
     | (Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings' | 'isSingleNode'> & {
         readonly target: StoreTarget
         readonly key: string
-        /** Hex. */
         readonly saltKey: string
       })
     | null

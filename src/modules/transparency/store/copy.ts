@@ -60,7 +60,6 @@ const fill = async (source: StoreTarget, path: string): Promise<boolean> => {
   }
 }
 
-/** Returns false, without a file, if there is no tree. */
 const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promise<boolean> => {
   let isFilled = false
   try {

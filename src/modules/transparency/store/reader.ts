@@ -5,7 +5,6 @@ import { fieldsOf, type RowOf } from '../../../store/row-fields.ts'
 import type { ReadTiles } from '../tree/prove.ts'
 import type { StoredHead, TreeSegment, TreeSpan } from './types.ts'
 
-/** Null before the first leaf. */
 export const readHead = async (statements: Statements): Promise<StoredHead | null> => {
   const [row] = await statements.query<RowOf<StoredHead>>(
     'SELECT size, root, signed_size, checkpoint FROM decision_tree_head WHERE id = 1',

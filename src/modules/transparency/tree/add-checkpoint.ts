@@ -8,7 +8,6 @@ export interface Submission {
   /** Size of the last cosigned head; 0 for none. */
   readonly oldSize: number
   readonly path: readonly Uint8Array[]
-  /** Signed by the log. */
   readonly checkpoint: string
 }
 
@@ -17,7 +16,6 @@ const PATH_MAX = 63
 export const encodeSubmission = ({ oldSize, path, checkpoint }: Submission): string =>
   [`old ${oldSize}`, ...path.map((hash) => Buffer.from(hash).toString('base64')), '', checkpoint].join('\n')
 
-/** @throws NoteInvalidError */
 const parseSubmission = (text: string): Submission => {
   const end = text.indexOf('\n\n')
   const [old = '', ...hashes] = text.slice(0, end).split('\n')

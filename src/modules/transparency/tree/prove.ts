@@ -10,7 +10,6 @@ export class TileTooShortError extends Error {
   override readonly name = 'TileTooShortError'
 }
 
-/** `end` is exclusive. */
 interface Range {
   readonly start: number
   readonly end: number

@@ -29,7 +29,6 @@ export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): strin
   return `tile/${level}/${groups.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`
 }
 
-/** Null for other paths. */
 export const parseTilePath = (path: string): (TileName & { readonly width: number }) | null => {
   const match = /^tile\/(0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(path)
   if (match === null) return null

@@ -10,7 +10,6 @@ type Judgement =
   /** `evidence`: the log signed two contradictory heads. */
   | { readonly kind: 'refused'; readonly reason: string; readonly evidence: boolean }
 
-/** Hashes of a tile in a tree. */
 export const widthIn = ({ level, number }: TileName, size: number): number =>
   Math.max(0, Math.min(TILE_WIDTH, levelWidth(level, size) - number * TILE_WIDTH))
 

@@ -5,7 +5,6 @@ import type { CheckedLogs, TreeReport } from '../../../decision-log/tree-report.
 import { type VerifyTreeOptions, verifyTree } from './verify-tree.ts'
 
 export interface TreeToCheck extends Pick<VerifyTreeOptions, 'key' | 'saltKey' | 'heads' | 'onChunk'> {
-  /** Null if no tree exists yet. */
   readonly tree: VerifyTreeOptions['tree'] | null
   readonly auditProblems: readonly string[]
   /** Heads that could not be checked. */

@@ -25,7 +25,6 @@ export interface Findings {
 
 export interface LogComparison {
   readonly readTiles: ReadTiles
-  /** Called once per segment. */
   readonly readSpans: (place: TreePlace) => Promise<readonly LeafSpan[]>
   /** First span of a segment that is compared itself. */
   readonly firstSpan: (place: TreePlace) => Promise<LeafSpan | null>
@@ -37,7 +36,6 @@ export interface LogComparison {
   readonly archivedBefore: string | null
   /** Whether problems name the node. */
   readonly namesNodes: boolean
-  /** Called with the bytes read. */
   readonly onChunk: (bytes: number) => void
 }
 

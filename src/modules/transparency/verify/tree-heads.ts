@@ -10,7 +10,6 @@ import { type ReadTiles, readRoot } from '../tree/prove.ts'
 /** The tree doesn't contain a signed head. `message` is one line for the operator. */
 export class TreeRolledBackError extends NamedError {}
 
-/** Null if the file doesn't exist. */
 export const readHeadFile = async (path: string): Promise<string | null> => {
   try {
     return await readFile(path, 'utf8')
@@ -32,7 +31,6 @@ export const readHeadObject = async (target: ShipTarget, name: string): Promise<
   return bytes === null ? null : Buffer.from(bytes).toString('utf8')
 }
 
-/** Null if no head has been shipped. */
 export const readShippedHead = (target: ShipTarget, logName: string): Promise<string | null> =>
   readHeadObject(target, headObject(logName))
 

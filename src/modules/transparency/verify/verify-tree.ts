@@ -17,7 +17,6 @@ interface TreeSource {
 }
 
 export interface KeptHead {
-  /** For display. */
   readonly where: string
   readonly checkpoint: string
 }
@@ -33,7 +32,6 @@ export interface VerifyTreeOptions {
   readonly mayBeBehind: boolean
   /** Segments with an older timestamp in their name may have been archived. */
   readonly archivedBefore: string | null
-  /** Called with the bytes read. */
   readonly onChunk?: (bytes: number) => void
 }
 

@@ -8,9 +8,7 @@ import type { CosigningState } from './cosigning.ts'
 export interface TreeInput {
   readonly directory: string
   readonly tree: StoreTarget
-  /** Hex. */
   readonly saltKey: string
-  /** Verifier key. */
   readonly key: string
   readonly keystorePath: string
   /** Passphrases that may decrypt the keystore, newest first. */

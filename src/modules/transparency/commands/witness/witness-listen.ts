@@ -16,7 +16,6 @@ const IDLE_SECONDS = 30
 const text = (status: number, body: string): Response =>
   new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8', connection: 'close' } })
 
-/** @throws Bun's error if the address is in use */
 export const listenForHeads = (
   listen: ListenAddress,
   logKey: VerifierKey,

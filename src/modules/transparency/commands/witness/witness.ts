@@ -65,7 +65,6 @@ interface WitnessContext {
   readonly signal: AbortSignal
 }
 
-/** @throws UsageError */
 const parseKeys = (logKey: string, name: string): ReturnType<typeof parseVerifierKey> => {
   try {
     // Validates only the name; the key doesn't exist yet.
@@ -77,7 +76,6 @@ const parseKeys = (logKey: string, name: string): ReturnType<typeof parseVerifie
   }
 }
 
-/** @throws UsageError */
 const parseAddress = (text: string): ReturnType<typeof parseListen> => {
   try {
     return parseListen(text)
