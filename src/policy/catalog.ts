@@ -42,7 +42,6 @@ export interface Catalog {
     chainName: string,
     address: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** Never loads. */
   cachedRevision(revisionId: string): SentRevision | undefined
   invalidate(change: CatalogChange): void
   /** Call after changes may have been missed. */

@@ -135,7 +135,6 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     })
   }
 
-  /** Returns null after reporting the mistake. */
   const sourceName = (node: SyntaxNode, what: 'list' | 'screener', known: ReadonlySet<string> | undefined) => {
     const name = constantText(node)
     const isWritten = what === 'list' ? isListName : (text: string) => NAME.test(text)

@@ -21,7 +21,6 @@ export const createSharedLoads = <Value>(clock: Clock, joinWithinMs: number): Sh
         return current.promise
       }
       const promise = load().finally(() => {
-        // A later load may have replaced this one.
         if (underWay.get(key)?.promise === promise) underWay.delete(key)
       })
       underWay.set(key, { promise, stamp, startedMs: nowMs })

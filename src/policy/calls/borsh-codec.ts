@@ -54,7 +54,6 @@ export interface BorshCodec {
   readonly type: string
   /** Minimum number of bytes of one value. */
   readonly minBytes: number
-  /** @throws CallMalformedError */
   read(reader: BorshReader): unknown
 }
 

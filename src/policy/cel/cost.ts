@@ -103,7 +103,6 @@ class Estimator {
     }
   }
 
-  /** Adds steps and takes the maximum of other bounds. */
   private sum(steps: number, nodes: readonly SyntaxNode[], loop: Loop | null): Estimate {
     let { elements, chars } = NOTHING
     let total = steps

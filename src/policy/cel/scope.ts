@@ -42,7 +42,6 @@ const SESSION_ROOTS: ReadonlySet<string> = new Set([
   'constants',
 ])
 
-/** @throws LiteralMalformedError for an invalid constant */
 export function* createPolicyScope(
   { decides, constants, reads }: Pick<PolicyDocument, 'decides' | 'constants' | 'reads'>,
   calls: CallTable | null,

@@ -56,7 +56,6 @@ const readJsonItem = (context: DocumentContext, node: MappingNode, path: string)
   return { type: 'function', name, stateMutability, inputs, outputs }
 }
 
-/** Returns null after reporting the mistake. */
 export const readFragment = (context: DocumentContext, node: ScalarNode, path: string): AbiFunctionItem | null => {
   const complain = (at: number, message: string): null => {
     context.complain(at, path, message)

@@ -1,4 +1,3 @@
-// Reads `reads`: named and typed on-chain state.
 import { EVM_ZERO_ADDRESS, parseEvmAddress } from '../../domain/address.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { LiteralMalformedError, parseUint256Literal } from '../cel/literals.ts'

@@ -1,5 +1,3 @@
-// Reads the rules of a document (decisions §4).
-
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { PolicyRule, PolicySubject, RuleKind } from '../types/document.ts'
 import { createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'

@@ -93,7 +93,6 @@ const readEach = <Value>(
   )
 }
 
-/** Returns null after reporting a mistake. */
 export const readTestFacts = (
   context: DocumentContext,
   test: MappingReader,

@@ -59,7 +59,6 @@ const addressOf = (family: ChainFamily, text: string, parse = parseAddress): Wal
   )
 }
 
-/** Returns null after reporting the mistake. */
 const readChain = (reader: MappingReader): Chain | null => {
   const fallback: Chain = { name: 'ethereum', family: 'evm', chainId: 1 }
   const name = reader.has('chain') ? reader.text('chain', 64) : null

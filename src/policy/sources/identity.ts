@@ -1,5 +1,3 @@
-// Identity of the wallet, or of the represented user.
-
 import { parseTestInteger, parseTimestampLiteral } from '../cel/literals.ts'
 import type { MappingReader } from '../document/document-reader.ts'
 import { flag, object } from '../document/schema-shapes.ts'

@@ -85,7 +85,6 @@ const namesFor = (source: string, known: KnownSources, called: string): readonly
     )
 }
 
-/** Null if a value precedes the dot. */
 const membersOf = (source: string, first: string): readonly EditorChoice[] | null => {
   if (first === 'constants')
     return namesBelow(source, 'constants').map((found) => name(found, 'Constant of this document.'))
@@ -94,7 +93,6 @@ const membersOf = (source: string, first: string): readonly EditorChoice[] | nul
   return null
 }
 
-/** Null outside of conditions. */
 export const choicesAt = (
   source: string,
   { line, column }: TextPlace,

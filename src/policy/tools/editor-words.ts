@@ -10,7 +10,6 @@ interface Word {
   readonly description: string
 }
 
-/** One example per function and group of methods. */
 export const FUNCTION_WORDS: readonly Word[] = [
   { label: 'in_list(wallet.address, "name")', description: 'Whether a list contains an address.' },
   {

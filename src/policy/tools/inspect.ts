@@ -101,7 +101,6 @@ class Inspector {
     return [...Object.keys(facts[name] ?? {}), ...within, ...(name === 'call' ? ['args'] : [])]
   }
 
-  /** Group denoted by `name` or `name.name`. */
   #groupOf(node: SyntaxNode, { variable }: Place): string | null {
     const { facts, roots } = this.#scope
     if (node.op === 'id') {
@@ -174,7 +173,6 @@ class Inspector {
     }
   }
 
-  /** Check for strings that are compared with the fact. */
   #literalCheck(node: SyntaxNode, place: Place): FactField['refuseLiteral'] {
     if (node.op !== '.') return undefined
     const [root, field] = node.args as [SyntaxNode, string]

@@ -122,12 +122,10 @@ interface Outcome {
   readonly rule: string | null
 }
 
-/** Decisions whose verdict changes in the same way. */
 export interface ReplayChange {
   readonly from: Outcome
   readonly to: Outcome
   readonly count: number
-  /** UUIDs of the first decisions. */
   readonly examples: readonly string[]
 }
 

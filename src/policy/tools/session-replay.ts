@@ -8,7 +8,6 @@ export interface SessionDisagreement {
   readonly outcome: 'completed' | 'rejected'
   readonly rule: string | null
   readonly count: number
-  /** Ids of the first sessions. */
   readonly sessions: readonly string[]
 }
 
@@ -24,7 +23,6 @@ export interface SessionReplay {
   readonly completed: number
   readonly rejected: number
   readonly left: number
-  /** Sessions on which the policy and the person agree. */
   readonly agreed: number
   readonly disagreements: readonly SessionDisagreement[]
   readonly reasons: readonly SessionsLeft[]

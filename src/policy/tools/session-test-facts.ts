@@ -36,7 +36,6 @@ const readGroup = (reader: MappingReader, group: string): readonly (readonly [st
 
 const ROOTS: readonly string[] = [...new Set(Object.keys(SESSION_FACTS).map((group) => group.split('.')[0] ?? ''))]
 
-/** Returns null after reporting a mistake. */
 export const readSessionTestFacts = (test: MappingReader): SessionFacts | null => {
   if (!test.has('facts')) return {}
   const facts = test.mapping('facts', 'facts')

@@ -38,7 +38,6 @@ function* templateSteps(): Steps<readonly PolicyTemplate[]> {
   return templates
 }
 
-/** Reads the files on each call. */
 export const readTemplates = (): readonly PolicyTemplate[] => finish(templateSteps())
 
 /** Yields to the event loop. */
