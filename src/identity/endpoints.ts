@@ -1,4 +1,3 @@
-// Endpoints of the identity API (spec B1 to B4).
 import type { ChainTable } from '../domain/chain.ts'
 import { newSessionId } from '../domain/identifier.ts'
 import { CHECK_TYPES, parseSessionType, type SessionState, type SessionType } from '../domain/session.ts'
@@ -55,7 +54,6 @@ const settingsOf = ({ method, path }: PublicRoute): GateSettings => ({
   challenge: BEARER_CHALLENGE,
 })
 
-/** @throws SessionUnknownError if the type or session id can't be valid */
 const targetReader = (route: typeof IDENTITY_PATHS.status | typeof IDENTITY_PATHS.stream) => {
   const readParameters = parameterReader(route)
   return ({ url }: Request): { readonly type: SessionType; readonly sessionId: string } => {

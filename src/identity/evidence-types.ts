@@ -70,7 +70,6 @@ export interface DocumentReceipt {
 export interface EvidenceList {
   /** Fields that have a value; only `readFields` returns the values. */
   readonly fields: readonly FieldName[]
-  /** Oldest first. */
   readonly documents: readonly DocumentReceipt[]
 }
 

@@ -13,7 +13,6 @@ const QR_SIZE_DEFAULT = 300
 
 const ADDRESS_RULE = 'must be an EVM address (0x followed by 40 hex digits) or a Solana address (32 bytes in base58)'
 
-/** Null if missing or null. @throws FieldInvalidError */
 const optionalText = (field: string, value: JsonValue | undefined): string | null => {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return value
@@ -77,7 +76,6 @@ export interface VerifyRequest {
 /** Matches every name that a response may contain; the set is open. */
 const CHAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/
 
-/** @throws FieldMissingError, FieldInvalidError */
 export const decodeVerify = (body: JsonObject, chains: Pick<ChainTable, 'byName'>): VerifyRequest => {
   const addressAsSent = optionalText('address', body['address'])
   if (addressAsSent === null || addressAsSent === '') throw new FieldMissingError('address')

@@ -63,7 +63,6 @@ const isDuplicate = (outcomes: Outcomes): boolean | null => {
   return isUnsure ? null : false
 }
 
-/** Age of the oldest list in whole hours; null without lists, or if one was never read. */
 const oldestHours = (ages: readonly (number | null)[]): number | null => {
   const known = ages.filter((age) => age !== null)
   return known.length === 0 || known.length < ages.length ? null : Math.floor(Math.max(0, ...known) / 3_600)

@@ -1,4 +1,3 @@
-// Collects session facts for policies, to decide a session or to try a policy on sessions that people decided.
 import type { Session } from '../domain/session.ts'
 import type { DecidedSession, SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { EvidenceService } from './evidence-types.ts'

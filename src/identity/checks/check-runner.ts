@@ -97,7 +97,6 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return done.size === parts.length ? 'done' : 'again'
   }
 
-  /** Returns true if any comparison was outdated. */
   const forgetOutdated = async (session: Session, done: DoneParts): Promise<boolean> => {
     let isOutdated = false
     for (const part of parts) {

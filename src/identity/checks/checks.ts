@@ -97,6 +97,5 @@ export interface SessionCheckStore {
   retry(target: QueuedChecks, dueAtSeconds: number): Promise<void>
 }
 
-/** @returns 32 hex digits */
 export const comparisonKey = (compared: unknown): string =>
   createHash('sha256').update(JSON.stringify(compared)).digest('hex').slice(0, 32)

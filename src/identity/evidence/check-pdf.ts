@@ -4,7 +4,6 @@ import { DocumentInvalidError } from './errors.ts'
 import { ACCEPTED, PDF_REFUSALS } from './pdf-check.ts'
 
 export interface PdfChecker extends Omit<DocumentProcess, 'run'> {
-  /** @throws DocumentInvalidError, EvidenceBusyError */
   check(pdf: Uint8Array, organizationId: string): Promise<void>
 }
 

@@ -8,7 +8,6 @@ export interface DocumentProcessOptions {
   /** Entry file. Reads a document from standard input and exits with 3 if it can't open the document. */
   readonly script: string
   readonly programArguments?: readonly string[]
-  /** Word for the document in errors shown to the sender. */
   readonly noun?: 'image' | 'PDF'
   readonly processesMax?: number
   /** Further documents are rejected. */
@@ -24,7 +23,6 @@ const REFUSED = 3
 /** Sets the limits that the shell supports, then execs the program. Its priority is below signing. */
 const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"'
 
-/** Null if there are more bytes. */
 const readAtMost = async (stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array | null> => {
   const pieces: Uint8Array[] = []
   let length = 0

@@ -2,13 +2,11 @@
 import { CountersignError, fixedError } from '../../domain/errors.ts'
 import { DOCUMENT_BYTES_MAX } from '../evidence-types.ts'
 
-/** More bytes than DOCUMENT_BYTES_MAX (413). */
 export class DocumentTooLargeError extends fixedError(
   'PAYLOAD_TOO_LARGE',
   `a document must be at most ${DOCUMENT_BYTES_MAX / (1024 * 1024)} MB`,
 ) {}
 
-/** The content or the declared type isn't accepted (415). */
 export class DocumentTypeError extends CountersignError {
   constructor(detail = 'the document must be a JPEG, PNG or WebP image or, if requested, a PDF') {
     super('UNSUPPORTED_MEDIA_TYPE', detail)
@@ -28,7 +26,6 @@ export class DocumentInfectedError extends fixedError(
   'the virus scanner found a threat in the document: send a photo of the paper instead',
 ) {}
 
-/** The scanner is unreachable or times out (503). */
 export class ScannerUnavailableError extends CountersignError {
   constructor(cause?: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'documents cannot be scanned at the moment; try again in a minute', {
@@ -38,7 +35,6 @@ export class ScannerUnavailableError extends CountersignError {
   }
 }
 
-/** The session has the maximum number of documents of this kind (409). */
 export class DocumentLimitError extends CountersignError {
   constructor(maximum: number) {
     super('SESSION_CONFLICT', `at most ${maximum} documents are allowed: remove a document first`)

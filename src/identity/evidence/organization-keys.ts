@@ -6,7 +6,6 @@ import { EvidenceUnreadableError } from './errors.ts'
 import { deriveKey, KEY_BYTES, newKey, openBytes, sealBytes } from './sealed-bytes.ts'
 
 export interface WrappedOrganizationKey {
-  /** During a rotation, two keys, the newer first. */
   readonly wrappedKey: Uint8Array
   /** Fingerprint of the deployment's key. */
   readonly wrappedBy: string
@@ -39,7 +38,6 @@ export type DeploymentKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 export const keyFingerprint = (deploymentKey: Uint8Array): string =>
   createHash('sha256').update('countersign deployment key\n').update(deploymentKey).digest('hex').slice(0, 16)
 
-/** Authenticated context of a secret. */
 export const secretContext = (purpose: SecretPurpose, subject: string): string => `countersign ${purpose}\n${subject}`
 
 const contextOf = (organizationId: string): string => `countersign organization key\n${organizationId}`
@@ -68,7 +66,6 @@ export const unwrapOrganizationKeys = (
   return Array.from({ length: bytes.length / KEY_BYTES }, (_, at) => bytes.slice(at * KEY_BYTES, (at + 1) * KEY_BYTES))
 }
 
-/** @returns null if no key opens the secret */
 export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, context: string): Uint8Array | null => {
   for (const key of keys) {
     try {

@@ -85,6 +85,5 @@ export interface RecordAccess {
   readonly vault: Vault
   readonly clock: Clock
   readonly writer: RecordWriter
-  /** @throws SessionUnknownError */
   readonly requireSession: (session: EvidenceSession) => Promise<void>
 }

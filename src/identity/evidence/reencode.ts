@@ -4,7 +4,6 @@ import { createDocumentProcess, type DocumentProcess, type DocumentProcessOption
 export type ReencoderOptions = Partial<DocumentProcessOptions>
 
 export interface Reencoder extends Omit<DocumentProcess, 'run'> {
-  /** Returns a JPEG. @throws DocumentInvalidError, EvidenceBusyError */
   readonly reencode: DocumentProcess['run']
 }
 

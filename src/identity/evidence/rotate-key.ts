@@ -34,7 +34,6 @@ export interface KeyRotationStore {
 
 export interface KeyRotation {
   readonly organizations: number
-  /** Keys of documents and fields, and webhook secrets. */
   readonly secrets: number
   /** Secrets that no key of their organization opens. */
   readonly unreadable: number

@@ -1,4 +1,3 @@
-// Notes stored with a session's evidence, such as the fields read from documents.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { EvidenceRecord } from '../../domain/evidence.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -8,7 +7,6 @@ import { collect } from './sealed-stream.ts'
 import type { EvidenceStore } from './store-types.ts'
 import { targetOf, type Vault } from './vault.ts'
 
-/** @param kind kind of the evidence row; not a document kind */
 export const createSealedNote = <Content>(input: {
   readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceNote'>
   readonly vault: Vault

@@ -1,4 +1,3 @@
-// Stores the entered fields of a session in one encrypted file.
 import type { Zone } from '../../domain/document-zone.ts'
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import type { PersonDetails } from '../../domain/standing.ts'
@@ -35,7 +34,6 @@ const createRecordReader = ({ store, vault }: FieldAccess) => {
   const readValues = async <Values = EvidenceFields>(target: EvidenceTarget, record: EvidenceRecord): Promise<Values> =>
     JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
 
-  /** Null if the record was replaced, and its file deleted, since it was listed. */
   const readUnlessReplaced = async <Values = EvidenceFields>(
     target: EvidenceTarget,
     record: EvidenceRecord,

@@ -68,7 +68,6 @@ export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
       return release
     },
 
-    /** Waits for a slot for an upload whose body has arrived. */
     acquireOpening: async (
       { organizationId }: Pick<EvidenceSession, 'organizationId'>,
       address: string,

@@ -1,5 +1,3 @@
-// Detects an upload's type from its content, then re-encodes an image or checks a PDF.
-
 import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
 import { BodyFragmentedError } from '../../server/json-body.ts'
 import {
@@ -14,7 +12,6 @@ import { DocumentInvalidError, DocumentTooLargeError, DocumentTypeError } from '
 import { readMediaHeader } from './media-header.ts'
 import type { Reencoder } from './reencode.ts'
 
-/** Each opens documents in a process that can be killed. */
 export interface DocumentPrograms {
   readonly reencoder: Reencoder
   readonly pdfChecker: Pick<PdfChecker, 'check'>
@@ -57,7 +54,6 @@ const requireDeclared = (declared: string, mediaType: DocumentMediaType): void =
   throw new DocumentTypeError('the document does not match its content type')
 }
 
-/** @throws DocumentTypeError, DocumentInvalidError, EvidenceBusyError */
 export const cleanDocument = async (
   bytes: Uint8Array,
   { kind, declaredType, organizationId }: Pick<DocumentUpload, 'kind' | 'declaredType'> & { organizationId: string },

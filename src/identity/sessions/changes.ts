@@ -23,13 +23,10 @@ type Consent = Parameters<SessionStore['recordConsent']>[0]
 
 export interface SessionChanges {
   register(registration: Registration): Promise<Registered>
-  /** Like SessionStore.changeStatus. @throws also SessionUnknownError */
+  // Like the functions of the stores, but throw SessionUnknownError instead of returning null.
   changeStatus(change: StatusChange): Promise<SessionState>
-  /** Like SessionWalletStore.connect. @throws also SessionUnknownError */
   connectWallet(connection: Connection): Promise<SessionState>
-  /** Like SessionWalletStore.remove. @throws also SessionUnknownError */
   removeWallet(removal: Removal): Promise<SessionState>
-  /** @throws SessionUnknownError */
   recordConsent(consent: Consent): Promise<SessionState>
 }
 

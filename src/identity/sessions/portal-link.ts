@@ -10,7 +10,6 @@ export const TOKEN_LENGTH = 24
 
 export interface PortalLink {
   readonly url: string
-  /** End of the URL. */
   readonly token: string
   readonly tokenHash: Uint8Array
 }
@@ -23,7 +22,6 @@ export const hashToken = (token: string): Uint8Array => {
   return hash
 }
 
-/** @param portalUrl public address of the page, without a trailing slash */
 export const createPortalLink = (portalUrl: string): PortalLink => {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   return { url: linkPrefix(portalUrl) + token, token, tokenHash: hashToken(token) }
@@ -36,7 +34,6 @@ export const parseToken = (text: string): Uint8Array | null =>
 /** Returns an image source. @param size side length in pixels */
 export type QrCodeOf = (link: Pick<PortalLink, 'token'>, size: number) => string
 
-/** @throws Error if the portal's address is too long for a QR code */
 export const createQrCodes = (portalUrl: string): QrCodeOf => {
   const encoder = createQrEncoder(linkPrefix(portalUrl), TOKEN_LENGTH)
   const paint = createQrPainter(encoder.side)

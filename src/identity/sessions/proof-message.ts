@@ -7,7 +7,6 @@ import { isoTime } from '../../lib/time.ts'
 export interface ProofMessageFields {
   /** Host of the page, with its port if it has one. */
   readonly portalHost: string
-  /** Absolute address of the page. */
   readonly portalUrl: string
   readonly wallet: WalletOnChain
   /** At least 8 alphanumeric characters. */

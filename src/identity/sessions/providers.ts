@@ -8,7 +8,6 @@ import type { SessionChanges } from './changes.ts'
 export interface RegisterContext {
   /** Outcome requested with a test key; null for live keys. */
   readonly forcedOutcome: SessionStatus | null
-  /** Makes changes in the registration's transaction. */
   readonly changes: SessionChanges
   readonly sessions: SessionStore
 }

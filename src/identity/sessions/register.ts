@@ -44,7 +44,6 @@ export interface RegisteredSession {
 }
 
 export const createRegister = ({ together, clock, providers, qrCodeOf, portalUrl }: RegisterDependencies) => ({
-  /** @throws KeyUnusableError */
   register: async ({
     organizationId,
     environment,

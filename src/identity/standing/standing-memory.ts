@@ -111,7 +111,6 @@ export const createStandingMemory = (options: StandingMemoryOptions) => {
     return true
   }
 
-  /** Place of the record with the last read key, in words over all blocks; -1 if none. */
   const locate = (hash: number, caller: number): number =>
     index.find(hash, (place) => isOfKey(blocks[Math.floor(place / blockWords)]!, place % blockWords, caller))
 

@@ -75,7 +75,6 @@ const writeStanding = ({ verifying, status, userId, wallets, details }: KnownSta
   }
 }
 
-/** Returns the number of bytes; 0 if the standing can't be encoded. */
 export const writeStandings = (standings: StandingsByType, into: Uint8Array): number => {
   target = into
   at = 0

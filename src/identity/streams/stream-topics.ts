@@ -14,7 +14,6 @@ export interface Topic<Subscription> {
 export interface StreamTopics<Subscription> {
   /** Creates a missing topic; the caller must add its subscription immediately. */
   get(organizationId: string, sessionId: string): Topic<Subscription>
-  /** Removes the topic with its last subscription. */
   leave(topic: Topic<Subscription>, subscription: Subscription): void
   find(organizationId: string, sessionId: string): Topic<Subscription> | undefined
   /** Topics of all organizations that follow or request this session. */

@@ -80,7 +80,6 @@ export const createProviderEndpoints = (
     return { sender: endpoint, organizationId: endpoint.organizationId, secrets: await secretsOf(endpoint) }
   }
 
-  /** @throws SessionUnknownError */
   const requireSession = async ({ parameters, sender }: SessionCall): Promise<SessionState> => {
     const sessionId = parseSessionId(parameters.sessionId)
     const state = sessionId === null ? null : await findSession(sender.organizationId, sessionId)

@@ -15,7 +15,6 @@ export interface DecisionResult {
 /** Only operators can revoke a completed session. */
 const RESULTS = ['completed', 'rejected', 'retry'] as const satisfies readonly SessionStatus[]
 
-/** @throws FieldInvalidError, FieldMissingError */
 const dataOf = (message: JsonObject, type: string, sessionId: string): JsonObject => {
   const { data } = message
   if (message['type'] !== type) throw new FieldInvalidError('type', `must be ${type}`)
