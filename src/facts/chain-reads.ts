@@ -40,7 +40,6 @@ export interface ChainReadsDependencies extends ReadableChains {
 
 /** Unanswered calls per organization. */
 const PENDING_MAX = 2_000
-/** Calls per HTTP request. */
 const CALLS_MAX = 100
 /** Batches in flight to one chain, in total and per organization. */
 const BATCHES_MAX = 256
@@ -140,7 +139,6 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
       const read: PendingRead = { call, deadlineMs, ...Promise.withResolvers<ReadValue | null>() }
       lane.pending.set(call.key, read)
       lane.waiting.push(read)
-      // Sends a batch for the first read, and whenever a full batch is waiting.
       if (lane.waiting.length % CALLS_MAX === 1) void sendNext(organizationId, lane)
       return read.promise
     },

@@ -9,7 +9,6 @@ import type { ReadCall } from './read-call.ts'
 
 export interface ChainSourceOptions {
   readonly endpoint: ChainEndpoint
-  /** Milliseconds for which the latest block counts as current. */
   readonly blockTimeMs: number
   readonly clock: Clock
 }
@@ -85,7 +84,6 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
         if (at.values.size + unknown.length > KEPT_MAX) at.values.clear()
         for (const [index, { key, decode }] of unknown.entries()) {
           const answer = answers[index]
-          // The next request repeats unanswered calls.
           if (answer === undefined) continue
           const value = answer === null ? null : decode(answer)
           values.set(key, value)

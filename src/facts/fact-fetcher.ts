@@ -17,7 +17,6 @@ export interface FactFetcher<Answer> {
   readonly counts?: () => ReadonlyMap<string, RemoteCounts>
 }
 
-/** Rejects if the identity can't be read. */
 export type IdentityOf = (
   caller: Pick<FactSubject, 'organizationId' | 'environment'>,
   address: WalletAddress,

@@ -43,7 +43,6 @@ export interface GuardedRequest {
   readonly onHeaders?: (headers: IncomingHttpHeaders) => void
 }
 
-/** Status 304. */
 export class NotModifiedError extends NamedError {}
 
 /** For callers that follow redirects to permitted hosts. */

@@ -52,7 +52,6 @@ const createReader = (
     keptMax: 1,
     underWayMax,
     waitingMax,
-    // Failed queries resolve with their cause.
     onError: () => undefined,
   })
 

@@ -73,7 +73,6 @@ const callOf = (contract: string, item: AbiFunction, args: readonly unknown[], t
       try {
         return toReadValue(type, decodeFunctionResult({ abi, functionName, data: answer }))
       } catch {
-        // There is no contract, or the answer has another type.
         return null
       }
     },

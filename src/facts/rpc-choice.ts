@@ -11,7 +11,6 @@ export class RpcUnavailableError extends DetailedError {}
 export type RpcAnswer = string | number | boolean | null
 
 export interface RpcChoice {
-  /** @throws RpcUnavailableError */
   ask<Answer extends RpcAnswer>(question: (rpc: JsonRpc) => Promise<Answer>): Promise<Answer>
 }
 

@@ -5,7 +5,6 @@ import { isObject } from '../lib/is-object.ts'
 import { NamedError } from '../lib/named-error.ts'
 import { parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/** `message` is one line and names the setting. */
 export class ScreenerSettingsError extends NamedError {}
 
 export type SecretReference = { readonly env: string } | { readonly file: string }
@@ -222,7 +221,6 @@ const parseScreener = (name: string, value: unknown): ScreenerSettings => {
   return settings
 }
 
-/** @throws ScreenerSettingsError */
 export const parseScreenerSettings = (value: unknown): ReadonlyMap<string, ScreenerSettings> => {
   const screeners = new Map<string, ScreenerSettings>()
   if (value === undefined || value === null) return screeners

@@ -5,7 +5,6 @@ import bs58 from 'bs58'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 
-/** Identifies mainnet-beta. */
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
 /** A supermajority of the stake has voted for such a block. */

@@ -21,13 +21,11 @@ export interface VelocityExchangeDependencies {
   readonly counters: Pick<VelocityCounters, 'publish' | 'addRemote'>
   readonly tallies: VelocityTallies
   readonly writeMax: number
-  /** New at each start. */
   readonly processId: string
   /** Live processes, including this one. */
   readonly processes: () => number
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly after: Timers['after']
-  /** Called for failed writes and reads, which are retried. */
   readonly onError: (error: unknown) => void
 }
 

@@ -85,7 +85,6 @@ interface Organization {
   readonly histories: Histories
   /** Until then (Unix seconds), wallets reported by other processes may be missing for lack of space. */
   incompleteUntilSeconds: number
-  /** Last removal of expired wallets in Unix seconds. */
   sweptAtSeconds: number
 }
 

@@ -28,7 +28,6 @@ const BLOCK_MASK = BLOCK_ENTRIES - 1
 
 interface Block {
   readonly keys: Uint8Array
-  /** By index in the block, without empty memos. */
   readonly memos: Map<number, string>
 }
 

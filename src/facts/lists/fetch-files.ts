@@ -40,7 +40,6 @@ const conditionOf = (validator: string | undefined): Readonly<Record<string, str
   return kind === 'etag' ? { 'if-none-match': value } : { 'if-modified-since': value }
 }
 
-/** @throws FetchFailedError, UrlRefusedError, NotModifiedError */
 const fetchOne = async (
   url: string,
   validator: string | undefined,

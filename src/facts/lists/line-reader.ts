@@ -25,7 +25,6 @@ export const otherChainOf = (text: string): string | null => {
 }
 
 export interface BadLine {
-  /** Starts at 1. */
   readonly line: number
   readonly problem: string
 }
@@ -83,7 +82,6 @@ const HEADER = 'address'
 export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: LineReaderOptions) => {
   let rest = ''
   let line = 0
-  /** Whether the rest of an overlong line is being skipped. */
   let dropping = false
 
   const takeEntry = (text: string, memo: string): void => {
@@ -99,7 +97,6 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
     const fields = splitCsvLine(text)
     const [address = '', memo = ''] = fields
     if (typeof fields === 'string') onBadLine({ line, problem: fields })
-    // The first line may be a header.
     else if (line === 1 && address.toLowerCase() === HEADER) return
     else if (fields.length > 2) onBadLine({ line, problem: 'more than two fields' })
     else takeEntry(address, unescapeFormula(memo))

@@ -15,7 +15,6 @@ export interface ListUpdatesDependencies {
 interface PendingUpdate {
   reportedMs: number
   isRead: boolean
-  /** Report time of a change while reading. */
   changedMs: number | null
 }
 

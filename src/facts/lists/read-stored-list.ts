@@ -50,7 +50,6 @@ export interface ReadList {
 
 export class ListMovedError extends NamedError {}
 
-/** Null without keys. */
 const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
   if (keys.length === 0) return null
   const byWidth = (width: KeyWidth): readonly Uint8Array[] => keys.filter((key) => key.length === width)

@@ -33,7 +33,6 @@ export interface RefreshDependencies {
   readonly contents: ListContents
   readonly sources: {
     takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
-    /** False if the source was changed or leased again. */
     confirm(taken: RefreshedSource, nextDueAtSeconds: number): Promise<boolean>
     fail(taken: RefreshedSource, failure: string, nextDueAtSeconds: number): Promise<void>
   }
@@ -101,7 +100,6 @@ const describeFailure = (error: unknown): string => {
   return text.slice(0, FAILURE_LENGTH_MAX)
 }
 
-/** Returns why the file isn't acceptable; null if it is. */
 const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLines: boolean): string | null => {
   const [first] = badLines
   if (first !== undefined && !skipsBadLines) {

@@ -19,7 +19,6 @@ export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions) => {
   let isSanctions = false
   let party = ''
   let featureTypeId: string | null = null
-  /** Null outside a feature. */
   let asset: string | null = null
   let text: string | null = null
 

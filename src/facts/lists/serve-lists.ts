@@ -9,13 +9,11 @@ export interface ServedListsDependencies extends StoredLists {
   /** Publishes new versions to the reading threads; removes deleted lists. */
   readonly publish: (images: readonly ListImage[], removedIds: readonly string[]) => void
   readonly clock: Clock
-  /** Called for each failed read; reads are retried. */
   readonly onError: (error: unknown) => void
   readonly after?: Timers['after']
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
-/** For metrics. */
 export interface ServedList {
   readonly organizationId: string | null
   readonly name: string
@@ -30,11 +28,9 @@ export interface ListMembership extends ListMembers {
   readonly id: string
   readonly organizationId: string | null
   readonly name: string
-  /** Whether it contains sanctioned persons. */
   readonly isOfSanctioned: boolean
   /** Changes when screening is disabled and enabled again; null without screening. */
   readonly enablingId: string | null
-  /** Increases with each change. */
   readonly version: number
   /** If false, no decision may use the list. */
   readonly current: boolean

@@ -53,10 +53,9 @@ interface ScreeningConfirmation {
 /** The list was deleted or changed during the write; nothing was applied. */
 export class ListChangedError extends DetailedError {}
 
-/** For a list kept by a source or by screening. */
 export const KEEPER_CHANGED = 'the list’s source was changed, removed or read again during this operation'
 
-/** Chunks with short notes per transaction: a few hundred kilobytes and milliseconds. */
+/** Chunks with short notes per transaction: a few hundred kilobytes, a few milliseconds of work. */
 const CHUNKS_A_TRANSACTION = 4
 /** A transaction with this many note characters stores no further chunk. */
 const NOTES_A_TRANSACTION = 262_144
