@@ -9,7 +9,6 @@ import type { MetricDefinition } from './metric-table.ts'
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
-  /** Series of a histogram, with its suffix. */
   readonly metricName?: string
 }
 

@@ -7,7 +7,6 @@ export interface FactMetrics {
   readonly lists: readonly {
     readonly name: string
     readonly entries: number
-    /** Null without a source, or if it was never read. */
     readonly ageSeconds: number | null
   }[]
   readonly listsBehind: number
@@ -27,7 +26,6 @@ export interface FactMetrics {
 
 const OUTCOMES = ['kept', 'answered', 'failed', 'refused'] as const
 
-/** @param read called once per metric and scrape */
 export const addFactMetrics = (exposition: Exposition, read: () => FactMetrics | null): void => {
   const samples = (of: (facts: FactMetrics) => readonly Sample[]) => (): readonly Sample[] => {
     const facts = read()

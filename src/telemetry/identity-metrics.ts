@@ -32,7 +32,6 @@ export const createDecisionTimes = () => {
 
 export interface IdentityMetrics {
   readonly deliveries: Readonly<Record<'delivered' | 'retried' | 'dead', number>>
-  /** Null before the first read. */
   readonly webhookQueue: {
     readonly waiting: number
     /** Delay of the next message; 0 if none is overdue. */
@@ -47,7 +46,6 @@ export interface IdentityMetrics {
 const byLabel = (label: string, counts: Readonly<Record<string, number>>): readonly Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
-/** @param read called once per metric and scrape */
 export const addIdentityMetrics = (exposition: Exposition, read: () => IdentityMetrics | null): void => {
   const samples = (of: (metrics: IdentityMetrics) => readonly Sample[]) => (): readonly Sample[] => {
     const metrics = read()

@@ -42,7 +42,6 @@ export interface Logger {
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
   with(fields: LogFields): Logger
-  /** Lines that could not be written, for all loggers of a root. */
   dropped(): number
 }
 

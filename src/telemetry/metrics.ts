@@ -10,7 +10,6 @@ import { addProcessMetrics } from './process-metrics.ts'
 import { createDecisions, createRouteMetrics, type DecisionCount } from './request-metrics.ts'
 
 export interface PoolMetrics {
-  /** Workers that accept jobs. */
   readonly workers: number
   readonly busy: number
   readonly wanted: number
@@ -24,7 +23,6 @@ export interface PoolMetrics {
   readonly refused: number
   readonly expired: number
   readonly failed: number
-  /** Decisions with a shadow revision, by its outcome. */
   readonly shadows: Readonly<Record<ShadowOutcome, number>>
   /** Answers withheld because they arrived after the 408. */
   readonly withheld: number
@@ -67,14 +65,12 @@ export interface MetricsOptions {
     readonly signer: string
     readonly store: string
   }
-  /** If omitted, its metrics have no samples. */
   readonly pool?: () => PoolMetrics
   readonly activeRequests?: () => number
   /** Results after a 408 response. */
   readonly lateOutcomes?: () => number
   /** Whether the workers sign with the stored attesters. */
   readonly attestersCurrent?: () => boolean
-  /** Null before the first read. */
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number
   /** Records that the decision log refused. */

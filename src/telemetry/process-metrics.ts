@@ -8,7 +8,6 @@ const RESOLUTION_MS = 20
 const NANOSECONDS = 1e9
 const MICROSECONDS = 1e6
 
-/** Null without /proc. */
 const countDescriptors = (): number | null => {
   try {
     return readdirSync('/proc/self/fd').length
@@ -17,7 +16,6 @@ const countDescriptors = (): number | null => {
   }
 }
 
-/** Returns a function that stops monitoring the event loop. */
 export const addProcessMetrics = (exposition: Exposition): (() => void) => {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()

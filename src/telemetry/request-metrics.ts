@@ -60,7 +60,6 @@ export const createRouteMetrics = () => {
       }
       return recorder
     },
-    /** Sum over all statuses, in fine buckets for percentiles. */
     durations: (routes: readonly string[]): Float64Array => {
       const sum = new Float64Array(FINE_BUCKETS)
       for (const route of routes) {
@@ -126,7 +125,6 @@ export interface DecisionCount {
   readonly count: number
 }
 
-/** @param chainNames others count as `other` */
 export const createDecisions = (chainNames: readonly string[]) => {
   const chains = [...new Set([...chainNames, OTHER])]
   const indexOf = new Map(chains.map((chain, index) => [chain, index]))

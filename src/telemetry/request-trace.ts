@@ -23,7 +23,6 @@ export interface FinishedTrace {
   readonly failed: boolean
 }
 
-/** Stages of a request or a batch element. */
 export interface StageTrace {
   enter(stage: Stage): void
   /** Call when the job is submitted to the pool, which writes its times into the returned object. */
@@ -32,7 +31,6 @@ export interface StageTrace {
   verdict(compliant: boolean): void
   /** Call at the start of a query to an external source, and the returned function at its end. */
   asks(kind: string, source: string): (answered: boolean) => void
-  /** Code of the error response. */
   error(code: string): void
   /** Ends the trace with the response. @param status null if the request was aborted */
   end(status: number | null): void
@@ -171,7 +169,6 @@ export const createRequestTrace = (options: RequestTraceOptions): RequestTrace =
   const attributes: Span['attributes'] = { 'http.request.method': method, 'http.route': route }
   const spans: Span[] = [{ name: `${method} ${route}`, parent: null, startMs: startedMs, endMs: startedMs, attributes }]
   const { leave, ...own } = createStages(spans, ROOT, 'key', monotonicMs)
-  /** Unanswered elements. */
   const open = new Set<StageTrace>()
   let holds = 0
   let heldStatus = 0

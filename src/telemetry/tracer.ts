@@ -12,7 +12,6 @@ export interface ParentTrace {
 export interface TracerOptions {
   /** Fraction of traced requests without a valid `traceparent`. */
   readonly sample: number
-  /** If false, the request counts as dropped. */
   readonly hasRoom: () => boolean
   readonly onEnd: (trace: FinishedTrace) => void
   readonly monotonicMs: () => number
