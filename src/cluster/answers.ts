@@ -36,7 +36,6 @@ const labelled = (sample: string, process: number): string => {
   return `${name}{${labels === undefined || labels === '' ? own : `${own},${labels}`}} ${value}`
 }
 
-/** @param expositions by process */
 export const mergeMetrics = (expositions: ReadonlyMap<number, string>): string => {
   const families = new Map<string, Family>()
   for (const [process, text] of [...expositions].sort(([a], [b]) => a - b)) {

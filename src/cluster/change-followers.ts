@@ -13,7 +13,6 @@ import type { Logger } from '../telemetry/log.ts'
 export interface ChangeFollower {
   /** Undefined if the part reads on demand. */
   load?(): Promise<void>
-  /** Ignores other topics. */
   followChange(change: Change): void
   /** Call after changes may have been missed. */
   resync(): void
@@ -33,7 +32,7 @@ export interface FollowedChanges extends ChangeFeed {
   follow(follower: ChangeFollower): Promise<void>
 }
 
-/** After this delay of a change, the process stops deciding. */
+/** If a change isn't applied for this long, the process stops deciding. */
 const BEHIND_MAX_MS = 4_000
 
 /** Nothing else invalidates a cache. */

@@ -31,7 +31,6 @@ export interface WantedAddresses extends ListenAddresses {
   readonly serve: ReadonlySet<ProcessRole>
 }
 
-/** @throws SettingInvalidError */
 export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses => {
   const claimed = new Map<string, string>()
   const claim = (setting: string, address: ListenAddress): ListenAddress => {

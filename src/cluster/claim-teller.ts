@@ -22,7 +22,6 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
   const startedMs = clock.monotonicMs()
   /** Claims that expired before this have no process working on them. */
   const endedBySeconds = createHeldClock(clock, claimMs)
-  /** Whether claims from before this start have expired. */
   const isPastFirstClaims = (): boolean => clock.monotonicMs() - startedMs >= claimMs
   /** Uuids without a record, whose claims are released later. */
   const undecided = new Set<string>()

@@ -78,7 +78,6 @@ const supervisorOptions = (config: Config, log: Logger) => ({
   log,
 })
 
-/** @throws SettingInvalidError, StoreUnusableError */
 export const superviseProcesses = (config: Config, log: Logger): ProcessSupervisor => {
   if (!CAN_SHARE_PORT) {
     throw new SettingInvalidError(

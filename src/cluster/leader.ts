@@ -50,7 +50,6 @@ export interface LeaderDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
   readonly onChange?: (leads: boolean, term: number) => void
-  /** Called if the lease can't be read or renewed, or a task can't start or stop. */
   readonly onError: (error: unknown) => void
 }
 
@@ -125,7 +124,6 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     atWork = atWork.then(endTasks)
   }
 
-  /** @param sentMs time before the request was sent */
   const trust = (sentMs: number): void => {
     trustedUntilMs = sentMs + TRUSTED_MS
     cancelEnd()

@@ -16,7 +16,6 @@ export interface ProcessLink {
   /** Metrics of all processes; only this one's if the supervisor doesn't respond in time. */
   collectMetrics(own: () => Promise<string>): Promise<string>
   answerWith(own: AnsweringProcess): void
-  /** Reads the state of all processes, and sets their number. */
   readonly control: ProcessControl
 }
 

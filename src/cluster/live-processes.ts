@@ -6,7 +6,7 @@ import type { LiveProcessTable } from '../store/live-processes.ts'
 // Time shared by processes without comparing wall clocks. Each advances the latest written value with its own monotonic
 // clock, so shared time never goes back and never runs fast.
 interface SharedTime {
-  /** Since an arbitrary moment. */
+  /** Whole milliseconds since an arbitrary moment. */
   nowMs(): number
   /** Adopts a later time of another process. */
   see(ms: number): void
@@ -44,7 +44,6 @@ const FORGOTTEN_MS = 60_000
 
 interface Seen {
   readonly beat: number
-  /** When this beat was first read. */
   readonly atMs: number
 }
 

@@ -5,7 +5,6 @@ export type FromProcess =
   | { readonly type: 'ready' }
   | { readonly type: 'collect'; readonly id: number }
   | { readonly type: 'pong' }
-  /** Own metrics, requested by `report`. */
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
   | { readonly type: 'look'; readonly id: number }
   /** Same response as for `look`. */

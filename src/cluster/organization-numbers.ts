@@ -8,10 +8,8 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export interface OrganizationNumbers {
-  /** @throws StoreUnavailableError */
   load(): Promise<void>
   of(organizationId: string): number
-  /** Ignores topics other than `organization`. */
   followChange(change: Pick<Change, 'topic'>): void
   resync(): void
 }
@@ -53,7 +51,6 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
 interface OrganizationShares {
   /** Must be loaded and receive all changes. */
   readonly followers: readonly OrganizationNumbers[]
-  /** Undefined if all have the same weight. */
   readonly weightOf: ((organizationId: string) => number) | undefined
   /** Infinity for an organization without a limit; null if none has one. */
   readonly capOf: ((organizationId: string) => number) | null

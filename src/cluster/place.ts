@@ -28,7 +28,6 @@ export interface Place {
   failures: number
   /** Pings since its last message. */
   silentPings: number
-  /** Whether it is being stopped on purpose. */
   leaving: boolean
   onReady: (() => void)[]
   onExit: ((exitCode: number | null) => void)[]

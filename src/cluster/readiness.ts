@@ -14,7 +14,6 @@ export interface ReadinessDependencies {
     checkWritable(): Promise<unknown>
     readonly attesters: { list(): Promise<readonly { readonly status: string }[]> }
   }
-  /** Null if this process doesn't sign. */
   readonly signing: SigningReadiness | null
   readonly feed: Pick<ChangeFeed, 'healthy'>
   readonly lifecycle: { readonly listening: boolean; readonly stopping: boolean }

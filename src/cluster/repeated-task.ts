@@ -3,9 +3,9 @@ import type { Lead, LeaderTask } from './leader.ts'
 
 export interface RepeatedTaskOptions {
   readonly name: string
-  /** Until the first run. Defaults to 0. */
+  /** Milliseconds until the first run. Defaults to 0. */
   readonly firstMs?: number
-  /** From the end of a run to the next. */
+  /** Milliseconds from the end of a run to the next. */
   readonly intervalMs: number
   readonly after: Timers['after']
   /** The lead is also lost when the task stops. */

@@ -9,7 +9,6 @@ export interface Rounds<Answer> {
     over: (answers: ReadonlyMap<number, Answer>) => void,
   ): void
   take(id: number, index: number, answer: Answer): void
-  /** Call when a process has ended, because it won't respond. */
   drop(index: number): void
 }
 
