@@ -38,7 +38,6 @@ export const spawnIndexProcess =
 
 interface TaskSpawning {
   readonly kinds: readonly TaskKind[]
-  /** Folder of the node's decision log. */
   readonly directory: string
   readonly onFailed: (task: Task, errorClass: string) => void
 }

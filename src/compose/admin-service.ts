@@ -75,9 +75,7 @@ interface AdminDependencies {
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal' | 'open'>
   readonly factCollector: FactCollector
-  /** Null if this process doesn't serve attestations. */
   readonly attest: Services['attest'] | null
-  /** Null if this process doesn't read keystores. */
   readonly passphrase: Passphrase | null
   readonly decisions: DecisionSearch
   readonly authenticator: Authenticator
@@ -92,7 +90,6 @@ interface AdminDependencies {
   readonly report: (error: unknown, requestId: string) => void
   readonly version: string
   readonly signer: string
-  /** Public, without a trailing slash. */
   readonly urls: { readonly api: string; readonly dashboard: string }
 }
 

@@ -18,15 +18,12 @@ export interface AppOptions
     ListenerOptions,
     'listen' | 'publicUrl' | 'tls' | 'shared' | 'idleTimeoutSeconds' | 'requestIds' | 'pacer'
   > {
-  /** Null if this process doesn't serve the attestation API. */
   readonly endpoints: AttestationEndpoints | null
-  /** Null if this process doesn't serve the identity API. */
   readonly identity: (IdentityEndpoints & ProviderEndpoints) | null
   readonly operations: OperationsRoutesOptions
-  /** Null if the log's tree isn't published. */
   readonly logFiles: LogFiles | null
   readonly report: (error: unknown, requestId: string) => void
-  /** Called for errors that no endpoint counts. Must not throw. */
+  /** Called for error responses that no endpoint counts. Must not throw. */
   readonly recordRefusal: (status: number, code: ErrorCode) => void
 }
 

@@ -34,7 +34,6 @@ interface AttestationDependencies {
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
   /** For hashes of personal facts in the log. */
   readonly digestKey: Uint8Array
-  /** Null if decisions have no proofs. */
   readonly prove: ProveDecision | null
   readonly clock: Clock
   readonly log: Logger

@@ -21,26 +21,20 @@ import type { Logger } from '../telemetry/log.ts'
 interface EvidencePartsDependencies {
   readonly store: Store
   readonly keys: OrganizationKeys
-  /** Created on first use. */
   readonly folder: string
   readonly log: Pick<Logger, 'warn' | 'info'>
-  /** Called for each committed change. */
   readonly changed?: Parameters<typeof createEvidence>[0]['changed']
   readonly reencoder?: Reencoder
-  /** Null or undefined if documents aren't scanned. */
   readonly scanner?: ScannerAddress | null
   readonly scannerAway?: 'refuse' | 'allow'
 }
 
 export interface EvidenceParts {
   readonly evidence: EvidenceService
-  /** Results of reading documents. */
   readonly readings: DocumentReadings
   /** Facts on which policies decided sessions. */
   readonly decisionFacts: DecisionFacts
-  /** Since this process started. */
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
-  /** Erases expired evidence now. */
   sweep(): Promise<SweepResult>
   /** Erases expired evidence every hour. */
   readonly leaderTask: LeaderTask

@@ -43,11 +43,8 @@ export interface Facts {
   load(): Promise<void>
   start(): void
   readonly leaderTask: LeaderTask
-  /** Ignores topics other than `list`. */
   followChange(change: Change): void
-  /** Call after changes may have been missed. */
   resync(): void
-  /** See ChangeFollower. */
   behindSinceMs(): number | null
   metrics(): FactMetrics
   close(): Promise<void>

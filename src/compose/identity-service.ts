@@ -52,7 +52,6 @@ export interface IdentityDependencies {
   readonly authenticator: Authenticator
   readonly log: Logger
   readonly chains: ChainTable
-  /** Public URL of the verification page, without a trailing slash. */
   readonly portalUrl: string
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
@@ -61,7 +60,6 @@ export interface IdentityDependencies {
   readonly organizationKeys: OrganizationKeys
   readonly evidenceFolder: string
   readonly webhookReach: Reach
-  /** Null if documents aren't scanned. */
   readonly scanner: ScannerAddress | null
   readonly scannerAway: 'refuse' | 'allow'
   readonly walletSources: WalletSources
@@ -72,29 +70,20 @@ export interface IdentityDependencies {
 export interface Identity {
   readonly endpoints: IdentityEndpoints & ProviderEndpoints
   readonly streams: Pick<StreamHub, 'size' | 'open'>
-  /** Makes the session changes of the verification page. */
   readonly changes: SessionChanges
   readonly providers: Providers
-  /** For the page and reviewers. */
   readonly evidence: EvidenceService
   /** Works in a transaction of the caller, who must announce the change after the commit. */
   readonly registerIn: (tables: Tables) => Register
-  /** Results of reading documents. */
   readonly readings: DocumentReadings
-  /** Facts on which policies decided sessions. */
   readonly decisionFacts: DecisionFacts
-  /** For trying a policy on sessions that people decided. */
   readonly sessionKnowledge: SessionKnowledge
   /** Lists of sanctioned people in the screening process. */
   readonly screeningLists: NonNullable<SessionParts['lists']>
   metrics(): IdentityMetrics
-  /** Ignores topics other than `session` and `organization`. */
   followChange(change: Change): void
-  /** Call after changes may have been missed. */
   resync(): void
-  /** Loads the settings for registrations. */
   load(): Promise<void>
-  /** Tasks for webhooks, expired evidence and session checks. */
   readonly leaderTasks: readonly LeaderTask[]
   close(): void
   stop(): Promise<void>

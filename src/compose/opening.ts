@@ -65,7 +65,6 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
   const passphrase = config.serve.has('attestation')
     ? locatePassphrase(config, folder, await isFirstStart(store, folder))
     : null
-  /** Public, without a trailing slash. */
   const urls = {
     api: config.apiUrl === '' ? listenUrl(config.apiListen, tls.api !== null) : config.apiUrl,
     portal: config.portalUrl === '' ? listenUrl(config.portalListen, tls.portal !== null) : config.portalUrl,

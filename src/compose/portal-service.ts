@@ -19,12 +19,10 @@ import type { Identity } from './identity-service.ts'
 
 interface PortalServiceDependencies {
   readonly config: Pick<Config, 'portalListen' | 'chains' | 'chainSettings' | 'trustedProxies'>
-  /** Null if unknown. */
   readonly countryOf: (address: string) => string | null
   readonly tls: ListenerTls | null
   readonly store: Store
   readonly identity: Pick<Identity, 'changes' | 'providers' | 'evidence' | 'streams'>
-  /** Public URL of the page, without a trailing slash. */
   readonly portalUrl: string
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
@@ -48,7 +46,6 @@ const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config'
   return urls
 }
 
-/** @throws PageBuildError; the listener's error if its address is in use */
 export const startPortalService = async (
   dependencies: PortalServiceDependencies,
 ): Promise<Pick<Listener, 'url' | 'stop'>> => {

@@ -16,7 +16,6 @@ import { sharedIndexOf } from './decision-index.ts'
 export interface ProofDependencies {
   readonly config: Pick<Config, 'store' | 'decisionsIndex'>
   readonly folder: DataFolder
-  /** Null if logs aren't shipped. */
   readonly shipping: ShippingService | null
   readonly proveLine: ProveLine
   readonly after: Timers['after']

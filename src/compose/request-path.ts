@@ -34,10 +34,8 @@ interface RequestPathDependencies {
   readonly limiter: RateLimiter
   readonly latency: OrganizationLatency
   readonly lifecycle: { readonly stopping: boolean }
-  /** Null if requests aren't traced. */
   readonly tracer: Tracer | null
   readonly claims: IdempotencyStore<IdempotencyClaim>
-  /** Finds decisions of interrupted requests. */
   readonly memory: NodeMemory
   readonly parts: Omit<MetricsOptions, 'activeRequests' | 'lateOutcomes'>
   readonly clock: Clock
@@ -47,7 +45,6 @@ interface RequestPathDependencies {
 export interface RequestPath {
   readonly requestIds: RequestIdSource
   readonly deadlines: Deadlines
-  /** Shared by all gates. */
   readonly pacer: RefusalPacer
   readonly gate: Gate
   /** For callers that sign messages instead of sending a key. */

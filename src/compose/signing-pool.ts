@@ -26,7 +26,6 @@ export interface SigningPoolDependencies {
   readonly config: Config
   readonly folder: DataFolder
   readonly passphrase: PassphraseSource
-  /** Null without a hardware token. */
   readonly token: TokenSettings | null
   readonly attesters: readonly AttesterReference[]
   /** Share of the workers' time. */

@@ -17,12 +17,10 @@ interface SigningDependencies extends Pick<SigningPoolDependencies, 'weightOf' |
 }
 
 export interface Signing {
-  /** Not started yet. */
   readonly pool: Pool
   readonly signer: string
   readonly attesterReload: AttesterReload
   readonly metrics: Pick<MetricsOptions, 'pool' | 'attestersCurrent' | 'decisionLogFailures' | 'ruleFailures'>
-  /** Null if this process doesn't sign. */
   readonly readiness: SigningReadiness | null
   describe(): Readonly<Record<string, string | number>>
   readonly leaderTasks: NonNullable<AttestationParts['leaderTasks']>

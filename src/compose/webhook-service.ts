@@ -33,7 +33,6 @@ interface WebhookPartsDependencies {
   ) => ReturnType<typeof createSessionChanges>
   readonly reach: Reach
   readonly requireCurrent: RequireCurrent
-  /** Null without a verification service. */
   readonly createServiceEndpoint: CreateServiceEndpoint | null
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn'>
