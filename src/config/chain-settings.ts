@@ -1,4 +1,3 @@
-// The config file's `chains`.
 import { parseAddress, type WalletAddress } from '../domain/address.ts'
 import { BUILT_IN_CHAINS, type ChainFamily, type EvmChain } from '../domain/chain.ts'
 import { SettingInvalidError } from './settings.ts'

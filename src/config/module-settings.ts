@@ -1,7 +1,6 @@
 import type { Setting } from './setting.ts'
 import { SettingInvalidError } from './settings.ts'
 
-/** Reads a setting by its declaration. */
 export type SettingReader = <Value>(setting: Setting<Value>) => Value
 
 export interface ModuleSettings {
@@ -9,7 +8,6 @@ export interface ModuleSettings {
   readonly name: string
   /** Imperative, for `--help`. */
   readonly summary: string
-  /** Required modules. */
   readonly needs?: readonly string[]
   readonly settings?: Readonly<Record<string, Setting<unknown>>>
   /** Checks settings that depend on each other. @throws SettingInvalidError */

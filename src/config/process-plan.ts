@@ -14,7 +14,6 @@ const PROCESSORS_PER_PROCESS = 3
 /** Workers' share of a request's processor time. */
 const WORKERS_PART = 0.6
 
-/** @param wanted null for `auto` */
 export const planProcesses = (
   processors: number,
   wanted: { readonly processes: number | null; readonly workers: number | null },
