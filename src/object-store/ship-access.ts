@@ -25,7 +25,6 @@ export const foreignSessionToken = (access: BucketAccess | null): string | null 
 
 /** Place of a deployment's log copies, for backups, commands and the shared index. A module provides it. */
 export interface ShippingService {
-  /** Null if logs aren't copied. */
   readonly place: ShipPlace | null
   readonly intervalMs: number
   /** Null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
