@@ -24,7 +24,6 @@ export interface BundledPage {
   readonly files: readonly BundledFile[]
 }
 
-/** The page could not be bundled, so the service doesn't start. */
 class PageBuildError extends NamedError {}
 
 export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'
@@ -73,7 +72,6 @@ const bundle = async (page: PageName, title: string, basePath: string): Promise<
   }
 }
 
-/** @throws PageBuildError */
 export const bundledPage = async (page: PageName, title: string, basePath: string): Promise<BundledPage> => {
   const built = BUILT?.pages[page]
   return built === undefined ? await bundle(page, title, basePath) : read(built, basePath)
