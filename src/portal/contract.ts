@@ -46,7 +46,6 @@ export interface SessionView {
   readonly sequence: number
   readonly checkType: CheckType
   readonly status: SessionStatus
-  /** Whether the session belongs to a test key. */
   readonly test: boolean
   readonly organization: OrganizationView
   /** Null before the person has agreed. */
@@ -62,7 +61,6 @@ export interface SessionView {
   /** Display names of chains on which contract wallets can be verified. */
   readonly contractChains: readonly string[]
   readonly requirements: readonly Requirement[]
-  /** Completed fields. */
   readonly fields: readonly FieldName[]
   readonly documents: readonly DocumentReceipt[]
   readonly documentRules: Readonly<Record<DocumentKind, DocumentRule>>

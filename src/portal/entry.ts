@@ -37,7 +37,6 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
   const contractChains = contractChainTitles(parts)
   const chains = chainViews(parts.chains)
 
-  /** @throws LinkUnknownError */
   const requireLink = async (token: string) => {
     const linkHash = parseToken(token)
     const link = linkHash === null ? null : await links.find(linkHash)

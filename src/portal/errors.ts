@@ -6,7 +6,6 @@ export class LinkUnknownError extends fixedError(
   'this link is invalid or has expired; request a new one from its sender',
 ) {}
 
-/** No data is accepted before consent. */
 export class AgreementMissingError extends fixedError('SESSION_CONFLICT', 'agree to the verification first') {}
 
 export class AgreementOutdatedError extends fixedError(

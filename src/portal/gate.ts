@@ -33,7 +33,6 @@ export interface PortalCall {
   readonly params: Readonly<Record<string, string>>
   /** Client's canonical IP address; empty if unknown. */
   readonly address: string
-  /** Disables the connection's idle timeout. */
   keepOpen(): void
 }
 

@@ -9,11 +9,9 @@ import { AddressChecksumError } from './errors.ts'
 /** More than the largest body of the page, which contains a contract wallet's signature. */
 const BODY_MAX_BYTES = 65_536
 
-/** @throws like readJsonBody and parseStrictJsonObject */
 export const readObject = async (request: Request): Promise<JsonObject> =>
   parseStrictJsonObject(await readJsonBody(request, { maxBytes: BODY_MAX_BYTES }))
 
-/** @throws FieldMissingError, FieldInvalidError */
 export const textOf = (body: JsonObject, field: string, maximum: number): string => {
   const value = body[field]
   if (value === undefined || value === null || value === '') throw new FieldMissingError(field)
@@ -23,7 +21,6 @@ export const textOf = (body: JsonObject, field: string, maximum: number): string
   return value
 }
 
-/** @throws FieldInvalidError */
 export const booleanOf = (body: JsonObject, field: string): boolean => {
   const value = body[field]
   if (typeof value !== 'boolean') throw new FieldInvalidError(field, 'must be true or false')

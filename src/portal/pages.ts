@@ -11,7 +11,6 @@ import { requestedLanguage } from './preferred-language.ts'
 interface PortalPagesOptions {
   readonly assets: PageAssets
   readonly entry: Pick<PortalEntry, 'enter'>
-  /** Public URL, without a trailing slash. */
   readonly portalUrl: string
 }
 
@@ -69,7 +68,6 @@ const WORDS: Readonly<Record<Language, string>> = { en: 'english', de: 'german' 
 /** Path of the public URL; empty at the root of a host. */
 export const basePathOf = (portalUrl: string): string => new URL(portalUrl).pathname.replace(/\/$/, '')
 
-/** @throws PageBuildError */
 export const buildPortalAssets = (portalUrl: string): Promise<PageAssets> =>
   buildPageAssets({
     page: 'portal',
@@ -109,7 +107,6 @@ export const createPortalPages = ({ assets, entry, portalUrl }: PortalPagesOptio
     }
   }
 
-  /** Null for other paths. */
   return (request: Request, asked: string): Response | Promise<Response> | null => {
     const path = asked.startsWith(`${base}/`) ? asked.slice(base.length) : asked
     if (path.startsWith('/api/')) return null

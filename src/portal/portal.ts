@@ -33,7 +33,6 @@ export const portalApi = (gate: PortalGate, parts: PortalParts, entry: PortalEnt
 /** On a poor connection, a phone may pause while sending a photograph. */
 const IDLE_SECONDS = 60
 
-/** @throws PageBuildError */
 export const startPortal = async (options: PortalOptions): Promise<Listener> => {
   const { parts, listen, tls, requestIds, metrics, report } = options
   const { portalUrl, clock } = parts

@@ -23,7 +23,6 @@ const LOGO_MAX_AGE_SECONDS = 86_400
 // Only the cookie grants access. A session of another browser gets the same response as an unknown one (threats row 2).
 interface Access extends FromBrowser {
   readonly state: SessionState
-  /** Includes the browser that changes it. */
   readonly session: Session & FromBrowser
 }
 
@@ -32,7 +31,6 @@ export const createSessionAccess = ({
   sessions,
   cookies,
 }: Pick<PortalParts, 'links' | 'sessions' | 'cookies'>) => {
-  /** Null without a valid cookie. */
   const find = async (headers: Headers, idText: string) => {
     const sessionId = parseSessionId(idText)
     const cookieHash = sessionId === null ? null : cookies.read(headers, sessionId)
@@ -44,7 +42,6 @@ export const createSessionAccess = ({
   }
   return {
     find,
-    /** @throws BrowserUnknownError */
     open: async (request: Request, idText: string): Promise<Access> => {
       const found = await find(request.headers, idText)
       const state = found === null ? null : await sessions.find(found.organizationId, found.sessionId)

@@ -1,4 +1,3 @@
-// The page's view of a session: present, missing and incorrect parts.
 import { LRUCache } from 'lru-cache'
 import type { ChainTable } from '../domain/chain.ts'
 import { missingParts, requiredParts, requirementsOf, type SessionPart } from '../domain/requirements.ts'

@@ -1,5 +1,3 @@
-// Interfaces that the composition root provides to the verification page.
-
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { SessionState, SessionStatus } from '../domain/session.ts'
@@ -98,7 +96,6 @@ export interface PortalParts {
   /** EIP-155 ids of chains on which contract wallets can be verified. */
   readonly contractChainIds: readonly number[]
   readonly qrCodeOf: QrCodeOf
-  /** Public URL, without a trailing slash. */
   readonly portalUrl: string
   readonly clock: Clock
 }

@@ -1,4 +1,3 @@
-// Routes for the wallets of a session. Identity verifies the proofs.
 import { Elysia } from 'elysia'
 import { walletAddressText } from '../domain/wallet.ts'
 import { jsonResponse } from '../server/response.ts'

@@ -1,4 +1,3 @@
-// Root of the page: opens a link, or shows the steps of a session.
 import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { accentFor, cssColor, parseColor } from '../../pages/accent.ts'

@@ -10,7 +10,6 @@ const RETRY_MS = 3_000
 const STREAM_RETRY_MS = 15_000
 
 interface SessionModel {
-  /** Null before the first read. */
   readonly view: SessionView | null
   /** Why the session can't be read; null if it can. */
   readonly failure: RefusedError | null

@@ -84,8 +84,6 @@ export interface StepProps {
   readonly go: (step: Step) => void
   /** Opens the next step, or an earlier incomplete one. @param view newest view, if the step just changed it */
   readonly next: (view?: SessionView) => void
-  /** Null on the first step. */
   readonly back: (() => void) | null
-  /** For screen readers. */
   readonly announce: (text: string) => void
 }

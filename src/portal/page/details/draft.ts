@@ -79,7 +79,6 @@ export const loadDraft = (sessionId: string): Draft | null => {
   }
 }
 
-/** Null deletes the draft. */
 export const keepDraft = (sessionId: string, draft: Draft | null): void => {
   try {
     if (draft === null) sessionStorage.removeItem(keyOf(sessionId))

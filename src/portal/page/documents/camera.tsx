@@ -7,7 +7,6 @@ import { Button, Notice } from '../ui/parts.tsx'
 export interface CameraProps {
   readonly kind: DocumentKind
   readonly onPhoto: (photo: Blob) => void
-  /** Called if there is no camera and the person chooses a file. */
   readonly onFile: () => void
   readonly onClose: () => void
 }

@@ -21,7 +21,6 @@ interface DocumentCardProps {
   readonly calls: SessionCalls
   readonly apply: (view: SessionView) => void
   readonly announce: (text: string) => void
-  /** Called with the number of uploads in progress. */
   readonly onPending: (kind: DocumentKind, count: number) => void
 }
 

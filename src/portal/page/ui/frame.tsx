@@ -10,7 +10,6 @@ import { Notice } from './parts.tsx'
 
 export interface Progress {
   readonly steps: readonly Step[]
-  /** Null after the last step. */
   readonly current: Step | null
   readonly go: (step: Step) => void
 }
