@@ -1,4 +1,3 @@
-// Converts requests and responses of the attestation API between typed values and JSON.
 import type {
   Attestation,
   AttestationAnswer,

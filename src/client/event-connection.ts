@@ -18,7 +18,6 @@ export interface EventConnectionOptions {
 }
 
 export interface ReceivedEvent extends ServerSentEvent {
-  /** Reconnection delay from the server; null for none. */
   readonly retryMs: number | null
 }
 
@@ -30,7 +29,6 @@ const streamOf = (response: Response, requestId: string): ReadableStream<Uint8Ar
   return response.body
 }
 
-/** @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError */
 export async function* readEventConnection(options: EventConnectionOptions): AsyncGenerator<ReceivedEvent, void, void> {
   const { requestId, lastEventId, openMs, quietMs, signal } = options
   const controller = new AbortController()

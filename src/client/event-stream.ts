@@ -7,7 +7,6 @@ export interface ServerSentEvent {
 }
 
 export interface EventParser {
-  /** @throws EventTooLongError */
   push(bytes: Uint8Array): ServerSentEvent[]
   /** Reconnection delay from the server; null for none. */
   retryMs(): number | null
@@ -20,7 +19,6 @@ export class EventTooLongError extends Error {
 
 const EVENT_MAX_CHARACTERS = 65_536
 
-/** @param lastEventId of the resumed stream */
 export const createEventParser = (lastEventId: string | null = null): EventParser => {
   // Removes a byte order mark only at the beginning.
   const decoder = new TextDecoder()

@@ -54,7 +54,6 @@ export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: A
   try {
     return (await recoverAddress({ hash: digest, signature })).toLowerCase() === attester
   } catch {
-    // No key has this signature.
     return false
   }
 }

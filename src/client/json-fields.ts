@@ -4,7 +4,6 @@ import { AnswerInvalidError } from './errors.ts'
 export interface Fields {
   text(name: string): string
   optionalText(name: string): string | undefined
-  /** Null if the field is null or missing. */
   nullableText(name: string): string | null
   flag(name: string): boolean
   /** Whole number from 0 to 2^53 - 1. */
