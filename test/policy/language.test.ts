@@ -5,7 +5,7 @@ import { createPolicyEnvironment } from '../../src/policy/cel/environment.ts'
 import { POLICY_LIMITS } from '../../src/policy/cel/limits.ts'
 import { FACTS } from '../../src/policy/facts.ts'
 import { FUNCTIONS, METHODS } from '../../src/policy/tools/language.ts'
-import { facts, holds, policyOf, refusalOf, thrownBy } from './support.ts'
+import { facts, holds, issuesOf, policyOf, refusalOf, thrownBy } from './support.ts'
 
 const REGEX = 'the policy language does not support regular expressions: use ==, in, startsWith, endsWith or contains'
 const KNOWN =
@@ -61,6 +61,11 @@ describe('refused', () => {
       'an abbreviated time zone',
       'request.time.getHours("PST") == 1',
       'unknown time zone "PST": use an IANA name such as Europe/Zurich',
+    ],
+    [
+      'a fact in a time zone',
+      'request.weekday("Europe/Zurich") == 1',
+      'for a time zone, write request.time.getDayOfWeek("Europe/Zurich")',
     ],
     ['a time zone of the request', 'request.time.getMonth(client.ip) == 1', ZONE],
     ['a time zone that is no text', 'request.time.getMonth(1) == 1', ZONE],
@@ -174,6 +179,11 @@ describe('times', () => {
     expect(holds('timestamp("2026-01-01T05:30:00+05:30") == request.time')).toBe(true)
     expect(holds('timestamp("2024-02-29T00:00:00Z") < request.time')).toBe(true)
     expect(holds('duration("1h30m") == duration("90m") && duration("60s") == duration("1m")')).toBe(true)
+  })
+
+  test('an unknown time zone has a position', () => {
+    const source = 'name: P\nrules:\n  - id: hours\n    deny: request.time.getHours("Europe/Zuerich") < 9\n'
+    expect(issuesOf(() => compilePolicy(source))).toMatchObject([{ line: 4, column: 33, pointer: '/rules/0/deny' }])
   })
 
   const AT_NEW_YEAR_UTC = facts({ nowSeconds: Date.parse('2026-01-01T00:30:15Z') / 1000 })

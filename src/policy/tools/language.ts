@@ -51,10 +51,15 @@ export const METHODS: ReadonlySet<string> = new Set([
   'contains',
 ])
 
+const localPart = (method: string): string => `for a time zone, write request.time.${method}("Europe/Zurich")`
+
 const REASONS: Readonly<Record<string, string>> = {
   matches: 'the policy language does not support regular expressions: use ==, in, startsWith, endsWith or contains',
   has: 'the policy language does not support has(): every fact is always present',
   bind: 'the policy language does not support cel.bind',
+  hour: localPart('getHours'),
+  weekday: localPart('getDayOfWeek'),
+  time_of_day: localPart('getHours'),
   getDayOfYear: 'the policy language does not support getDayOfYear: compare with timestamp("…")',
 }
 
