@@ -1,6 +1,6 @@
 // Promise: the page offers to create exactly the lists that the policy check reports as missing.
 import { expect, test } from 'bun:test'
-import { missingLists } from '../../src/dashboard/page/policies/missing-lists.ts'
+import { missingLists } from '../../src/dashboard/page/policies/check-panel.tsx'
 import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 

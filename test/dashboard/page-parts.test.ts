@@ -7,12 +7,12 @@ import { call, onSignedOut } from '../../src/dashboard/page/api/client.ts'
 import { ApiError, fieldProblemOf, NetworkError, problemText } from '../../src/dashboard/page/api/errors.ts'
 import { callFields, curlFor } from '../../src/dashboard/page/attest/curl.ts'
 import { describeDetail } from '../../src/dashboard/page/audit/detail.ts'
-import { createRowCounter } from '../../src/dashboard/page/decisions/row-counter.ts'
+import { createRowCounter } from '../../src/dashboard/page/decisions/export-run.ts'
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
 import { sentence, words } from '../../src/dashboard/page/policies/difference-words.ts'
 import { actorWord } from '../../src/dashboard/page/reviews/labels.ts'
-import { nextOf } from '../../src/dashboard/page/reviews/next-session.ts'
+import { nextOf } from '../../src/dashboard/page/reviews/queue.ts'
 import {
   agreementWord,
   languageOf,

@@ -4,8 +4,8 @@
 // password here is kept: twelve characters and more.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fingerprintPassword } from '../../../src/admin/accounts/breached-passwords.ts'
 import { PASSWORD_LENGTH_MIN } from '../../../src/admin/accounts/password.ts'
+import { fingerprintPassword } from '../../../src/admin/accounts/password-rules.ts'
 
 const [path = ''] = process.argv.slice(2)
 const fingerprints = readFileSync(path, 'utf8')

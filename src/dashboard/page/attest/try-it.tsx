@@ -1,6 +1,8 @@
 // A first attestation request, to copy as a command or to send from the page.
+
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
+import { type AnswerOf, call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
 import { readDeployment } from '../data/use-deployment.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -11,7 +13,6 @@ import { SelectField, TextField } from '../ui/field.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
-import { Answer, type Sent } from './answer.tsx'
 import { type CallField, type CallFields, callFields, curlFor, KEY_PLACE } from './curl.ts'
 
 const EVM_WALLET = '0x1111111111111111111111111111111111111111'
@@ -43,6 +44,31 @@ const read = async ({ params }: Workplace, project: string, signal: AbortSignal)
 interface TryItProps {
   readonly project: string
   readonly onDecided?: () => void
+}
+
+type Sent = AnswerOf<'POST /organizations/{organization}/projects/{project}/try'>
+
+const wordsOf = ({ status, body }: Sent): { readonly tone: 'good' | 'warn' | 'bad'; readonly title: string } => {
+  const answer = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
+  if (status >= 400) return { tone: 'bad', title: `Refused with ${status}: ${String(answer['detail'] ?? '')}` }
+  return answer['is_compliant'] === true
+    ? { tone: 'good', title: 'Compliant: attestation signed' }
+    : { tone: 'warn', title: 'Denied: nothing was signed' }
+}
+
+const Answer = ({ sent, children }: { readonly sent: Sent; readonly children: ComponentChildren }) => {
+  const { tone, title } = wordsOf(sent)
+  return (
+    <div class="form" role="status">
+      <Notice tone={tone} title={title}>
+        <p>
+          HTTP {sent.status} in {sent.milliseconds.toLocaleString('en')} ms. This request is recorded like any other.
+        </p>
+      </Notice>
+      <CodeBlock label="response" code={JSON.stringify(sent.body, null, 2)} />
+      {sent.status < 400 && <div class="form-actions">{children}</div>}
+    </div>
+  )
 }
 
 export const TryIt = ({ project, onDecided }: TryItProps) => {

@@ -1,11 +1,10 @@
 // Sign-in, and one-time links that create an account or set a password. A link's secret is in the URL fragment, which
 // browsers don't send; it is removed from the address bar after use.
 import { useState } from 'preact/hooks'
-import type { AnswerOf } from '../api/client.ts'
-import { call } from '../api/client.ts'
+import { type AnswerOf, call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useQuery, useRead } from '../data/use-query.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
@@ -13,7 +12,6 @@ import { Loading } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { EntryFrame } from './entry-frame.tsx'
-import { NoAccountYet } from './no-account-yet.tsx'
 import { checkPassword, PASSWORD_HINT } from './password.ts'
 import { SignInForm } from './sign-in.tsx'
 
@@ -116,6 +114,21 @@ export const Welcome = ({ token, onDone }: WelcomeProps) => {
 }
 
 type Done = Parameters<typeof SignInForm>[0]['onDone']
+
+const NoAccountYet = () => {
+  // Sign-in works without this response.
+  const { value } = useRead('GET /sign-in')
+  if (value === null || value.has_accounts) return null
+  return (
+    <Notice tone="info" title="No account yet">
+      <p>
+        When the service started, it printed a link that creates the first account and expires after a day. The link
+        ends in <code>/welcome#…</code>. Find it in the terminal or the service’s log, with{' '}
+        <code>docker compose logs</code> or <code>journalctl</code>. For a new link, restart the service.
+      </p>
+    </Notice>
+  )
+}
 
 export const SignIn = ({ onDone }: { readonly onDone: Done }) => (
   <EntryFrame title="Sign in">

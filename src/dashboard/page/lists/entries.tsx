@@ -12,8 +12,7 @@ import { Copyable } from '../ui/copy.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Card, Empty } from '../ui/parts.tsx'
 import { PagedTable, time } from '../ui/table.tsx'
-import { listKey } from './list-key.ts'
-import { type ListParts, listParams } from './list-parts.ts'
+import { type ListParts, listKey, listParams } from './list-key.ts'
 
 interface SearchProps {
   readonly search: string

@@ -6,8 +6,7 @@ import { type Action, ActionButton, action } from '../ui/actions.tsx'
 import { Card, Facts } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
-import { listKey } from './list-key.ts'
-import { type ListParts, listParams } from './list-parts.ts'
+import { type ListParts, listKey, listParams } from './list-key.ts'
 
 const FORMATS = {
   text: 'Text: one address per line',

@@ -6,8 +6,7 @@ import { type Action, action } from '../ui/actions.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/problem.tsx'
-import { listKey } from './list-key.ts'
-import { type ListParts, listParams } from './list-parts.ts'
+import { type ListParts, listKey, listParams } from './list-key.ts'
 
 const TIMEOUT_MS = 600_000
 

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { type Query, useQuery } from '../data/use-query.ts'
 import { SAVE_KEYS } from '../shell/shortcuts.ts'
 import { lazy } from '../ui/lazy.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { CheckPanel } from './check-panel.tsx'
+import type { PolicyWords } from './editor/completion.ts'
 import type { EditorHandle } from './editor/editor.tsx'
-import { useWords } from './editor/use-words.ts'
 import type { Check } from './use-check.ts'
 
 const Editor = lazy(async () => (await import('./editor/editor.tsx')).Editor)
@@ -26,6 +28,16 @@ interface PolicyEditorProps {
   readonly readOnly: boolean
   readonly onSave: () => void
 }
+
+// Terms of the policy language. All organizations have the same terms, so they are read once.
+const useWords = (): Query<PolicyWords> =>
+  useQuery(async (signal) => {
+    const [facts, schema] = await Promise.all([
+      call('GET /policy-language', { signal }),
+      call('GET /policy-language/schema', { signal }),
+    ])
+    return { facts, schema }
+  }, [])
 
 export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSave }: PolicyEditorProps) => {
   const words = useWords()

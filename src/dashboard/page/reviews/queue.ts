@@ -6,7 +6,6 @@ import { useQuery } from '../data/use-query.ts'
 import { PlaceContext } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useOwnId } from './members.ts'
-import { nextOf } from './next-session.ts'
 
 const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigned', 'age', 'order'] as const
 
@@ -70,6 +69,16 @@ export interface Way {
   readonly previous: Session | null
   /** Null if no session is unassigned or the reviewer's own; `stay` if the queue isn't of waiting sessions. */
   readonly findNext: (ownId: string) => Promise<{ readonly id: string } | null | 'stay'>
+}
+
+/** Returns the next session that is unassigned or the reviewer's own, wrapping around. Ids are in queue order. */
+export const nextOf = <Waiting extends Pick<Session, 'id' | 'assigned_to'>>(
+  queue: readonly Waiting[],
+  presentId: string,
+  ownId: string,
+): Waiting | null => {
+  const waiting = queue.filter(({ id, assigned_to: to }) => id !== presentId && (to === null || to === ownId))
+  return waiting.find(({ id }) => id > presentId) ?? waiting[0] ?? null
 }
 
 /** Position of a session in the URL's queue, as of the time the session was opened. */

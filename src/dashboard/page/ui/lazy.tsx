@@ -2,7 +2,6 @@
 import type { ComponentChildren, ComponentType, JSX } from 'preact'
 import { partLoader } from '../../../pages/use-part.ts'
 import { Button } from './button.tsx'
-import { loadLateStyles } from './late-styles.ts'
 import { Loading } from './parts.tsx'
 import { Notice } from './problem.tsx'
 
@@ -10,6 +9,26 @@ interface LazyOptions {
   readonly meanwhile?: ComponentChildren
   /** Whether the first style sheet suffices. */
   readonly isFirst?: boolean
+}
+
+// Loads the style sheet for all but the first pages when a component first needs it.
+let loading: Promise<void> | null = null
+
+/** Rejects if the service doesn't respond; the next call tries again. */
+const loadLateStyles = (): Promise<void> => {
+  loading ??= new Promise<void>((resolve, reject) => {
+    const link = document.createElement('link')
+    link.rel = 'stylesheet'
+    link.href = document.querySelector<HTMLMetaElement>('meta[name="late-styles"]')?.content ?? ''
+    link.onload = () => resolve()
+    link.onerror = () => {
+      link.remove()
+      loading = null
+      reject(new Error('the style sheet could not be loaded'))
+    }
+    document.head.append(link)
+  })
+  return loading
 }
 
 export const lazy = <Properties extends object>(
