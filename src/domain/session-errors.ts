@@ -66,11 +66,9 @@ export class ChecksPendingError extends fixedError(
 ) {}
 
 /** Message of an external decider or verification service. */
-export class DeciderEndedError extends fixedError(
-  'SESSION_CONFLICT',
-  'the webhook endpoint is paused or was deleted',
-  { retryAfterSeconds: 60 },
-) {}
+export class DeciderEndedError extends fixedError('SESSION_CONFLICT', 'the webhook endpoint is paused or was deleted', {
+  retryAfterSeconds: 60,
+}) {}
 
 /** The checks of a session linked by wallet or person are pending. */
 export class LinkedChecksPendingError extends ChecksPendingError {}

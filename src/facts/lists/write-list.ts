@@ -1,5 +1,5 @@
 // Replaces a list's content atomically. After many single changes, the list is rewritten as a new base.
-import { KEY_WIDTHS } from '../../domain/address-key.ts'
+import { EVM_KEY_WIDTH, KEY_WIDTHS } from '../../domain/address-key.ts'
 import { type ListChunk, type ListEdit, type ListEntry, ListLimitError } from '../../domain/list.ts'
 import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
@@ -16,6 +16,7 @@ export interface ListContents {
       readonly confirmation: ListConfirmation | null
     }): Promise<'activated' | 'unknown' | 'changed-meanwhile'>
     discard(baseId: string): Promise<void>
+    find(baseId: string): Promise<{ readonly evmCount: number; readonly solanaCount: number } | null>
     readChunks(
       baseId: string,
       width: 20 | 32,
@@ -125,16 +126,23 @@ async function* entriesOf(chunks: AsyncIterable<ListChunk>): AsyncGenerator<List
   }
 }
 
+/** @throws ListChangedError if the base's deletion overtakes the reader */
 async function* chunksOfBase({ bases }: ListContents, baseId: string | null): AsyncGenerator<ListChunk> {
   if (baseId === null) return
+  const base = await bases.find(baseId)
   for (const width of KEY_WIDTHS) {
     let after: Uint8Array | null = null
+    let count = 0
     for (;;) {
       const chunks: readonly ListChunk[] = await bases.readChunks(baseId, width, after, 1)
       yield* chunks
       const last = chunks.at(-1)
       if (last === undefined) break
       after = last.keys.subarray(0, width)
+      for (const { keys } of chunks) count += keys.length / width
+    }
+    if (count !== (width === EVM_KEY_WIDTH ? base?.evmCount : base?.solanaCount)) {
+      throw new ListChangedError('the list was replaced during this operation')
     }
   }
 }

@@ -175,4 +175,16 @@ describe('a list', () => {
     }
     expect(found).toHaveLength(9_999)
   })
+
+  test('fails rather than end early if it is replaced and read for more than a minute', async () => {
+    const { contents, store, newList } = stored
+    const list = await newList()
+    await replaceList(contents, list.id, chunksOf(Array.from({ length: 10_000 }, (_, index) => evm(index))))
+    const entries = readEntries(contents, list.id)
+    await entries.next()
+    await replaceList(contents, list.id, chunksOf([evm(1)]))
+    stored.clock.advance(61)
+    while ((await store.listBases.sweep()) > 0);
+    await expect(Array.fromAsync(entries)).rejects.toBeInstanceOf(ListChangedError)
+  })
 })
