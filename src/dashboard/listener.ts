@@ -8,7 +8,6 @@ import { toProblem } from '../server/problem.ts'
 import { problemResponse } from '../server/response.ts'
 import type { ReferencePages } from './reference.ts'
 
-/** Returns the response for a page; null if the path doesn't belong to one. */
 export type DashboardPages = (request: Request, path: string) => Response | null | Promise<Response | null>
 
 interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen' | 'publicUrl' | 'tls' | 'requestIds'> {

@@ -60,7 +60,6 @@ export interface QueueParts {
   readonly Notice?: ComponentType
   /** `name` is a query parameter of the URL, which `queryOf` forwards. */
   readonly filters?: readonly { readonly name: string; readonly label: string; readonly choices: SelectChoices }[]
-  /** Values of the filter `order`. */
   readonly orders?: Readonly<Record<string, string>>
   readonly columns?: Columns<Session>
 }

@@ -6,7 +6,6 @@ import type { Needs } from './shell/session.ts'
 import type { IconName } from './ui/icons.tsx'
 
 export interface PageProps {
-  /** Values of `{…}` in the path. */
   readonly params: Params
 }
 
@@ -29,7 +28,6 @@ export interface PageEntry {
   readonly load: 'first' | (() => Promise<ComponentType<PageProps>>)
 }
 
-/** In the order of the navigation. */
 const CORE_PAGES: readonly PageEntry[] = [
   {
     path: '/o/{organization}',

@@ -70,7 +70,6 @@ export const operationsOf = ({ paths }: OpenApiDocument, tag: string): readonly 
 
 const REFERENCE = '#/components/schemas/'
 
-/** Returns the name of a referenced schema; null for an inline schema. */
 export const nameOf = ({ $ref }: Schema): string | null => $ref?.slice(REFERENCE.length) ?? null
 
 /** Resolves a reference. Members next to the reference override members of its target. */

@@ -51,7 +51,6 @@ const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems }
   ].join(', ')
 }
 
-/** Returns the schema whose members are shown below: of an object or a list's objects; null if there are none. */
 const innerOf = (given: Schema): Schema | null => {
   const { schema } = withoutNull(given)
   if (nameOf(schema) !== null) return null

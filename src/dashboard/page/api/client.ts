@@ -38,7 +38,6 @@ const addressOf = (key: string, { params = {}, query = {} }: Loose): string => {
   return `${PREFIX}${path}${search.size === 0 ? '' : `?${search}`}`
 }
 
-/** Returns the URL of an operation, for links, downloads and event streams. */
 export const addressFor = <Key extends OperationKey>(key: Key, ...[options]: CallRest<Key>): string =>
   addressOf(key, (options ?? {}) as Loose)
 
@@ -95,7 +94,6 @@ export const onChangeWaits = (listener: (approvals: string) => void): (() => voi
   return () => waitListeners.delete(listener)
 }
 
-/** Returns whether a 401 means a failed sign-in rather than an ended session. */
 const isEntry = (key: string): boolean => /^POST \/(sign-in|welcome)/.test(key)
 
 /** A wrong password or code in a confirmation is also a 401, but doesn't end the session. */

@@ -19,9 +19,7 @@ export class ApiError extends Error {
   readonly code: string
   readonly detail: string
   readonly requestId: string
-  /** Null if the response doesn't state it. */
   readonly retryAfterSeconds: number | null
-  /** Null if the error doesn't concern a single field. */
   readonly field: FieldFault | null
   constructor(
     status: number,
@@ -66,7 +64,6 @@ interface FieldProblem {
 const ended = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 const sentence = (text: string): string => ended(text.charAt(0).toUpperCase() + text.slice(1))
 
-/** Returns null if the problem doesn't concern a single field. */
 export const fieldProblemOf = (error: unknown): FieldProblem | null => {
   if (!(error instanceof ApiError) || error.field === null) return null
   const { name, rule } = error.field
@@ -78,7 +75,6 @@ export const fieldProblemOf = (error: unknown): FieldProblem | null => {
 interface ProblemText {
   readonly title: string
   readonly text: string
-  /** Null if the server could not be reached. */
   readonly requestId: string | null
 }
 

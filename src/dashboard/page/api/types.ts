@@ -1,4 +1,3 @@
-// Types of the admin API, derived from its route declarations.
 import type { OperationsOf } from '../../../admin/client-types.ts'
 import type { CoreRoute } from '../../../admin/route-table.ts'
 import type { ModuleRoute } from '../../../module-routes.ts'

@@ -23,7 +23,6 @@ interface ApprovalsOfProps {
   readonly title: string
   readonly lead: string
   readonly pages: Pages<Approval>
-  /** Null if the account may not see them. */
   readonly overrides: Pages<AuditEntry> | null
   readonly decide: (approval: Approval, approve: boolean) => Promise<unknown>
   readonly mayDecide: boolean

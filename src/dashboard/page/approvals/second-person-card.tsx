@@ -8,7 +8,6 @@ interface Setting {
 
 interface SecondPersonCardProps {
   readonly label: string
-  /** Describes the changes that need approval. */
   readonly covers: string
   readonly query: Query<Setting>
   readonly mayChange?: boolean

@@ -1,7 +1,6 @@
 // Builds curl commands for the attestation API, quoted for a POSIX shell.
 import { ATTESTATION_PATHS } from '../../../attestation/paths.ts'
 
-/** Placeholder for an unknown key. */
 export const KEY_PLACE = '$ATTESTATION_API_KEY'
 
 /** Fields that a policy may require of all callers, with example values. */

@@ -87,7 +87,6 @@ export const TryIt = ({ project, onDecided }: TryItProps) => {
     setApiKey(key)
     setNew(true)
   }
-  /** Creates a key if none was entered. */
   const send = useAction(async (request: Readonly<Record<string, string>>) => {
     setSent(null)
     let key = apiKey.trim()

@@ -103,7 +103,6 @@ const FilterBar = ({ values, filtered, set }: Filters) => {
   )
 }
 
-/** Returns the origin of a change; empty if unknown. */
 const originOf = ({ actor, address }: AuditEntry): string => (actor === 'command-line' ? 'Command line' : address)
 
 const Entry = ({ entry, onClose }: { readonly entry: AuditEntry; readonly onClose: () => void }) => (

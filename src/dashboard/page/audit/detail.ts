@@ -3,7 +3,6 @@
 const SHOWN_MAX = 3
 const TEXT_MAX = 32
 const NAMES: ReadonlySet<string> = new Set(['name', 'label', 'project', 'number'])
-/** Form of ids and hashes. */
 const ID = /^[a-z]+_[0-9A-Za-z]{16}$|^(x-)?[0-9a-f]{32,}$/
 const isId = (value: unknown): boolean =>
   isChange(value) ? value.some(isId) : typeof value === 'string' && ID.test(value)

@@ -9,7 +9,6 @@ export interface Form<Values extends object> {
   readonly set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void
   readonly reset: (values?: Values) => void
   readonly errors: FieldErrors
-  /** Error that doesn't concern a single field; null if there is none. */
   readonly failure: unknown
   readonly busy: boolean
   /** Attributes of the `form` element: `<form {...form.attributes}>`. */

@@ -11,7 +11,6 @@ export interface Page<Item> {
 }
 
 export interface Pages<Item> {
-  /** Null until the first page is read. */
   readonly items: readonly Item[] | null
   readonly error: unknown
   readonly loading: boolean

@@ -4,13 +4,10 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, type CallRest, call, type OperationKey } from '../api/client.ts'
 
 export interface Query<Value> {
-  /** Null until the first read. */
   readonly value: Value | null
-  /** Error of the last read; null if it succeeded. */
   readonly error: unknown
   readonly loading: boolean
   readonly reload: () => void
-  /** Sets the value from the response to a change. */
   readonly set: (value: Value) => void
 }
 

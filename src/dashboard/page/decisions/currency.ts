@@ -2,7 +2,6 @@
 
 export interface Currency {
   readonly symbol: string
-  /** Name of the smallest unit. */
   readonly unit: string
   readonly decimals: number
 }
@@ -10,7 +9,6 @@ export interface Currency {
 const ofEvm = (symbol: string): Currency => ({ symbol, unit: 'wei', decimals: 18 })
 const ETHER = ofEvm('ETH')
 
-/** By chain name. */
 const CURRENCIES: Readonly<Record<string, Currency>> = {
   ethereum: ETHER,
   base: ETHER,

@@ -104,7 +104,6 @@ const perform = async (id: number, request: ExportRequest, signal: AbortSignal):
   change(id, { state: 'done', url: URL.createObjectURL(file) })
 }
 
-/** Discards the export, aborting it if it is still running. */
 export const dropExport = (): void => {
   running?.abort()
   running = null

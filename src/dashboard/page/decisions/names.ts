@@ -8,7 +8,6 @@ import type { Choice } from '../ui/field.tsx'
 export interface Names {
   readonly projects: readonly Choice[]
   readonly policies: readonly Choice[]
-  /** The id if the project is unknown. */
   readonly projectName: (id: string) => string
   /** Id of the first project; null if there is none or they aren't loaded. */
   readonly firstProject: string | null

@@ -40,7 +40,6 @@ interface LinkProps {
   readonly hash: string | null
   readonly current?: boolean
   readonly text: string
-  /** Null if there is nothing to compare yet. */
   readonly holds: boolean | null
 }
 

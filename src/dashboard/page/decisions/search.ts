@@ -42,7 +42,6 @@ const utcOf = (local: string): string | undefined => {
   return Number.isNaN(milliseconds) ? undefined : new Date(milliseconds).toISOString()
 }
 
-/** Returns the API query; `last` is a number of minutes before now. */
 export const queryOf = (filters: DecisionFilters, nowMs: number): SearchQuery => {
   const { wallet, verdict, project, policy, rule, chain, last, since, until } = filters
   const minutes = Number(last)

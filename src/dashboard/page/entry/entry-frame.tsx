@@ -1,4 +1,3 @@
-// Frame of pages for people who aren't signed in.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Mark } from '../ui/mark.tsx'

@@ -22,7 +22,6 @@ const refused = (error: unknown): unknown =>
 
 type Asked = AnswerOf<'POST /sign-in/passkey/options'>
 
-/** @throws PasskeyRefusedError */
 const usePasskey = async ({ challenge_id, options }: Asked) => {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
@@ -33,7 +32,6 @@ const usePasskey = async ({ challenge_id, options }: Asked) => {
   return { challenge_id, credential: asJson(credential) }
 }
 
-/** @throws PasskeyRefusedError, ApiError, NetworkError */
 export const signInWithPasskey = async () =>
   call('POST /sign-in/passkey', { body: await usePasskey(await call('POST /sign-in/passkey/options')) })
 
@@ -41,7 +39,6 @@ export const signInWithPasskey = async () =>
 export const confirmWithPasskey = async () =>
   call('POST /me/confirm/passkey', { body: await usePasskey(await call('POST /me/confirm/passkey/options')) })
 
-/** @throws PasskeyRefusedError, ApiError, NetworkError */
 export const makePasskey = async (name: string) => {
   const { challenge_id, options } = await call('POST /me/passkeys/options')
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(

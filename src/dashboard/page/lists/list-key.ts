@@ -18,7 +18,6 @@ type Rest<Method extends string> = {
   [Key in OperationKey]: Key extends `${Method} /organizations/{organization}/lists${infer End}` ? End : never
 }[OperationKey]
 
-/** Null for the deployment. */
 export type ListOwner = string | null
 
 /** Returns the operation for the list's owner, from the operation's name for organizations. */

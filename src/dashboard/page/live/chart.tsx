@@ -166,7 +166,6 @@ interface ChartTableProps {
   readonly lines: readonly Line[]
 }
 
-/** Returns evenly distributed indexes, newest first. */
 const chosen = (count: number): readonly number[] => {
   const rows = Math.min(TABLE_ROWS, count)
   return Array.from({ length: rows }, (_row, row) => count - 1 - Math.floor((row * count) / rows))

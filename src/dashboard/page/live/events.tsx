@@ -22,7 +22,6 @@ const KINDS = {
   policy: <Badge tone="info">Policy</Badge>,
 } as const
 
-/** Oldest first; empty until loaded. */
 export const useEvents = ({ read, seconds }: LiveWindow): readonly LiveEvent[] => {
   const { value, reload } = useRead('GET /live/events', { query: { window: read } })
   useInterval(EVENTS_AGAIN_MS, reload)

@@ -11,7 +11,6 @@ export const formatNumber = (value: number): string => {
   return Math.abs(value) < 100 ? value.toFixed(1) : whole.format(value)
 }
 
-/** Formats axis ticks: `0`, `0.5`, `30K`. */
 export const formatTick = (value: number): string => compact.format(value)
 
 const MEGABYTE = 1_000_000
@@ -21,5 +20,4 @@ const minutes = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 export const formatMinute = (atMs: number): string => minutes.format(new Date(atMs))
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
-/** Formats the time of day in the browser's time zone. */
 export const formatClock = (atMs: number): string => clock.format(new Date(atMs))

@@ -32,7 +32,6 @@ export const readPalette = (): Palette => ({
   mark: resolve('--accent-text'),
 })
 
-/** Calls back after theme changes, until the returned function is called. */
 export const followTheme = (changed: () => void): (() => void) => {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const chosen = new MutationObserver(changed)

@@ -19,7 +19,6 @@ const NOWHERE = { left: -10, top: -10 } as const
 interface PlotOptions {
   readonly element: HTMLElement
   readonly lines: readonly Line[]
-  /** Called on each redraw. */
   readonly palette: () => Palette
   /** Start and end of the window in Unix seconds. */
   readonly range: () => readonly [from: number, to: number]
@@ -27,7 +26,6 @@ interface PlotOptions {
   readonly limits: Limits | undefined
   /** Times of events in Unix seconds, read on each redraw. */
   readonly marks: () => readonly number[]
-  /** Called with the point under the crosshair; null if there is none. */
   readonly onCursor: (index: number | null) => void
 }
 
@@ -139,7 +137,6 @@ export const createPlot = (options: PlotOptions) => {
     update: (times: readonly number[], updated: readonly Line[]) => {
       plot.setData([[...times], ...updated.map(({ values }) => [...values])] as UPlot.AlignedData)
     },
-    /** Moves the crosshair of all charts to a point. */
     point: (index: number | null) => {
       const time = index === null ? undefined : plot.data[0][index]
       const at = time === undefined ? NOWHERE : { left: plot.valToPos(time, 'x'), top: PLOT_HEIGHT / 3 }

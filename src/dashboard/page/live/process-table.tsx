@@ -16,7 +16,6 @@ const SECONDS_PER_MINUTE = 60
 const MINUTES_PER_HOUR = 60
 const HOURS_PER_DAY = 24
 
-/** Formats as `12 s`, `5 min`, `3 h` or `4 d`. */
 const formatUptime = (seconds: number | null): string => {
   if (seconds === null) return NONE
   if (seconds < SECONDS_PER_MINUTE) return `${Math.floor(seconds)} s`

@@ -22,7 +22,6 @@ export interface ChartSpec {
   /** Explanation of the values and of critical levels. */
   readonly text: string
   readonly unit: string
-  /** Unit in full, for the axis. */
   readonly axis: string
   readonly limits?: Limits
   readonly lines: (points: readonly LivePoint[]) => readonly Line[]

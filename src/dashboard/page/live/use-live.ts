@@ -9,9 +9,7 @@ import type { LiveWindow } from './windows.ts'
 export type LiveSecond = LivePoint & { readonly processes: readonly Process[] }
 
 export interface Live {
-  /** Points of the window, oldest first; null until they are read. */
   readonly points: readonly LivePoint[] | null
-  /** Null before the first second. */
   readonly newest: LiveSecond | null
   /** `lost`: the stream is silent, or was interrupted and is being reopened. */
   readonly state: 'connecting' | 'open' | 'lost'

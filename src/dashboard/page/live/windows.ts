@@ -6,7 +6,6 @@ export interface LiveWindow {
   readonly label: string
   readonly seconds: number
   readonly read: NonNullable<QueryOf<'GET /live'>['window']>
-  /** Description within a sentence. */
   readonly words: string
 }
 
@@ -27,5 +26,4 @@ export const WINDOWS: readonly LiveWindow[] = [
   { id: '24h', label: '24 h', seconds: 86_400, read: '24h', words: 'the last 24 hours' },
 ]
 
-/** Returns the default window for an unknown id. */
 export const windowOf = (id: string): LiveWindow => WINDOWS.find((one) => one.id === id) ?? QUARTER

@@ -82,7 +82,6 @@ interface StepperProps {
   readonly form: Form<{ processes: string; workers: string }>
   readonly name: keyof Wanted
   readonly label: string
-  /** Singular noun for the buttons. */
   readonly one: string
   readonly max: number
 }

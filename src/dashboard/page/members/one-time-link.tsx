@@ -9,7 +9,6 @@ const showLink = ({ url, expires_at: at }: OneTimeLink, text: string): Outcome =
 export const showInvitation = (link: OneTimeLink): Outcome =>
   showLink(link, 'Send it over a trusted channel. The first person to open it sets the account’s password.')
 
-/** For a person who already has an account. */
 export const showAcceptance = (link: OneTimeLink): Outcome =>
   showLink(
     link,

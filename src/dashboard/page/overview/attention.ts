@@ -11,7 +11,6 @@ export interface Attention {
   readonly tone: Tone | 'plain'
   readonly label: string
   readonly text: string
-  /** Null if this account can't open the page. */
   readonly href: string | null
 }
 

@@ -57,7 +57,6 @@ const sumOf = (rows: readonly Counts[]): Counts =>
 export const totalOf = ({ compliant, denied }: Counts): number => compliant + denied
 
 const countWord = (count: number): string => count.toLocaleString('en')
-/** A dash if nothing was measured. */
 export const latencyWord = (milliseconds: number | null): string =>
   milliseconds === null ? '–' : `${formatNumber(milliseconds)} ms`
 
@@ -113,7 +112,6 @@ export interface RuleShare extends Counts {
 interface PolicyShare extends Counts {
   readonly id: string
   readonly name: string
-  /** Most frequent first. */
   readonly denying: readonly RuleShare[]
 }
 

@@ -17,7 +17,6 @@ type Beginning = Overview['first_steps']
 
 interface FirstStepsProps {
   readonly beginning: Beginning
-  /** Whether there is any decision. */
   readonly isDeciding: boolean
   readonly onDecided: () => void
 }

@@ -22,7 +22,6 @@ export interface HourBar {
 interface HoursProps {
   readonly title: string
   readonly text: string
-  /** Unit of the axis, such as `ms`. */
   readonly unit: string
   readonly parts: readonly [lower: string, upper: string]
   readonly hours: readonly HourBar[]

@@ -18,7 +18,6 @@ interface Figure {
   readonly value: string
   readonly more?: readonly string[]
   readonly differences?: readonly Difference[]
-  /** Null if this account can't open the page. */
   readonly href: string | null
 }
 
@@ -32,7 +31,6 @@ const startOfToday = (nowMs: number): string => {
 
 export interface Days {
   readonly today: Day
-  /** Figures of that day up to `untilMs`. */
   readonly yesterday: Day
   readonly weekAgo: Day
   /** End of the current quarter-hour in Unix milliseconds. */

@@ -10,7 +10,6 @@ import { Differences } from './differences.tsx'
 interface MakeLiveProps {
   readonly policy: Policy
   readonly revision: Revision
-  /** Active revision; null if there is none or its number is unknown. */
   readonly active: Revision | null
   /** Whether revisions can be replayed and run in shadow mode. */
   readonly isTriable: boolean

@@ -21,7 +21,6 @@ const VIEWS = [
 
 interface PolicyEditorProps {
   readonly value: string
-  /** See EditorProps. */
   readonly generation: number
   readonly onValue: (value: string) => void
   readonly check: Check

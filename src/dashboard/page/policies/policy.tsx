@@ -106,9 +106,7 @@ interface WorkbenchProps {
   readonly revisions: readonly Revision[]
   readonly data: PolicyData
   readonly crumbs: readonly { readonly label: string; readonly href: string }[]
-  /** Null for request policies, and if the module for session policies isn't running. */
   readonly ofSessions: SessionPolicyParts | null
-  /** Null if the policy can't be tried. */
   readonly lab: PolicyLabParts | null
 }
 

@@ -45,7 +45,6 @@ interface RuleFormProps {
   readonly rule: RuleText
   readonly shown: RuleCondition
   readonly types: FactTypes
-  /** By fact. */
   readonly descriptions: Readonly<Record<string, string>>
   readonly isOfSessions: boolean
   readonly readOnly: boolean

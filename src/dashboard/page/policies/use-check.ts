@@ -8,7 +8,6 @@ const QUIET_MS = 300
 const NO_ISSUES: readonly PolicyIssue[] = []
 
 export interface Check {
-  /** Checked text; null before the first check. */
   readonly source: string | null
   readonly issues: readonly PolicyIssue[]
   /** Probable mistakes that don't prevent saving. */
@@ -18,7 +17,6 @@ export interface Check {
   /** Whether the text has changed since the check. */
   readonly pending: boolean
   readonly error: unknown
-  /** Checks the same text again, for example after a list was created. */
   readonly again: () => void
 }
 

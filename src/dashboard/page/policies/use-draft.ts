@@ -14,7 +14,6 @@ interface Kept {
 const kept = new Map<string, Kept>()
 
 export interface Draft {
-  /** Revision that the draft is based on; null until it is read. */
   readonly base: RevisionWithSource | null
   readonly text: string
   /** Incremented when another document replaces `text`. */
@@ -23,7 +22,6 @@ export interface Draft {
   readonly error: unknown
   readonly write: (text: string) => void
   readonly open: (revisionId: string) => void
-  /** Restores the text of the base revision. */
   readonly undo: () => void
   /** Must be called after the text is saved as this revision. */
   readonly saved: (revision: Revision) => void

@@ -7,7 +7,6 @@ import { useWaitingChanged } from '../shell/waiting.ts'
 
 export interface PolicyData {
   readonly policy: Query<Policy>
-  /** Newest first. */
   readonly revisions: Pages<Revision>
   readonly waiting: readonly Approval[]
   /** Must be called after the active or shadow revision changes. */

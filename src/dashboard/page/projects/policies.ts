@@ -5,9 +5,7 @@ import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 
 export interface Policies {
-  /** Policies for projects; null until they are read. */
   readonly ofRequests: readonly Policy[] | null
-  /** Policies for sessions; null until they are read. */
   readonly ofSessions: readonly Policy[] | null
   /** The id if the policy is unknown. */
   readonly nameOf: (id: string) => string

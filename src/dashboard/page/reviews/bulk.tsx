@@ -17,7 +17,6 @@ import type { Reviewers } from './members.ts'
 
 interface Bulk {
   readonly column: Columns<Session>
-  /** Null if no session is selected. */
   readonly bar: preact.ComponentChildren
 }
 

@@ -27,7 +27,6 @@ interface DecisionProps {
   readonly session: SessionDetail
   readonly draft: Draft
   readonly onDraft: (change: (before: Draft) => Draft) => void
-  /** Parts that the person can be asked to submit again. */
   readonly parts: readonly string[]
   /** A session with open hits can't be completed. */
   readonly openHits: number

@@ -91,7 +91,6 @@ export const actorWord = ({
 
 const regionNames = new Intl.DisplayNames('en', { type: 'region' })
 
-/** Formats `France (FR)`. */
 export const countryWord = (code: string): string => {
   try {
     return `${regionNames.of(code) ?? code} (${code})`

@@ -58,7 +58,6 @@ export const searchOf = (filters: QueueFilters): string => {
 }
 
 export interface Way {
-  /** Query of the queue, for links to this and the neighboring sessions. */
   readonly search: string
   /** Starts at 1; null if the session isn't in the queue or the queue isn't loaded. */
   readonly position: number | null

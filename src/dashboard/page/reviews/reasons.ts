@@ -23,7 +23,6 @@ export interface Reason {
   readonly texts: Readonly<Record<Language, string>>
   /** Parts to submit again; only for a retry. */
   readonly parts: readonly string[]
-  /** Undefined for both types. */
   readonly type?: Session['type']
 }
 
@@ -191,7 +190,6 @@ export const REJECT_REASONS: readonly Reason[] = [
   },
 ]
 
-/** @param parts parts that this session requires */
 export const reasonsFor = (
   verdict: 'retry' | 'rejected',
   type: Session['type'],

@@ -28,7 +28,6 @@ const release = (key: string, picture: SharedPicture): void => {
   picture.url.then(URL.revokeObjectURL, () => undefined)
 }
 
-/** @param documentId null if there is nothing to show */
 export const usePicture = (sessionId: string, documentId: string | null): Picture => {
   const { params } = useWorkplace()
   const [url, setUrl] = useState<string | null>(null)

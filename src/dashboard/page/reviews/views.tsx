@@ -1,4 +1,3 @@
-// Named filters of the queue, saved in this browser.
 import { useState } from 'preact/hooks'
 import { keepViews, type SavedView, savedViews } from '../shell/preferences.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -15,7 +15,6 @@ export interface Command {
 
 interface PaletteProps {
   readonly commands: readonly Command[]
-  /** Null if there is no organization to search. */
   readonly search: ((text: string, signal: AbortSignal) => Promise<readonly Command[]>) | null
   readonly onClose: () => void
 }

@@ -33,7 +33,6 @@ export const roleOf = (account: Account, organization: Organization | null): Rol
   return account.memberships.find(({ organization_id: id }) => id === organization.id)?.role ?? null
 }
 
-/** Returns whether a page requires a second factor that the account doesn't have. */
 export const needsSecondFactor = (needs: Needs, account: Account, organization: Organization | null): boolean => {
   if (needs === 'person') return false
   const { deployment, organization_ids: ids } = account.second_factor_missing
@@ -65,7 +64,6 @@ export interface Workplace {
   readonly params: { readonly organization: string }
   /** The server enforces these rights in any case. */
   readonly may: (needs: Needs) => boolean
-  /** Returns a path in this organization: `path('/projects')`. */
   readonly path: (rest: string) => string
 }
 

@@ -5,7 +5,6 @@ import { useShortcut } from './shortcuts.ts'
 
 export const MAKE = '?new=1'
 
-/** @param run null if the user may not create anything */
 export const useMake = (label: string, run: (() => void) | null): void => {
   const [wanted, change] = useSearchParam('new')
   useShortcut('c', label, run)

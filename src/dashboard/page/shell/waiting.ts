@@ -24,7 +24,6 @@ export const useWaitingChanged = (again: () => void): void => {
 /** Without an organization, contains only changes to the deployment. */
 type Waiting = Partial<AnswerOf<'GET /organizations/{organization}/waiting'>>
 
-/** Null until the numbers are read. */
 export const WaitingContext = createContext<Waiting | null>(null)
 
 const read = async (organization: string | null, ofDeployment: boolean, signal: AbortSignal): Promise<Waiting> => {
@@ -58,7 +57,6 @@ export const useWaiting = ({ account, organization }: Session, path: string): Wa
   return query.value
 }
 
-/** Null if nothing waits. */
 export const waitingLabel = (waiting: Waiting | null, pattern: string): string | null => {
   const { reviews, approvals = 0, deployment_approvals: shared } = waiting ?? {}
   if (pattern === '/o/{organization}/reviews' && reviews !== undefined && !reviews.exact) return `${reviews.waiting}+`

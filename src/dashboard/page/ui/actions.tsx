@@ -34,7 +34,6 @@ export interface Action<Specs extends FieldSpecs = FieldSpecs, Answer = unknown>
   readonly done?: string | ((answer: Answer) => Outcome)
 }
 
-/** Infers the types of values and response. */
 export const action = <const Specs extends FieldSpecs, Answer>(description: Action<Specs, Answer>): Action =>
   description as unknown as Action
 
@@ -85,7 +84,6 @@ export const ActionDialog = ({ action, onClose, onDone }: ActionDialogProps) => 
 export interface Actions {
   readonly start: (action: Action) => void
   readonly busy: boolean
-  /** Whether an action runs or its dialog is open. */
   readonly isPending: boolean
   readonly dialog: ComponentChildren
 }

@@ -3,9 +3,7 @@ import { Icon } from './icons.tsx'
 
 interface CopyButtonProps {
   readonly text: string
-  /** Name of the copied text, for screen readers. */
   readonly label: string
-  /** Shows a label in addition to the icon. */
   readonly words?: boolean
 }
 

@@ -63,7 +63,6 @@ type InputAttributes = Pick<
 
 interface TextFieldProps extends Common {
   readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'datetime-local' | 'date'
-  /** For addresses, hashes and codes. */
   readonly mono?: boolean
   readonly input?: InputAttributes
 }

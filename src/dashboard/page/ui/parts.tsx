@@ -15,7 +15,6 @@ interface PageProps {
   readonly lead?: ComponentChildren
   readonly crumbs?: readonly Crumb[]
   readonly badge?: ComponentChildren
-  /** Most important first. */
   readonly actions?: ComponentChildren
   readonly children: ComponentChildren
 }

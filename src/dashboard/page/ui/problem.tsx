@@ -27,7 +27,6 @@ export const Notice = ({ tone = 'info', title, urgent = false, actions, children
 )
 
 interface ProblemProps {
-  /** Thrown error; null shows nothing. */
   readonly error: unknown
   readonly retry?: () => void
 }

@@ -9,7 +9,6 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'lo
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 const zoned = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
 
-/** Formats `3 minutes ago`, `in 2 days`, `now`. */
 export const relativeTime = (at: string, nowMs: number): string => {
   const seconds = Math.round((Date.parse(at) - nowMs) / 1000)
   for (const [unit, size] of UNITS) {

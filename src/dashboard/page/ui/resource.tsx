@@ -11,7 +11,6 @@ import { Problem } from './problem.tsx'
 import { type Columns, PagedTable } from './table.tsx'
 
 interface ResourceProps<Row> {
-  /** Table caption, for screen readers. */
   readonly caption: string
   readonly pages: Pages<Row>
   readonly rowKey: (row: Row) => string
@@ -21,7 +20,6 @@ interface ResourceProps<Row> {
   /** Row name, for the row's menu. */
   readonly name?: (row: Row) => string
   readonly actions?: (row: Row) => readonly (Action | false)[]
-  /** Called after an action, in addition to reloading the list. */
   readonly onChange?: () => void
   readonly create?: Action
   /** False hides the actions and the creation. */
@@ -95,9 +93,7 @@ export const ResourceCard = <Row,>({ title, text, tools, ...resource }: Resource
 interface ResourcePageProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
   readonly title: string
   readonly lead?: string
-  /** Title of the card, if other cards follow. */
   readonly heading?: string
-  /** Error of data other than the list. */
   readonly error?: unknown
   readonly children?: ComponentChildren
 }

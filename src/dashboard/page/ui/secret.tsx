@@ -6,7 +6,6 @@ import { Dialog } from './dialog.tsx'
 import { Notice } from './problem.tsx'
 
 interface SecretProps {
-  /** Kind of secret, such as `API key`. */
   readonly label: string
   readonly text: string
 }
@@ -33,7 +32,6 @@ export const Secret = ({ label, text }: SecretProps) => (
 
 interface SecretDialogProps extends SecretProps {
   readonly title: string
-  /** Purpose and permitted recipients. */
   readonly lead?: ComponentChildren
   readonly onClose: () => void
 }

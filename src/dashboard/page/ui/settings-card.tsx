@@ -106,7 +106,6 @@ interface SwitchCardProps<Value> extends CardProps {
   /** Labels for users who can't change the setting. */
   readonly states: Readonly<Record<'on' | 'off', string>>
   readonly change: (wanted: boolean) => Promise<Value>
-  /** Wording for the confirmation and the notification. */
   readonly action: (wanted: boolean) => Pick<Action, 'label' | 'title' | 'text' | 'submit' | 'danger'> & {
     readonly done: string
   }

@@ -10,7 +10,6 @@ interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren
   readonly align?: 'end'
   readonly narrow?: boolean
-  /** Omitted on a phone. */
   readonly wide?: boolean
 }
 

@@ -20,7 +20,6 @@ interface SchemaPart {
   readonly oneOf?: readonly SchemaPart[]
 }
 
-/** Returns all keys of the schema with their first descriptions. */
 const keysOf = (schema: SchemaPart, found = new Map<string, string>()): ReadonlyMap<string, string> => {
   for (const [name, part] of Object.entries(schema.properties ?? {})) {
     if (!found.has(name)) found.set(name, part.description ?? '')
