@@ -55,10 +55,7 @@ interface Filling {
   nextBucket: number
 }
 
-/**
- * Fills a set in slices, so that a large set does not block its thread.
- * @throws AddressSetInvalidError from append and finish
- */
+/** Fills a set in slices that don't block the thread. @throws AddressSetInvalidError from append and finish */
 export const createAddressSetBuilder = (evmCount: number, solanaCount: number) => {
   const sections = layOutBoth(evmCount, solanaCount)
   const shared = new SharedArrayBuffer(sections.solana.end * WORD_BYTES)
@@ -80,9 +77,7 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number) =
   }
 
   return {
-    /**
-     * Appends complete keys of one width, ascending as bytes. They must follow the keys of the last call for this width.
-     */
+    /** Appends complete keys of one width in ascending order, after the keys of the previous call for this width. */
     append: (width: KeyWidth, keys: Uint8Array) => {
       const filling = fillings[width]
       const { section } = filling

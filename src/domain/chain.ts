@@ -48,10 +48,7 @@ export const CHAIN_ALIASES: Readonly<Record<string, string>> = {
   'ethereum-sepolia': 'sepolia',
 }
 
-/**
- * Returns the built-in chains and the deployment's own.
- * @throws Error if two chains share a name or an id: a signature's meaning would depend on their order
- */
+/** @throws Error for a repeated name or id, because the meaning of a signature would depend on the order */
 export const createChainTable = (added: readonly EvmChain[] = []) => {
   const names = new Map<string, Chain>()
   const ids = new Map<number, EvmChain>()
@@ -71,8 +68,10 @@ export const createChainTable = (added: readonly EvmChain[] = []) => {
     if (chain) names.set(alias, chain)
   }
   return {
-    chains /** Finds a chain by the name or alias in v2 requests. */,
-    byName: (name: string): Chain | undefined => names.get(name) /** Finds a chain by the EIP-155 id in v1 requests. */,
+    chains,
+    /** By the name or alias in v2 requests. */
+    byName: (name: string): Chain | undefined => names.get(name),
+    /** By the EIP-155 id in v1 requests. */
     byId: (chainId: number): EvmChain | undefined => ids.get(chainId),
   }
 }

@@ -10,7 +10,6 @@ export interface EvidenceRecord {
   readonly createdAtSeconds: number
   readonly storageName: string
   readonly wrappedKey: Uint8Array
-  /** Null for fields. */
   readonly sealedName: Uint8Array | null
   /** Names of the filled fields; empty for a document. */
   readonly fieldNames: readonly string[]

@@ -8,7 +8,6 @@ export const LEVELS = { basic: 1, standard: 2, enhanced: 3 } as const satisfies 
 
 export type LevelName = keyof typeof LEVELS
 
-/** Level of a new organization. */
 export const LEVEL_DEFAULT: Level = LEVELS.basic
 
 const NAMES: Readonly<Record<Level, LevelName>> = { 1: 'basic', 2: 'standard', 3: 'enhanced' }

@@ -3,7 +3,6 @@ import { type AddressSet, openAddressSet } from './address-set.ts'
 
 export interface ListImage {
   readonly id: string
-  /** Null for shared lists. */
   readonly organizationId: string | null
   readonly name: string
   /** See address-set.ts. */

@@ -38,7 +38,6 @@ export const isAuthor = (text: string): boolean =>
 
 export interface ListNote {
   readonly memo: string
-  /** Person who added the entry, or its source. */
   readonly author: string
   readonly addedAtSeconds: number
 }

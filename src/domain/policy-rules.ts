@@ -65,7 +65,6 @@ const read = (source: string): ReadPolicy | null => {
 }
 
 export interface ShownRule {
-  /** Null for a rule that can only be edited as text. */
   readonly rule: RuleText | null
   /** Line of the first key, starting at 1. */
   readonly line: number
@@ -73,7 +72,6 @@ export interface ShownRule {
 
 interface ShownRules {
   readonly rules: readonly ShownRule[]
-  /** Whether the policy decides sessions. */
   readonly isOfSessions: boolean
 }
 

@@ -1,5 +1,5 @@
-// Conditions of a fact, an operator and a value, for people who don't write CEL. Apart from quotes around whole numbers,
-// the parser accepts only text that a condition renders to; other conditions are edited as text.
+// Conditions of a fact, an operator and a value, for people who don't write CEL. Apart from quotes around whole
+// numbers, the parser accepts only text that a condition renders to; other conditions are edited as text.
 
 /** `always`, `true` and `false` have no value. */
 export type Operator = (typeof OPERATORS)[number]
@@ -27,7 +27,6 @@ export interface RuleCondition {
   readonly value: string
 }
 
-/** By fact. */
 export type FactTypes = Readonly<Record<string, string>>
 
 interface ValueType {

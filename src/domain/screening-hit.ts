@@ -73,7 +73,6 @@ export interface ScreeningSettings {
 }
 
 export interface ScreeningSettingsOfAll {
-  /** Settings with defaults applied. */
   of(organizationId: string): ScreeningSettings
   /** Changes with any setting. */
   readonly key: string
@@ -92,7 +91,6 @@ export interface NearNames {
   readonly unread: number
   /** False if only the newest sessions were compared. */
   readonly exact: boolean
-  /** Highest score first. */
   readonly near: readonly NearName[]
 }
 

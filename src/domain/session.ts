@@ -45,7 +45,6 @@ export const SESSION_CHANGES_MAX = 2_000
 /** Limit of returns to the person; after that, the session must be completed or rejected. */
 export const RETRIES_MAX = 5
 
-/** Characters in a comment on a decision. */
 export const COMMENT_MAX = 1_000
 
 export interface Session {
@@ -58,7 +57,6 @@ export interface Session {
   readonly status: SessionStatus
   /** Level that the evidence must meet: the organization's when the session was created, or last reused while open. */
   readonly level: Level
-  /** Name of the decision provider. */
   readonly provider: string
   /** The only wallet that may connect; null for any. */
   readonly lockedAddress: WalletAddress | null
@@ -70,7 +68,6 @@ export interface Session {
   readonly userId: string | null
   /** Time of the consent to share the result with other organizations, in Unix seconds; null without consent. */
   readonly consentedAtSeconds: number | null
-  /** Message to the person about the last decision. */
   readonly publicComment: string | null
   readonly retryCount: number
   /** Incremented with every change (SessionEvent). */
@@ -109,9 +106,7 @@ export interface SessionEvent {
   readonly status: SessionStatus
   /** `key:<key id>`, `person`, `operator:<name>`, `provider:<name>`, `screening`, or a policy (policyActor). */
   readonly actor: string
-  /** For the person. */
   readonly publicComment: string | null
-  /** For operators. */
   readonly privateComment: string | null
   /** Missing parts, and `confirmed-hit`, disregarded by a person's override; otherwise empty. */
   readonly overridden: readonly string[]

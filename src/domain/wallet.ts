@@ -44,7 +44,6 @@ export type WalletOnChain =
   | { readonly family: 'evm'; readonly address: EvmAddress; readonly chainId: number }
   | { readonly family: 'solana'; readonly address: SolanaAddress }
 
-/** A message to sign as proof of ownership. */
 export interface ProofRequest {
   /** At least 96 random bits, alphanumeric as EIP-4361 requires. */
   readonly nonce: string
@@ -91,7 +90,6 @@ export interface LinkSession {
   readonly sessionId: string
 }
 
-/** Challenge for a person whose link is bound to another browser. */
 export interface ContinuationChallenge extends LinkSession {
   readonly nonce: string
   readonly linkHash: Uint8Array

@@ -1,7 +1,6 @@
 import type { ApiKeyEnvironment } from './api-key.ts'
 import type { SessionEvent, SessionState } from './session.ts'
 
-/** Provider of sessions that an external service decides. */
 export const WEBHOOK_PROVIDER = 'webhook'
 
 export interface WebhookEndpoint {
