@@ -82,7 +82,6 @@ end
       ),
 }
 
-/** @throws UsageError */
 export const runCompletion = ([shell = '', ...others]: readonly string[], output: CommandOutput): number => {
   if ([shell, ...others].some((word) => word === '--help' || word === '-h')) {
     output.stdout(

@@ -22,7 +22,6 @@ import { operatingUser } from './operating-user.ts'
 import { openRemote } from './remote-client.ts'
 import { runVerb, VERBS, verbsOf } from './verbs.ts'
 
-/** @param modules names of the running modules */
 const usage = async (modules: ReadonlySet<string>): Promise<string> => {
   const { COMMANDS } = await import('./commands.ts')
   const { described } = await import('./help.ts')
@@ -52,7 +51,6 @@ If an organization or the deployment requires a second person, a command that ch
 const asHelpOption = ([first, ...rest]: readonly string[]): readonly string[] =>
   first === 'help' ? [...rest, '--help'] : first === undefined ? [] : [first, ...rest]
 
-/** @throws UsageError */
 const unknownNoun = async (noun: string): Promise<never> => {
   const { NOUNS } = await import('./commands.ts')
   throw new UsageError(`there is ${noSuch('command', noun)}${didYouMean(noun, [...NOUNS, ...Object.keys(VERBS)])}`)
@@ -81,7 +79,6 @@ const commandsFor = async (
 const othersOf = async (noun: string): Promise<readonly Command[]> =>
   (await import('./commands.ts')).commandsOf(noun.endsWith('s') ? noun.slice(0, -1) : `${noun}s`)
 
-/** Null if the noun is unknown. */
 const runNoun = async (
   word: string,
   args: readonly string[],
@@ -104,7 +101,6 @@ const runNoun = async (
   })
 }
 
-/** @throws SettingInvalidError */
 const configOf = (settings: string[], environment: CommandPlace['environment']): Config => {
   const config = loadConfig({ arguments: settings, environment }, MODULES)
   return asStarted(config, dataFolderAt(config.dataDir))

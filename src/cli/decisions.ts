@@ -26,13 +26,11 @@ const PROGRESS_MS = 1_000
 
 export interface DecisionsIo {
   readonly dataDirectory: string
-  /** Ends `tail --follow`. */
   readonly signal?: AbortSignal
   /** @param place null for the target in the settings. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
   /** Compares a log with its tree; null to check only hash chains. */
   readonly checkOf: ((checkpoints: readonly string[], archivedBefore: string | null) => TreeCheck) | null
-  /** Null if logs aren't shipped. */
   readonly copies: LogCopies | null
   /** Delay between reads of `tail --follow`. Defaults to 250 ms. */
   readonly wait?: () => Promise<void>

@@ -36,7 +36,6 @@ export const splitSettingFlags = (commandArguments: readonly string[]): SplitFla
 export interface LeadingOptions {
   readonly url: string | null
   readonly json: boolean
-  /** Noun, verb and the rest. */
   readonly words: readonly string[]
 }
 

@@ -69,7 +69,6 @@ export const nounHelp = (noun: string, commands: readonly Command[]): string =>
     `To list the options of a verb: ${PROGRAM} ${noun} VERB --help\n`,
   ].join('\n')
 
-/** @param command null if the verb is missing or unknown */
 export const usageAfter = (noun: string, command: Command | null): string =>
   command === null
     ? `To list the verbs: ${PROGRAM} ${noun} --help\n`

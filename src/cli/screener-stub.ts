@@ -43,7 +43,6 @@ const addressIn = async (request: Request): Promise<unknown> => {
   return typeof body === 'object' && body !== null && 'address' in body ? body.address : null
 }
 
-/** @throws if the address is in use */
 export const startScreenerStub = ({ hostname, port }: ListenAddress) => {
   const server = Bun.serve({
     hostname,

@@ -22,7 +22,6 @@ const OF_MODULES = new Map(
   MODULES.flatMap(({ name, verbs = {} }) => Object.entries(verbs).map(([verb, each]) => [verb, { ...each, name }])),
 )
 
-/** @param modules names of the running modules */
 export const verbsOf = (modules: ReadonlySet<string>): Readonly<Record<string, string>> => ({
   ...CORE,
   ...Object.fromEntries(
@@ -83,7 +82,6 @@ const runModuleVerb = async (
   })
 }
 
-/** Exit code; null if the verb is unknown. */
 export const runVerb = async (
   verb: string,
   commandArguments: string[],

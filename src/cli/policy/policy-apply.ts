@@ -76,10 +76,7 @@ const explainSaved =
     )
   }
 
-/**
- * Saves the document unless it is saved, and activates it unless it is active: in one transaction on this machine, in
- * two requests on another.
- */
+/** Saves and activates the document if necessary: in one transaction on this machine, in two requests on another. */
 const applyDocument = async (context: PolicyContext, target: Target) => {
   const { organization } = context
   const { source, activates } = target
