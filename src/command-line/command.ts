@@ -40,10 +40,7 @@ export interface CommandContext {
   readonly isRemote: boolean
   /** Opens the deployment on first use; it is closed after the command. */
   readonly open: () => Promise<Opened>
-  /**
-   * Requests the confirmation that `asks` declares. Call after the organization and the names are resolved, and before
-   * the change. @returns whether to continue
-   */
+  /** Requests the confirmation of `asks`. Call after resolving names, before the change. Returns whether to continue. */
   readonly confirm: () => Promise<boolean>
 }
 
@@ -62,9 +59,7 @@ export interface Command {
   readonly description?: string
   readonly words?: readonly Word[]
   readonly options?: readonly Option[]
-  /**
-   * Whether `confirm` requests confirmation at a terminal, unless --yes is given. A function limits this to some options.
-   */
+  /** Whether `confirm` asks at a terminal, unless --yes is given. A function limits this to some options. */
   readonly asks?: true | ((given: ParsedCommand) => boolean)
   /** Works on files of this machine, without --url. */
   readonly isLocal?: true

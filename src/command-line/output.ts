@@ -30,7 +30,6 @@ export class CommandFailedError extends NamedError {
 
 type OptionTypes = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>
 
-/** Returns `. Did you mean …?` if a known name is similar; otherwise an empty string. */
 export const didYouMean = (name: string, known: Iterable<string>): string => {
   const [near] = nearNames(name, known)
   return near === undefined ? '' : `. Did you mean ${near}?`
@@ -90,7 +89,6 @@ export const parseCommand = (commandArguments: readonly string[], options: Optio
   return {
     positionals,
     text,
-    /** @throws UsageError if the option isn't given */
     required: (name: string): string => {
       const value = text(name)
       if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
@@ -102,7 +100,6 @@ export const parseCommand = (commandArguments: readonly string[], options: Optio
 
 export type ParsedCommand = ReturnType<typeof parseCommand>
 
-/** Aligns columns, without trailing spaces. */
 export const formatTable = (rows: readonly (readonly string[])[]): string => {
   const widths = rows.reduce<number[]>((known, row) => {
     row.forEach((cell, column) => {

@@ -76,7 +76,6 @@ export const printWarnings = (
 const POLICY = '/organizations/{organization}/policies/{policy}'
 type Revision = AnswerOf<`GET ${typeof POLICY}/revisions/{revision}`>
 
-/** @throws CommandFailedError */
 export const requirePolicy = async ({ admin, organization }: PolicyContext, policy: string | undefined) => {
   if (policy === undefined) throw new UsageError('--policy ID is required')
   return admin.call(`GET ${POLICY}`, { params: { organization, policy }, unknown: `unknown policy ${policy}` })

@@ -14,7 +14,6 @@ interface Explained {
   readonly detail: string
 }
 
-/** @throws internal errors */
 const explain = (error: unknown): Explained => {
   if (error instanceof SecondPersonNeededError) {
     return { exit: NEEDS_SECOND_PERSON, code: 'APPROVAL_REQUIRED', detail: REFUSAL.trimEnd() }
