@@ -13,11 +13,9 @@ import type { DataFolder } from './data-folder.ts'
 import { makeKeyFile, nextKeyPath, readKeyFile, syncFolder, takePlace } from './key-file.ts'
 
 export interface AccountKeyRotation {
-  /** Secrets that this call re-encrypted. */
   readonly secrets: number
   /** Secrets that neither key decrypts; their accounts needed a recovery link before, too. */
   readonly unreadable: number
-  /** File with the new key. */
   readonly file: string
   /** False if the old file could not be replaced, which the operator must then do. */
   readonly inPlace: boolean

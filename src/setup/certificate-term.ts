@@ -8,7 +8,6 @@ import type { TlsOfListeners } from './tls-files.ts'
 
 export interface CertificateCheck {
   readonly check: 'certificate'
-  /** Name of the listener. */
   readonly subject: string
   /** `problem`: clients reject the certificate. `note`: it expires soon. */
   readonly result: 'note' | 'problem'

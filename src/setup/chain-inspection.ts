@@ -156,7 +156,6 @@ const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck
 export interface ChainsInspectionInput {
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
-  /** Only this chain. */
   readonly only?: string | undefined
   /** Called only if there is a chain to check. */
   readonly readAttesters: () => Promise<readonly Attester[]>

@@ -11,7 +11,6 @@ export interface DataFolder {
   readonly passphrase: string
   /** Created by the first start unless a key is configured. */
   readonly evidenceKey: string
-  /** Encrypted documents. */
   readonly evidence: string
   readonly decisions: string
   /** Search index of the decision log; rebuilt if deleted. */

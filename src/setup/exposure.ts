@@ -6,7 +6,6 @@ import { describeWeakConnection, type StoreTarget } from '../store/store-address
 
 export interface ExposureCheck {
   readonly check: 'store' | 'listener'
-  /** Setting that causes the finding. */
   readonly subject: string
   /** `problem`: the store is unusable, or a listener can't start. */
   readonly result: 'note' | 'problem'

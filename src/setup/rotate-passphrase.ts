@@ -11,9 +11,7 @@ import { makeKeyFile, syncFolder, takePlace } from './key-file.ts'
 import { locatePassphrase } from './passphrase.ts'
 
 export interface PassphraseRotation {
-  /** Keystores that this call re-encrypted. */
   readonly keystores: number
-  /** File with the passphrase of all keystores. */
   readonly file: string
   /** False if the old file could not be replaced, which the operator must then do. */
   readonly inPlace: boolean
