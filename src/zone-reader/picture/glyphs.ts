@@ -15,7 +15,6 @@ export interface GlyphNet {
 /** One byte per weight, and a scale per row: its largest absolute weight divided by 127. */
 export interface PackedNet {
   readonly units: number
-  /** Separated by whitespace. */
   readonly scales: string
   /** Rows of both layers in base64. */
   readonly weights: string
