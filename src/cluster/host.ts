@@ -1,5 +1,5 @@
 // Runs the service as several processes behind one port, with a supervisor that opens no listener, store or key. A
-// single process supervises itself and later ones.
+// single process serves, and supervises processes added later.
 import type { Config } from '../config/config.ts'
 import { PROCESSES_MAX } from '../config/process-plan.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -143,7 +143,6 @@ const createOwnPlace = (assignment: ProcessAssignment) => {
   }
 }
 
-/** @throws SettingInvalidError, StoreUnusableError */
 export const hostProcesses = (config: Config, log: Logger) => {
   const { listen, lock } = claim(config, log)
   const own = createOwnPlace({ index: 0, supervisorPid: process.pid, workers: config.workers, ...listen })
@@ -157,11 +156,9 @@ export const hostProcesses = (config: Config, log: Logger) => {
   // The service reports its own readiness; if it can't start, the process ends.
   supervisor.start().catch((error: unknown) => log.error('could not supervise the processes', { error }))
   return {
-    /** Link of this process, which is the first of possibly several. */
     link: own.link,
-    /** Must be called before anything can request a stop. */
+    /** Call before anything can request a stop. */
     stopWith: own.stopWith,
-    /** Stops the other processes and this process's service. */
     stop: async (): Promise<void> => {
       await supervisor.stop()
       lock.release()

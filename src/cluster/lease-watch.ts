@@ -38,7 +38,6 @@ export const createLeaseWatch = ({ lease, clock, after, onAbandoned, onError }: 
   }
 
   return {
-    /** Returns whether the lease has had no holder for ABANDONED_MS. */
     isAbandoned: (): boolean => isAbandoned,
     start: keepLooking,
     stop: () => {

@@ -59,7 +59,6 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
   // A variable, because every request reads it.
   let count = 1
 
-  /** Ids of the live processes, including this one. */
   const living = (): string[] => [
     id,
     ...[...seen].flatMap(([other, { atMs }]) => (lastReadMs - atMs < GONE_MS ? [other] : [])),
