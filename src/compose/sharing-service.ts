@@ -139,12 +139,9 @@ export const createSharing = (dependencies: SharingDependencies) => {
       await velocityExchange.load()
       velocityExchange.start()
     },
-    /**
-     * Runs the leader tasks of each role while this process holds the role's lease, and watches the leases of other
-     * roles. Resolves after the first attempt to get each lease.
-     */
+    /** Runs the leader tasks of held leases, and watches other roles' leases. Resolves after the first attempts. */
     lead: async (leaderTasks: ReadonlyMap<LeaderRole, readonly LeaderTask[]>): Promise<void> => {
-      // With the first role of each process, so that every deployment has it and no leader of both runs it twice.
+      // With this process's first role only, so that a leader of both roles doesn't run it twice.
       const upkeepRole = LEADER_ROLES.find((role) => leaderTasks.has(role))
       for (const role of LEADER_ROLES) {
         const ofRole = leaderTasks.get(role)
@@ -155,7 +152,7 @@ export const createSharing = (dependencies: SharingDependencies) => {
     limiter,
     velocity,
     leads,
-    /** Returns the state for `/readyz`, which is public and must not name processes. */
+    /** For `/readyz`, which is public and must not name processes. */
     describe: (): SharingState => {
       const places = [...leaders.values()].map(placeOf)
       const leader = (['nobody', 'here', 'elsewhere'] as const).find((place) => places.includes(place))
@@ -174,7 +171,6 @@ export const createSharing = (dependencies: SharingDependencies) => {
       for (const watch of watches.values()) watch.stop()
       await Promise.all([...leaders.values()].map((leader) => leader.stop()))
     },
-    /** Releases the rate limits, and unregisters this process. */
     stop: async (): Promise<void> => {
       await limiter.stop()
       await velocityExchange.stop()

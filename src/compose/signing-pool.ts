@@ -75,7 +75,6 @@ export const createSigningPool = (dependencies: SigningPoolDependencies) => {
   let logFailures = 0
   const ruleFailures = { unavailable: 0, absent: 0, expression: 0, other: 0 }
   const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
-  /** Pool that isn't started yet. */
   const pool: Pool = createPool({
     workers: signersOf(config.workers),
     spawn: config.workers === 0 ? inline(clock) : inThread,
@@ -114,7 +113,6 @@ export const createSigningPool = (dependencies: SigningPoolDependencies) => {
       logFailures += 1
     },
   })
-  /** Returns false while the decision log refuses records. */
   const isLogHealthy = (): boolean =>
     failure === null ||
     pool.stats().answered > failure.answered ||
@@ -122,9 +120,8 @@ export const createSigningPool = (dependencies: SigningPoolDependencies) => {
   return {
     pool,
     signer,
-    isLogHealthy /** Number of records that the decision log has refused since the start. */,
-    logFailures: (): number =>
-      logFailures /** Number of requests without a verdict because a rule failed, since the start. */,
+    isLogHealthy,
+    logFailures: (): number => logFailures,
     ruleFailures: (): Readonly<Record<RuleFailureReason, number>> => ruleFailures,
   }
 }
