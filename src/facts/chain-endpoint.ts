@@ -69,12 +69,11 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
   }
 
   return {
-    /** @throws RpcFailedError, FetchFailedError, UrlRefusedError */
     latestBlock: async (): Promise<bigint> => {
       await verify()
       return quantityOf(await rpc.request('eth_blockNumber', []))
     },
-    /** @param calls at most 100 @throws the errors of latestBlock, also if the node answers none of the calls */
+    /** @param calls at most 100 @throws the errors of latestBlock, also if no call is answered */
     readAt: async (block: bigint, calls: readonly ReadCall[]): Promise<readonly CallAnswer[]> => {
       await verify()
       const answers = await readAll(calls, `0x${block.toString(16)}`, { divisions: DIVISIONS_MAX })
@@ -87,7 +86,6 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
 
 export type ChainEndpoint = ReturnType<typeof createChainEndpoint>
 
-// Parses answers of EVM nodes. All functions throw RpcFailedError. Source: EIP-1474.
 const NO_ANSWER = 'the RPC returned an invalid answer'
 
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)

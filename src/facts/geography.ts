@@ -88,11 +88,10 @@ export const createGeography = ({ path, onLoaded, onError }: GeographyOptions) =
     seen = version
   }
 
-  /** Reloads a changed file. Never rejects; reports errors to onError. */
   const refresh = singleFlight(refreshOnce)
 
   return {
-    /** @returns null if no file is loaded; facts that are all null if the file lacks the address */
+    /** Null without a file; all facts are null if the file lacks the address. */
     lookup: (canonicalIp: string): GeographyFacts | null => {
       const cached = known.get(canonicalIp)
       if (cached !== undefined) return cached

@@ -181,10 +181,7 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
   }
 
   return {
-    /**
-     * Returns the cached answer synchronously. Null if there is none. Never rejects.
-     * @param caller omitted for checks of sessions
-     */
+    /** Null without an answer. Synchronous if cached. Never rejects. @param caller omitted for checks of sessions */
     screen: (wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null> =>
       remote.ask(perChain ? `${wallet.from} ${wallet.chain.name}` : wallet.from, () => ask(wallet), caller),
     counts: remote.counts,

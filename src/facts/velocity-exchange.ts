@@ -70,7 +70,6 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
     for (const writer of readUntil.keys()) if (!known.has(writer)) readUntil.delete(writer)
   }
 
-  /** Writes and reads once. Rejects if the store is unavailable. */
   const exchange = singleFlight(async () => {
     await publishAll()
     // Even if no other process is live: one that has just stopped wrote its last counts.

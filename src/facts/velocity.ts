@@ -187,7 +187,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   }
 
   return {
-    /** @returns null if the limit of counted wallets is reached, so that the facts are unknown */
+    /** Null at the limit of counted wallets: the facts are unknown. */
     begin: (subject: VelocitySubject, windows: readonly number[]): VelocityTicket | null => {
       const { organizationId, projectId, environment, request } = subject
       const { nowSeconds, chain } = request
@@ -213,10 +213,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
         },
       }
     },
-    /**
-     * Passes up to `limit` unwritten tallies to `write`, which is not called if there are none. Returns their number. If
-     * `write` rejects, they are passed again next time.
-     */
+    /** Passes at most `limit` unwritten tallies, if any, to `write`, again if it rejects. Returns their number. */
     publish: async (limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number> => {
       const batch = [...unpublished.values().take(limit)]
       if (batch.length === 0) return 0

@@ -140,7 +140,6 @@ export const createEntrySink = () => {
     get added(): number {
       return added()
     },
-    /** @throws ListTooLongError */
     add: (canonicalAddress: string, memo: string) => {
       if (added() >= LINES_MAX) throw new ListTooLongError()
       const bytes = Buffer.from(memo)

@@ -140,10 +140,8 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
         })
       held = done
     },
-    /** Returns the report times of unpublished changes. */
     waiting: (): Iterable<readonly [listId: string, reportedMs: number]> =>
       allPending().map(([listId, { reportedMs }]) => [listId, reportedMs] as const),
-    /** Resolves when every change added so far is published or abandoned. */
     settled: async (): Promise<void> => {
       for (;;) {
         const working = [held, ...[...lanes.values()].map((lane) => lane.working)].filter((one) => one !== null)

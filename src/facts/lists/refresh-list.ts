@@ -174,7 +174,6 @@ export const createListRefresher = (
 
   // Separate readers, so that a slow server doesn't block the others.
   const readers = Array.from({ length: READERS }, () => singleFlight(read))
-  /** Reads all due sources, but only one per organization at a time. */
   const refreshDue = async (): Promise<void> => {
     await Promise.all(readers.map((reader) => reader()))
   }

@@ -14,7 +14,6 @@ export interface SdnReaderOptions {
 }
 
 export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions) => {
-  /** By feature type id. */
   const assets = new Map<string, string>()
   let isSanctions = false
   let party = ''
@@ -57,7 +56,7 @@ export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions) => {
   const scanner = createXmlScanner(listener)
   return {
     write: scanner.write,
-    /** @throws XmlInvalidError, also if the file has no digital currency addresses: it is then another file */
+    /** @throws XmlInvalidError, also without any digital currency address: it must be another file */
     end: () => {
       scanner.end()
       if (!isSanctions || assets.size === 0) throw new XmlInvalidError('the file has no digital currency addresses')
