@@ -113,7 +113,6 @@ export const createDocumentProcess = (options: DocumentProcessOptions) => {
       }
     },
     running: (): number => running.size,
-    /** Kills the processes and rejects later documents. */
     close: async (): Promise<void> => {
       closed = true
       for (const child of running) child.kill('SIGKILL')

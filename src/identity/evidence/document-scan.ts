@@ -3,7 +3,6 @@ import type { EvidenceSession } from '../evidence-types.ts'
 import type { Scanner } from './clamd.ts'
 import { DocumentInfectedError, ScannerUnavailableError } from './errors.ts'
 
-/** @throws DocumentInfectedError, ScannerUnavailableError */
 export type DocumentScan = (session: EvidenceSession, bytes: Uint8Array) => Promise<void>
 
 interface DocumentScanDependencies {

@@ -41,7 +41,6 @@ export const createEvidenceFiles = (folder: string) => {
       return name
     },
 
-    /** @throws EvidenceUnreadableError while reading */
     read: async function* (name: string): AsyncGenerator<Uint8Array> {
       const handle = await open(pathOf(name), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
         throw new EvidenceUnreadableError(error)

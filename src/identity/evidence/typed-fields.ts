@@ -90,7 +90,6 @@ export const createTypedFields = ({
 > => {
   const { readUnlessReplaced, readCurrent } = createRecordReader({ store, vault })
 
-  /** Empty for other kinds of records, and for a replaced record. */
   const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<readonly SearchedEvidence[]> => {
     if (record.kind === FIELDS_KIND) {
       const fields = await readUnlessReplaced(target, record)

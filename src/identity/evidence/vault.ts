@@ -73,7 +73,6 @@ export const createVault = (input: { readonly files: EvidenceFiles; readonly key
         dataKey.fill(0)
       }
     },
-    /** @throws EvidenceUnreadableError, also while reading */
     open: async (target: EvidenceTarget, record: EvidenceRecord): Promise<AsyncGenerator<Uint8Array>> => {
       const key = deriveKey(await dataKeyOf(target, record), CONTENT)
       const subject = evidenceSubject(target, record.id)

@@ -66,7 +66,7 @@ const newestOf = (
     undefined,
   )
 
-/** An own decision against the wallet, of any type: a rejection, or a revocation without a later decision. */
+/** The organization's own rejection, or its revocation without a later decision; of any check type. */
 const isAdverse = ({ own, status, decidedSequence }: WalletSession): boolean =>
   own && (status === 'rejected' || (status !== 'completed' && decidedSequence !== null))
 

@@ -86,7 +86,6 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies) => {
       timer = setInterval(() => void run(), intervalMs)
       timer.unref()
     },
-    /** Resolves once all work in progress has ended. */
     close: async (): Promise<void> => {
       closed = true
       clearInterval(timer)
