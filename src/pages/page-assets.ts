@@ -60,13 +60,11 @@ interface PageBuild {
   readonly early?: readonly string[]
 }
 
-/** @throws PageBuildError */
 export const buildPageAssets = async (build: PageBuild) => {
   const { page, title, basePath, fill, early = [] } = build
   const { html: pageText, files } = await bundledPage(page, title, basePath)
   const isNamed = (path: string, name: string): boolean => path.startsWith(`${ASSET_PATH}${name}-`)
   const isFirst = (path: string): boolean => pageText.includes(path) || early.some((name) => isNamed(path, name))
-  /** All assets, for measurements. */
   const all = files.map((file) => toAsset(file, isFirst))
   const byPath = new Map(all.map((asset) => [asset.path, asset]))
   const withNonce = (text: string): readonly string[] => {
@@ -83,12 +81,9 @@ export const buildPageAssets = async (build: PageBuild) => {
     }),
   )
   return {
-    /**
-     * Returns the page with a response's nonce.
-     * @param early one of the build's `early` files, which the browser then loads together with the page
-     */
+    /** @param nonce of the response @param name one of the build's `early` files, loaded together with the page */
     page: (nonce: string, name: string = ''): string => (preloading.get(name) ?? plain).join(nonce),
-    /** Returns the asset at a path. Every path occurs in the page or in another asset. */
+    /** Every path occurs in the page or in another asset. */
     find: (path: string): Asset | undefined => byPath.get(path),
     all,
   }
