@@ -40,5 +40,4 @@ const schemasByGroup = (): Readonly<Record<string, ObjectSchema>> => {
   return schemas
 }
 
-/** Schemas of the facts in tests, by group. */
 export const TEST_SCHEMAS = schemasByGroup()

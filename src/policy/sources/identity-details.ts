@@ -5,7 +5,7 @@ import { object } from '../document/schema-shapes.ts'
 import { intOf, matching } from '../fact-field.ts'
 import { defineSource } from './source.ts'
 
-/** Either both values are null or none. */
+/** Both values are null, or neither is. */
 export interface IdentityDetails {
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null

@@ -25,9 +25,8 @@ export interface SourceDeclaration<Kind extends string, Part extends string, Ans
   /** Null if records contain the answer in plain text; otherwise name of its keyed hash, `${digest}_hash`. */
   readonly digest: string | null
   /**
-   * True if the answer comes from a person's evidence. Its hash then differs in each record, because there are few
-   * possible answers and a change reveals a birthday. Trials don't query it, because they show answers without an audit
-   * entry.
+   * Whether the answer comes from a person's evidence. Its hash then differs in each record: few answers are possible,
+   * and a change would reveal a birthday. Trials don't query it, because they show answers without an audit entry.
    */
   readonly isEvidence?: true
   /** Request field required by rules that read one of the facts. */
