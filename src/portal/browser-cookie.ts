@@ -35,19 +35,16 @@ export const createBrowserCookies = (secure: boolean) => {
       const secret = randomBytes(SECRET_BYTES).toString('base64url')
       return { secret, hash: hashSecret(secret) }
     },
-    /** Returns the hash of the secret in a request's cookie for a session; null if there is none. */
     read: (headers: Headers, sessionId: string): Uint8Array | null => {
       const secret = secretIn(headers, sessionId)
       return secret === null ? null : hashSecret(secret)
     },
-    /** Returns the value of `Set-Cookie`. */
     write: (sessionId: string, secret: string): string => write(sessionId, secret),
     /** Returns the value of `Set-Cookie` that renews a request's cookie for 30 days; null if the request has none. */
     renew: (headers: Headers, sessionId: string): string | null => {
       const secret = secretIn(headers, sessionId)
       return secret === null ? null : write(sessionId, secret)
     },
-    /** Returns the value of `Set-Cookie` that deletes the cookie. */
     remove: (sessionId: string): string => write(sessionId, '', 0),
   }
 }

@@ -4,9 +4,9 @@ import type { DocumentKind, FieldName, Requirement, SessionPart } from '../domai
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { DocumentReceipt, DocumentRule } from '../identity/evidence-types.ts'
 
-/** Version of the consent text; incremented whenever its meaning changes in any language. */
+/** Version of the consent text, incremented when its meaning changes in any language. */
 export const AGREEMENT_VERSION = '4'
-/** Languages of the page. The language of the consent text is recorded with its version, as `1.en`. */
+/** The consent is recorded with its version and language, such as `1.en`. */
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
 
@@ -48,12 +48,12 @@ export interface SessionView {
   readonly status: SessionStatus
   readonly test: boolean
   readonly organization: OrganizationView
-  /** Null before the person has agreed. */
+  /** Null before consent. */
   readonly agreement: { readonly version: string; readonly shares: boolean; readonly usesDetails: boolean } | null
   readonly agreementVersion: string
   /** The organization asks this person whether its policies may use country and age. */
   readonly asksDetails: boolean
-  /** Only wallet that may connect; null for any. */
+  /** The only wallet that may connect; null for any. */
   readonly lockedWallet: string | null
   readonly wallets: readonly WalletView[]
   readonly walletsMax: number

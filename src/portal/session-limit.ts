@@ -12,21 +12,15 @@ export const NETWORK_PROOFS: ApiKeyRateLimit = { requestsPerSecond: 20, burst: 4
 export const createPageLimits = (clock: Clock) => {
   const limiter = createRateLimiter({ clock })
   return {
-    /** Counts a change of a session, or an attempted change. @throws RateExceededError */
+    /** Also for attempted changes. @throws RateExceededError */
     takeChange: (sessionId: string) => {
       limiter.take({ keyId: `session ${sessionId}`, rateLimit: SESSION_CHANGES })
     },
-    /**
-     * Counts an attempt to open a session by a link. Links are counted separately, so that the holder of another link
-     * can't exhaust the attempts of the session's owner. @throws RateExceededError
-     */
+    /** Separate per link, so that another link's holder can't use up the owner's tries. @throws RateExceededError */
     takeEntry: (linkHash: Uint8Array) => {
       limiter.take({ keyId: `link ${linkHash.toHex()}`, rateLimit: SESSION_CHANGES })
     },
-    /**
-     * Counts a signature check. @param address client address; an empty address isn't counted
-     * @throws RateExceededError
-     */
+    /** @param address client address; not limited if empty @throws RateExceededError */
     takeProof: (address: string) => {
       if (address === '') return
       limiter.take({ keyId: `network ${networkOf(address)}`, rateLimit: NETWORK_PROOFS })

@@ -8,7 +8,7 @@ import type { PortalGate } from './gate.ts'
 import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
 
-/** Sufficient for several tabs, and for broken connections that neither side has detected yet. */
+/** Enough for several tabs and undetected broken connections. */
 const STREAMS_PER_BROWSER_MAX = 10
 
 export const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>, { access }: SessionTools) =>
@@ -26,7 +26,7 @@ export const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>
         keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
         accepts: () => true,
         mayReceive: async () => (await access.find(request.headers, sessionId)) !== null,
-        // Called every 15 s: ends the stream of a released browser, and all streams of a final session.
+        // Called every 15 s; ends the streams of a released browser and of a final session.
         allowed: async () => {
           const found = await access.find(request.headers, sessionId)
           return found !== null && !isSessionFinal(found.status)

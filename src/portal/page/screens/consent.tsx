@@ -54,7 +54,6 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
   const { organization, agreement, agreementVersion, asksDetails } = view
   const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
   const [usesDetails, setUsesDetails] = useState(agreement?.usesDetails ?? false)
-  /** Number of attempts to continue. */
   const [attempts, setAttempts] = useState(0)
   const choices = useRef<HTMLFieldSetElement>(null)
   const [declined, setDeclined] = useState(false)

@@ -9,7 +9,6 @@ interface ChainFieldProps {
   readonly onChange: (chainId: number) => void
 }
 
-/** Choice of the EVM chain that a wallet is connected on. */
 export const ChainField = ({ id, label, chains, chainId, onChange }: ChainFieldProps) => (
   <Field id={id} label={label}>
     {(attributes) => (
