@@ -177,12 +177,8 @@ export const createMetrics = (options: MetricsOptions) => {
   return {
     contentType: exposition.contentType,
     totals: (): MetricTotals => ({ decisions: decisions.totals(), errors: { ...errors } }),
-    /** Returns the response durations of some routes in fine buckets (src/lib/histogram.ts). */
     durations: routes.durations,
-    /**
-     * Returns the recorder of a served route. Calls with the same route share their counts. Requests without a matching
-     * route count as `other`.
-     */
+    /** Calls with the same route share their counts. Requests without a route count as `other`. */
     route: routes.recorder,
     recordDecision: decisions.record,
     recordError: (code: ErrorCode) => {
@@ -191,7 +187,6 @@ export const createMetrics = (options: MetricsOptions) => {
     recordIdempotencyFailure: () => {
       totals.idempotency += 1
     },
-    /** Adds lists that aren't part of the fact sources. */
     watchLists: (read: () => FactMetrics['lists']) => {
       readLists = read
     },

@@ -75,13 +75,13 @@ export const createRouteMetrics = () => {
   }
 }
 
-/** Histograms of this many organizations take 4 MB. Further organizations are not measured until the next drain. */
+/** They take 4 MB. Further organizations aren't measured until the next drain. */
 const ORGANIZATIONS_MAX = 2_000
 
 const countsOf = ({ counts }: FineHistogram): BucketCounts =>
   new Map([...counts].flatMap((count, bucket) => (count === 0 ? [] : [[bucket, count] as const])))
 
-/** Counts are flushed to the store once per minute. */
+/** Drained to the store once per minute. */
 export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX) => {
   const histograms = new Map<string, FineHistogram>()
   const histogramOf = (organizationId: string): FineHistogram | null => {
@@ -94,10 +94,7 @@ export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX) 
   }
   return {
     record: (organizationId: string, durationMs: number): void => histogramOf(organizationId)?.record(durationMs),
-    /**
-     * Passes the counts of each organization to `write`, and drops them once it resolves. Rejects with `write`; the
-     * remaining counts are kept for the next call.
-     */
+    /** Passes each organization's counts to `write`, then drops them. Rejects with `write`, keeping the rest. */
     drain: async (write: (organizationId: string, counts: BucketCounts) => Promise<void>): Promise<void> => {
       for (const [organizationId, histogram] of [...histograms]) {
         histograms.delete(organizationId)
