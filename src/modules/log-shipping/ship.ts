@@ -179,7 +179,6 @@ export const createShipper = (options: ShipperOptions) => {
 
   return {
     progress,
-    /** Ships new data. Reports errors of the target or a segment in the result. */
     pass: async (): Promise<ShipPass> => {
       let failure: unknown = null
       let failures = 0

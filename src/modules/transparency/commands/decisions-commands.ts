@@ -20,7 +20,6 @@ const ioOfDeployment = ({ deployment }: CommandContext) => {
     dataDirectory: config.dataDir,
     /** @param place Null for the configured place. @throws CommandFailedError */
     openTarget: deployment.shipTarget,
-    /** @throws CommandFailedError */
     openTree: (): Promise<TreeAccess> => openTreeOf(deployment),
     beginTree: (): Promise<BegunTree> =>
       deployment.runAlone(async (store) =>

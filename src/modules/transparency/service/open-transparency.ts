@@ -36,13 +36,10 @@ const createLogTree = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTr
   }
 }
 
-// Opens the tree of the decision log on first use, for all readers of this process.
+// The tree, opened on first use, for all readers of this process.
 export type LogTree = ReturnType<typeof createLogTree>
 
-/**
- * Shorter than a client's polling interval, so that no client receives an older head after a newer head of another
- * process.
- */
+/** Shorter than a client's polling interval, so that no client receives an older head after a newer one. */
 const HEAD_MS = 500
 const TILES_KEPT = 512
 

@@ -45,7 +45,6 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>) => (
   /** Published signed head: with witnesses, the latest cosigned head. Null if there is none yet. */
   published: async (): Promise<string | null> =>
     (await readMeta(database, PUBLISHED)) ?? ((await readHead(database))?.checkpoint || null),
-  /** Latest signed head of the audit log. */
   auditHead: (): Promise<string | null> => readMeta(database, AUDIT_HEAD),
   /** Spans that contain this byte of the segment, one per node with a segment of this name. */
   spansAt: async (
@@ -74,7 +73,6 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>) => (
         'SELECT node, slot, segment, taken_bytes FROM decision_tree_segments ORDER BY node, slot, segment',
       )
     ).map(fieldsOf),
-  /** Spans of a segment, oldest line first. */
   spans: async ({ node, slot, segment }: TreeSegment): Promise<readonly TreeSpan[]> =>
     (
       await database.query<SpanRow>(

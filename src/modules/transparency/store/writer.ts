@@ -175,10 +175,7 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
       await writeMeta(transaction, AUDIT_HEAD, encoded)
     }),
 
-  /**
-   * Publishes a head with its cosignatures, unless a newer head is published.
-   * @param checkpoint null to publish every signed head
-   */
+  /** Publishes a head unless a newer one is published. @param checkpoint null to publish every signed head */
   publish: (checkpoint: string | null): Promise<void> =>
     database.transaction(async (transaction) => {
       // Same lock as in `grow`: if two processes publish at once, the newer head remains.

@@ -14,7 +14,6 @@ export interface TreePlace {
   readonly segment: string
 }
 
-/** @param size number of leaves of the head */
 export const createLeafCover = (size: number) => {
   const ranges: (readonly [first: number, end: number])[] = []
   let isMalformed = false

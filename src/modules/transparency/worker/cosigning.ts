@@ -140,7 +140,6 @@ export const createCosigning = (options: CosigningOptions) => {
           round = null
         })
     },
-    /** Resolves when no round is in progress. */
     settled: async (): Promise<void> => {
       await round
     },

@@ -56,7 +56,6 @@ export const createNameIndexBuilder = () => {
   }
 
   return {
-    /** @param entry Number of the name's entry */
     add: (words: readonly NameWord[], entry: number) => {
       const name = entries.length
       const has = (word: number): void => {

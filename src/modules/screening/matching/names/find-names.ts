@@ -69,10 +69,7 @@ export const createNameFinder = (index: NameIndex) => {
   }
 
   return {
-    /**
-     * @param minimum Minimum similarity, except for one-word names contained in the other name
-     * @returns an empty array if the budget is exhausted
-     */
+    /** Empty if the budget is exhausted. @param minimum doesn't apply to one-word names that the other name contains */
     find: (words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[] => {
       if (budget.left < 0) return []
       const anySearched = words.some(({ role }) => isSearched(role))
@@ -127,5 +124,4 @@ export const createNameFinder = (index: NameIndex) => {
   }
 }
 
-/** Reusable state for searches in one index. */
 export type NameFinder = ReturnType<typeof createNameFinder>

@@ -158,7 +158,6 @@ export const openNameIndex = (arrays: FlatArrays) => {
     /** Single words that may match two joined words. */
     resemblingJoin: (word: NameWord): readonly WordMatch[] =>
       word.written.length < JOIN_LENGTH_MIN ? [] : search(word, false),
-    /** Letter similarity of any two words. */
     nearness: (word: number, text: string): { readonly similarity: number; readonly distance: number } => {
       const table = tableOf(word)
       const distance = table.distance(rows[word]!, text)
