@@ -40,7 +40,7 @@ export interface CommandContext {
   readonly isRemote: boolean
   /** Opens the deployment on first use; it is closed after the command. */
   readonly open: () => Promise<Opened>
-  /** Requests confirmation if `asks` says so. Call after resolving names, before the change. Returns whether to continue. */
+  /** Confirms as declared by `asks`. Call after resolving names, before the change. Returns whether to continue. */
   readonly confirm: () => Promise<boolean>
 }
 
