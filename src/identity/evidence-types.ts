@@ -92,7 +92,6 @@ export interface OpenedDocument {
 
 export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType' | 'level'> & ByBrowser
 
-/** Evidence compared by a search: entered fields, or a document's zone. */
 export type SearchedEvidence = EvidenceFields | Pick<Zone, 'number' | 'surname' | 'givenNames'>
 
 /**
@@ -147,7 +146,6 @@ export interface EvidenceService {
 export interface DocumentReading {
   /** First document whose zone was readable. */
   readonly documentId: string | null
-  /** Zone of that document. */
   readonly zone: Zone | null
   /** Other documents' zones, if different. Absent in readings stored by earlier versions. */
   readonly otherZones?: readonly Zone[]

@@ -67,9 +67,7 @@ export interface VerifyRequest {
   readonly address: WalletAddress
   /** Address in the caller's spelling, for the response. */
   readonly addressAsSent: string
-  /** Null for all types. */
   readonly checkType: CheckType | null
-  /** Chain name as in responses; null if not sent. */
   readonly chain: string | null
 }
 

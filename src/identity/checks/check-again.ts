@@ -94,7 +94,6 @@ export const createCheckAgain = (
         // The data may have changed, and the runner may already have compared a session with the new version.
         if ((await begin(organizationId))?.keyOf(organizationId) !== version)
           return { sessions, opened, isSettled: false }
-        // Sessions without checks of this part are left out.
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
           .filter((each) => version === NOTHING || each.checks.length > 0)

@@ -74,7 +74,6 @@ export interface RepeatedPart extends Part {
   begin(organizationId: string | null): Promise<Comparison | null>
 }
 
-/** Version of an organization's checks; null if they aren't compared again. */
 export const versionOf = (comparison: Comparison | null, organizationId: string): string | null =>
   comparison === null ? NOTHING : comparison.keyOf(organizationId)
 

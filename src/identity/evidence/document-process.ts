@@ -10,7 +10,6 @@ export interface DocumentProcessOptions {
   readonly programArguments?: readonly string[]
   readonly noun?: 'image' | 'PDF'
   readonly processesMax?: number
-  /** Further documents are rejected. */
   readonly queueMax?: number
   /** Time from the start of the process to the last byte of its output. */
   readonly timeLimitMs?: number

@@ -17,7 +17,6 @@ import { createUploadSlots, type UploadLimits } from './upload-slots.ts'
 import { targetOf } from './vault.ts'
 
 export interface DocumentsDependencies extends RecordAccess, DocumentPrograms {
-  /** Scans each document as uploaded. Undefined without a scanner. */
   readonly scan?: DocumentScan | undefined
   readonly uploadLimits?: UploadLimits
   readonly uploadPace?: UploadPace

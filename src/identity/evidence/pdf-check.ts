@@ -13,7 +13,6 @@ const REFUSALS = {
   encrypted: 'the PDF is encrypted: print it to a new PDF without a password, or send an image',
 }
 
-/** All messages with which checkPdf rejects. */
 export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUSALS), TOO_LARGE])
 
 export const ACCEPTED = 'accepted'

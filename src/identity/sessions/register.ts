@@ -16,7 +16,6 @@ export interface RegisterTables extends SessionTables {
 }
 
 export interface RegisterDependencies {
-  /** Runs the registration and its provider's changes in one transaction. */
   readonly together: ChangeTogether<RegisterTables>
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly providers: Providers
@@ -94,7 +93,6 @@ export const createRegister = ({ together, clock, providers, qrCodeOf, portalUrl
     return link
   },
 
-  /** JSON of the spec's "Session creation response". */
   answer: (sessionId: string, link: PortalLink, size: number): string =>
     JSON.stringify({ sessionId, redirectUrl: link.url, qrCode: qrCodeOf(link, size) }),
 })

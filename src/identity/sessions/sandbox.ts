@@ -13,7 +13,6 @@ class SandboxOutcomeInvalidError extends fixedError(
   `the ${SANDBOX_HEADER} header must be one of ${SESSION_STATUSES.join(', ')}`,
 ) {}
 
-/** Null without the header. @throws SandboxOutcomeInvalidError */
 export const parseSandboxOutcome = (header: string | null): SessionStatus | null => {
   if (header === null) return null
   const outcome = SESSION_STATUSES.find((status) => status === header)

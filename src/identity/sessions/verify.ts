@@ -37,10 +37,8 @@ export type VerifyWallet = (
   caller: StandingCaller,
   request: {
     readonly address: WalletAddress
-    /** Address in the caller's spelling, for the response. */
     readonly addressAsSent: string
     readonly checkType: CheckType | null
-    /** As in Standings.find. */
     readonly chain: string | null
   },
 ) => VerificationAnswer | Promise<VerificationAnswer>

@@ -3,7 +3,6 @@
 import type { Chain, ChainTable } from '../../domain/chain.ts'
 
 interface KnownChains {
-  /** viem's names by EIP-155 id. */
   readonly names: ReadonlyMap<number, string>
   readonly ids: ReadonlyMap<string, number>
 }

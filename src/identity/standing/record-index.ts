@@ -50,7 +50,6 @@ export const createRecordIndex = (): RecordIndex => {
     }
   }
 
-  /** Moves up entries that the gap would make unreachable. */
   const closeGap = (gap: number): void => {
     const mask = entries - 1
     let empty = gap

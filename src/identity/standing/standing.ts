@@ -13,11 +13,9 @@ export interface StandingCaller {
 export interface KnownStanding {
   /** Session that verifies the wallet; null if unverified. */
   readonly verifying: Pick<WalletSession, 'checkType' | 'level' | 'completedAtSeconds'> | null
-  /** As in Standing.status. */
   readonly status: SessionStatus | null
   /** Pairwise: specific to this caller. */
   readonly userId: string | null
-  /** Empty unless verified. */
   readonly wallets: readonly VerifiedWallet[]
   /** Null if policies may not use the details, or if there are none; undefined if they were not read. */
   readonly details?: PersonDetails | null | undefined

@@ -134,8 +134,8 @@ export const createStandings = (dependencies: StandingsDependencies) => {
 
   return {
     /**
-     * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, so nowhere if
-     * `chain` is null. Synchronous if cached. Rejects if the store is unavailable, which never means "not verified".
+     * Returns the wallet's standing on a chain. Contract wallets are verified only where they were proven, so nowhere
+     * if `chain` is null. Synchronous if cached. Rejects if the store is unavailable, which never means "not verified".
      */
     find: (
       caller: StandingCaller,
@@ -169,7 +169,6 @@ export const createStandings = (dependencies: StandingsDependencies) => {
       levels.delete(organizationId)
       memory.forget(organizationId)
     },
-    /** Call after changes may have been missed. */
     clear: () => {
       organizationChanges += 1
       levels.clear()

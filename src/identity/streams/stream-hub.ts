@@ -190,7 +190,6 @@ export const createStreamHub = (dependencies: StreamHubDependencies) => {
         throw error
       }
     },
-    /** Call after a session changed in this process. */
     publish: (state: SessionState) => {
       const { id, organizationId, sequence } = state.session
       const topic = topics.find(organizationId, id)
@@ -203,7 +202,6 @@ export const createStreamHub = (dependencies: StreamHubDependencies) => {
     refresh: (sessionId: string, sequence: number) => {
       for (const topic of topics.ofSession(sessionId)) want(topic, sequence)
     },
-    /** Call after changes may have been missed. */
     refreshAll: () => {
       for (const topic of topics.all()) want(topic, topic.published + 1)
     },

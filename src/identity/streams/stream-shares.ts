@@ -22,7 +22,6 @@ export interface StreamShares<Stream extends { readonly request: StreamOwner }> 
   /** Ends another stream if necessary. @throws StreamLimitError */
   requireRoom(owner: StreamOwner, ofKeyMax: number): void
   add(stream: Stream): void
-  /** Call once for each added stream. */
   remove(stream: Stream): void
   size(): number
 }
@@ -35,7 +34,6 @@ const newestOf = <Item>(items: ReadonlySet<Item>): Item | undefined => {
   return newest
 }
 
-/** @param end must call `remove` for the stream */
 export const createStreamShares = <Stream extends { readonly request: StreamOwner }>(
   streamsMax: number,
   end: (stream: Stream) => void,

@@ -11,7 +11,6 @@ import { isoTime } from '../../lib/time.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
 import { buildStatus } from '../sessions/status.ts'
 
-/** API path for a decider's response. */
 const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
   const { path } = what === 'result' ? IDENTITY_PATHS.providerResult : IDENTITY_PATHS.providerEvidence
   return path.replace('{endpointId}', () => endpointId).replace('{sessionId}', () => sessionId)
@@ -75,7 +74,6 @@ const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
   }
 }
 
-/** Identical in every attempt. */
 export const messageBody = (message: ClaimedMessage): string =>
   JSON.stringify({
     type: message.type,

@@ -22,7 +22,6 @@ import type { EndpointSecrets } from './secrets.ts'
 export interface ProviderEndpoints {
   readonly providerResult: Endpoint
   readonly providerEvidence: Endpoint
-  /** Receives webhooks of a verification service; null without a service. */
   readonly providerEvent: Endpoint | null
 }
 
