@@ -40,7 +40,6 @@ export interface ShipperOptions {
   readonly onProgress?: (progress: ShipProgress) => void
 }
 
-/** The target confirmed a write, but has other content. */
 export class ShippedWrongError extends NamedError {}
 
 /** Shipped part of an open segment, from its start without gaps. */

@@ -36,16 +36,13 @@ interface PolicyDeciderDependencies {
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   /** Called once per stored decision. @param seconds since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
-  /** Called in the transaction of a completion. */
   readonly requireCurrent: RequireCurrent
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
-/** The policy or its active revision changed after the evaluation. */
 class PolicyReplacedError extends NamedError {}
 
-/** The session changed after the evaluation. */
 class AlreadyDecidedError extends NamedError {}
 
 interface Evaluated {

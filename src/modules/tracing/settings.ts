@@ -37,7 +37,6 @@ export const TRACING_SETTINGS = {
   }),
 }
 
-// No samples without a collector.
 export const TRACE_METRICS = {
   traces: defineMetric('countersign_traces_total', 'counter', 'Sampled requests. Present only if tracing-url is set.', {
     outcome: 'sent, dropped',
@@ -49,7 +48,6 @@ export const TRACE_METRICS = {
   ),
 }
 
-/** @param read called once per metric and scrape; null if requests aren't traced */
 export const addTraceMetrics = (exposition: Exposition, read: () => TraceCounts | null): void => {
   exposition.add(TRACE_METRICS.traces, () => {
     const counts = read()

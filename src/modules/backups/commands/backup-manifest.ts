@@ -38,7 +38,6 @@ export interface BackupManifest {
 
 export interface VerifiedBackup {
   readonly manifest: BackupManifest
-  /** SHA-256 of the manifest file in lowercase hex. */
   readonly sha256: string
 }
 

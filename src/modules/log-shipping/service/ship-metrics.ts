@@ -47,7 +47,6 @@ const READINGS = [
   [SHIP_METRICS.shipFailures, 'failures'],
 ] as const
 
-/** @param read called once per metric and scrape; null if this process ships no logs */
 export const addShipMetrics = (exposition: Exposition, read: () => ShipMetrics | null): void => {
   for (const [metric, member] of READINGS) {
     exposition.add(metric, () => {

@@ -10,7 +10,6 @@ type Members = Readonly<Record<string, unknown>>
 interface UnknownFact {
   /** `velocity.1h`. */
   readonly path: string
-  /** Known facts next to it. */
   readonly known: readonly string[]
 }
 

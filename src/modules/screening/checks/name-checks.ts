@@ -22,7 +22,6 @@ import type { Screener } from '../processes/screening-processes.ts'
 
 interface NameCheckDependencies {
   readonly listsInUse: () => Promise<ListsInUse | null>
-  /** The process that has indexed these versions. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>

@@ -16,7 +16,6 @@ import { enabledName } from '../processes/held-screener.ts'
 
 export interface WalletScreeningDependencies {
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
-  /** Wallets that sessions have or had; omits sessions without wallets. */
   readonly walletsOf: (
     organizationId: string,
     sessionIds: readonly string[],

@@ -95,7 +95,6 @@ const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): strin
 /** One block of memory for `openScreening`. */
 export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
   const builders = { person: createNameIndexBuilder(), organization: createNameIndexBuilder() }
-  /** By entry number. */
   const ids: string[] = []
   const facts: string[] = []
   const contents: string[] = []

@@ -20,7 +20,6 @@ import {
 
 class ScreeningProcessError extends NamedError {}
 
-/** The process ended while comparing these subjects. */
 class ScreeningEndedError extends SubjectsFailedError {}
 
 export interface Screener {

@@ -18,7 +18,6 @@ const ioOfDeployment = ({ deployment }: CommandContext) => {
   const { config, folder } = deployment
   return {
     dataDirectory: config.dataDir,
-    /** @param place Null for the configured place. @throws CommandFailedError */
     openTarget: deployment.shipTarget,
     openTree: (): Promise<TreeAccess> => openTreeOf(deployment),
     beginTree: (): Promise<BegunTree> =>

@@ -13,12 +13,10 @@ import { type LogKey, readLogKey } from './log-key.ts'
 import { STORED_HEAD, treeTargetOf } from './tree-service.ts'
 
 export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
-  /** Null if no tree exists yet. */
   readonly tree: DecisionTreeReader | null
   readonly heads: readonly KeptHead[]
   readonly auditProblems: readonly string[]
   readonly warnings: readonly string[]
-  /** Whether the store belongs to one node. */
   readonly isSingleNode: boolean
   close(): Promise<void>
 }

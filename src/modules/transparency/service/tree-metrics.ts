@@ -42,7 +42,6 @@ export const TREE_METRICS = {
 }
 
 export interface TreeMetrics {
-  /** Null if another node builds the tree. */
   readonly size: number | null
   /** Since the last successful pass over the log. */
   readonly ageSeconds: number
@@ -68,7 +67,6 @@ const READINGS = [
   [TREE_METRICS.cosignaturesLate, ({ cosigning }) => (cosigning === null ? null : Number(cosigning.isLate))],
 ] as const satisfies readonly (readonly [metric: unknown, reading: Reading])[]
 
-/** @param read called once per metric and scrape; null if this process has no tree */
 export const addTreeMetrics = (exposition: Exposition, read: () => TreeMetrics | null): void => {
   for (const [metric, reading] of READINGS) {
     exposition.add(metric, () => {

@@ -36,7 +36,6 @@ const segmentIdOf = async (transaction: Transaction, node: string, run: LeafRun)
   return id
 }
 
-/** Advances the position of the run's segment. @throws TreeMovedError */
 const take = async (transaction: Transaction, node: string, run: LeafRun): Promise<PendingRow> => {
   const id = await segmentIdOf(transaction, node, run)
   const moved = await transaction.execute(
@@ -158,7 +157,6 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
     })
   },
 
-  /** Signs the latest head unless it is signed already. */
   sign: async (signer: LogSigner): Promise<StoredHead> => {
     const head = await readHead(database)
     if (head === null) return { size: 0, root: rootOf(EMPTY_TREE), checkpoint: '', signedSize: 0 }

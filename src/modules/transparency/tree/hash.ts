@@ -61,7 +61,7 @@ export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => 
   for (let line = 0; line < count; line++) {
     hashes.copy(blocks, line * SALT_BYTES, line * HASH_BYTES, line * HASH_BYTES + SALT_BYTES)
   }
-  // ECB is a keyed function of one block per line here, not for confidentiality.
+  // Here, ECB is only a keyed function of one block per line, so equal blocks need not be hidden.
   return createCipheriv('aes-256-ecb', saltKey, null).setAutoPadding(false).update(blocks)
 }
 

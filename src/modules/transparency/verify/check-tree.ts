@@ -7,7 +7,6 @@ import { type VerifyTreeOptions, verifyTree } from './verify-tree.ts'
 export interface TreeToCheck extends Pick<VerifyTreeOptions, 'key' | 'saltKey' | 'heads' | 'onChunk'> {
   readonly tree: VerifyTreeOptions['tree'] | null
   readonly auditProblems: readonly string[]
-  /** Heads that could not be checked. */
   readonly warnings: readonly string[]
   /** ISO time; older files may be missing. */
   readonly archivedBefore: string | null

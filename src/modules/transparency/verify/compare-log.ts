@@ -34,7 +34,6 @@ export interface LogComparison {
   readonly mayBeBehind: boolean
   /** Segments with an older timestamp in their name may have been archived. */
   readonly archivedBefore: string | null
-  /** Whether problems name the node. */
   readonly namesNodes: boolean
   readonly onChunk: (bytes: number) => void
 }
@@ -42,7 +41,6 @@ export interface LogComparison {
 interface NextSegment {
   readonly next: SegmentName | undefined
   readonly nextPlaces: readonly TakenPlace[]
-  /** Whether the tree contains a later segment. */
   readonly isNextHeld: boolean
 }
 
@@ -76,7 +74,7 @@ export const createLogComparison = (options: LogComparison) => {
   const { readTiles, readSpans, firstSpan, saltKey, found, mayBeBehind, archivedBefore, namesNodes, onChunk } = options
   const leafAt = createLeafReader(readTiles)
 
-  /** Whether the next segment's header, a leaf of the tree, records this length: the missing lines never counted. */
+  /** Whether the next segment's header, itself a leaf, records this length, so the missing lines were never counted. */
   const isCutKnown = async (
     directory: string,
     { slot, segment }: TreePlace,

@@ -39,7 +39,7 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
   const { onStep = () => undefined } = options
   let intake: LineIntake | null = null
   let isChecked = false
-  /** Kept, because changed rows don't become right again. */
+  /** Never reset: rows that were altered once stay suspect. */
   let brokenCover: string | null = null
   let keptSize = -1
   let shippedSize = -1

@@ -30,7 +30,6 @@ const WHOLE_LISTED_SIMILARITY = 0.8
 const WHOLE_MIN = 0.97 - 1e-6
 const WHOLE_LENGTH_MIN = 9
 const ONLY_WORD_LENGTH_MIN = 3
-/** Listed names with a rare word. */
 const RARE_MAX = 20
 /** Weight of the less completely matched name. */
 const STRICTER_SHARE = 0.62

@@ -33,7 +33,6 @@ export interface WorkBudget {
 }
 
 export const createNameFinder = (index: NameIndex) => {
-  /** Indexed by name; zero between calls. */
   const shared = new Float32Array(index.names)
   const lastPart = new Int32Array(index.names)
   /** Weight of the searched words, by name. */

@@ -163,14 +163,12 @@ export const openNameIndex = (arrays: FlatArrays) => {
       const distance = table.distance(rows[word]!, text)
       return { distance, similarity: editSimilarity(distance, Math.max(text.length, table.lengthOf(rows[word]!))) }
     },
-    /** @returns -1 if no name contains the word */
     find: (text: string): number => written.first(written.table.find(text)),
     namesWith,
     isJoin: (word: number): boolean => (flags[word]! & 1) !== 0,
     /** Number of names with a word of the same folded form. */
     frequency: (word: number): number => frequencies[word]!,
     textOf,
-    /** First letter, as a byte. */
     firstByte: (word: number): number => tableOf(word).firstByte(rows[word]!),
     wordsOf,
     entryOf: (name: number): number => entryOf[name]!,

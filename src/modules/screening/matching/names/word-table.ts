@@ -14,7 +14,7 @@ export const hashOf = (text: string): number => {
   return hash >>> 0
 }
 
-/** Word length: the bits of one number. */
+/** Maximum word length: the bits of a 32-bit number. */
 const PATTERN_MAX = 32
 
 const ALPHABET = 128

@@ -81,7 +81,6 @@ export const FORM_PHRASES: readonly (readonly [phrase: string, canonical: string
   ['l l c', 'llc'],
 ]
 
-/** Weigh less than distinctive words. */
 export const COMMON_COMPANY_WORDS: ReadonlySet<string> = new Set(
   words(`
   international trading trade general industries industrial industry services service import export shipping lines
