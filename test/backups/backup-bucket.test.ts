@@ -1,5 +1,6 @@
 // `countersign backup --into s3://…` and `restore --from s3://…`: what is in the bucket counts once it is whole, is removed
 // by --keep, comes back as it was, and a bucket that is away or lies is said in one line.
+import { Database as SqliteFile } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -68,6 +69,25 @@ test('a backup goes there and comes back as it was, and nothing is left in the t
   expect(passphrase(data)).toBe(passphrase(world.root))
   expect(readdirSync(scratch)).toEqual([])
   expect((await world.run('audit', 'list', '--json')).stdout).toContain('"command.backup"')
+})
+
+test('a backup without evidence that the database needs is refused', async () => {
+  const database = new SqliteFile(join(world.root, 'countersign.db'))
+  try {
+    database.run(`INSERT INTO session_evidence
+        (id, organization_id, session_id, kind, media_type, byte_length, storage_name, wrapped_key, created_at_seconds)
+      VALUES ('evidence_1', 'org', 'session', 'portrait', 'image/png', 1, 'on-another-disk', x'01', 1)`)
+    const refused = await backUp()
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('on-another-disk is missing: check that the evidence folder is mounted')
+    expect(names()).toEqual([])
+    // Erased evidence has no file.
+    database.run('UPDATE session_evidence SET wrapped_key = NULL, erased_at_seconds = 2')
+    expect((await backUp()).code).toBe(0)
+  } finally {
+    database.run("DELETE FROM session_evidence WHERE id = 'evidence_1'")
+    database.close()
+  }
 })
 
 test('a backup is authenticated with the evidence key, and one that was replaced is refused', async () => {

@@ -1,7 +1,7 @@
 // `countersign backup --into`: when the next backup is due, what is removed and what is not, over time that a test turns;
 // and the command itself over a running service.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { CommandFailedError } from '../../src/command-line/output.ts'
@@ -30,7 +30,7 @@ const writeBackup = (to: string, deploymentId = 'ours', keys: EvidenceKeys = [])
   const unsigned: BackupManifest = {
     format: BACKUP_FORMAT,
     version: '1.2.3',
-    createdAt: '',
+    createdAt: basename(to),
     deploymentId,
     schema: 1,
     store: 'sqlite',
@@ -137,6 +137,19 @@ describe('a series', () => {
     expect(made).toHaveLength(1)
     expect(readdirSync(folder).sort()).toEqual(['2026-11-22T00-00-00Z', ...added, ...made])
     expect(said).toContain(`${added[0]}: not counted for --keep, because the evidence key does not authenticate it`)
+  })
+
+  test('counts no copy of a manifest under a later name', async () => {
+    const folder = newFolder()
+    const keys = [new Uint8Array(32).fill(1)]
+    const real = ['2026-11-20T00-00-00Z', '2026-11-21T00-00-00Z']
+    for (const name of real) writeBackup(join(folder, name), 'ours', keys)
+    const copies = ['2026-11-23T04-29-58Z', '2026-11-23T04-29-59Z']
+    for (const name of copies) cpSync(join(folder, real[0] ?? ''), join(folder, name), { recursive: true })
+    const { made, said } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 3, keys })
+    expect(made).toHaveLength(1)
+    expect(readdirSync(folder).sort()).toEqual([...real, ...copies, ...made])
+    expect(said).toContain(`${copies[0]}: not counted for --keep, because its manifest is a copy of an earlier one`)
   })
 
   test('never removes the backup it has made, and leaves names in the future out of the count', async () => {

@@ -13,8 +13,8 @@ interface KeptBackup {
   /** Time of the backup, such as `2026-11-23T04-30-00Z`. */
   readonly name: string
   readonly deploymentId: string
-  /** Whether the evidence key authenticates it; true without a key. */
-  readonly isAuthentic: boolean
+  /** Reason not to count it, a clause; null without. */
+  readonly problem: string | null
 }
 
 export interface BackupPlace {
@@ -106,11 +106,17 @@ const withManifests = async (
   // Read each time, because the key may rotate during a series.
   const keys = await evidenceKeys()
   const kept: KeptBackup[] = []
+  const macs = new Set<string>()
   for (const name of names) {
     const manifest = parseManifest(await read(name))
     if (manifest === null) continue
-    const { deploymentId } = manifest
-    kept.push({ name, deploymentId, isAuthentic: keys.length === 0 || isAuthentic(manifest, keys) })
+    const { deploymentId, mac } = manifest
+    let problem: string | null = null
+    if (keys.length > 0 && !isAuthentic(manifest, keys)) problem = 'the evidence key does not authenticate it'
+    // The MAC doesn't cover the name, and anyone with write access can copy a manifest.
+    else if (mac !== undefined && macs.has(mac)) problem = 'its manifest is a copy of an earlier one'
+    if (mac !== undefined) macs.add(mac)
+    kept.push({ name, deploymentId, problem })
   }
   return kept
 }

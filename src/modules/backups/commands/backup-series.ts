@@ -39,10 +39,10 @@ const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Pro
   if (keep === null) return
   // Backups of other deployments are kept.
   const all = (await place.list()).filter(({ deploymentId }) => deploymentId === manifest.deploymentId)
-  for (const { name } of all.filter(({ isAuthentic }) => !isAuthentic)) {
-    output.stderr(`${place.whereIs(name)}: not counted for --keep, because the evidence key does not authenticate it\n`)
+  for (const { name, problem } of all) {
+    if (problem !== null) output.stderr(`${place.whereIs(name)}: not counted for --keep, because ${problem}\n`)
   }
-  const own = all.filter(({ isAuthentic }) => isAuthentic)
+  const own = all.filter(({ problem }) => problem === null)
   const nowMs = now().getTime()
   for (const { name } of own.filter(({ name }) => timeOf(name) > nowMs)) {
     output.stderr(`${place.whereIs(name)}: not counted for --keep, because its time is in the future\n`)
@@ -57,8 +57,8 @@ const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Pro
 
 /** Now if there is none, or the newest is dated in the future (wrong clock). */
 const dueAfterNewest = async (place: BackupPlace, everyMs: number, nowMs: number): Promise<number> => {
-  const authentic = (await place.list()).filter(({ isAuthentic }) => isAuthentic)
-  const newestMs = timeOf(authentic.at(-1)?.name ?? '')
+  const counted = (await place.list()).filter(({ problem }) => problem === null)
+  const newestMs = timeOf(counted.at(-1)?.name ?? '')
   return newestMs <= nowMs ? newestMs + everyMs : nowMs
 }
 

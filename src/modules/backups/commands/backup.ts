@@ -19,7 +19,7 @@ import type { LogTreeTables } from '../../../store/copy/log-tree-tables.ts'
 import { copyTables, openCopySource, openForCopying } from '../../../store/copy/table-copy.ts'
 import { StoreUnusableError } from '../../../store/errors.ts'
 import { MIGRATIONS } from '../../../store/migrations.ts'
-import { describeSqlite, snapshotSqlite } from '../../../store/sqlite/sqlite-snapshot.ts'
+import { describeSqlite, evidenceFilesOf, snapshotSqlite } from '../../../store/sqlite/sqlite-snapshot.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { authenticate, type EvidenceKeys } from './backup-authentication.ts'
 import {
@@ -137,6 +137,24 @@ const describeSecrets = (folder: DataFolder): string => {
   return filesIn(secrets).map(describe).sort().join('\n')
 }
 
+/** Evidence can be erased between the copies of the database and of the files. @throws CommandFailedError for others */
+const requireErased = async (names: readonly string[], source: StoreTarget, folder: string): Promise<void> => {
+  if (names.length === 0) return
+  const database = await openCopySource(source)
+  try {
+    for (const name of names) {
+      const kept = await database.query(
+        'SELECT storage_name FROM session_evidence WHERE storage_name = ? AND wrapped_key IS NOT NULL',
+        [name],
+      )
+      if (kept.length === 0) continue
+      throw new CommandFailedError(`${join(folder, name)} is missing: check that the evidence folder is mounted`)
+    }
+  } finally {
+    await database.close()
+  }
+}
+
 interface Choice {
   readonly withSecrets: boolean
   readonly withDecisions: boolean
@@ -164,12 +182,19 @@ const fill = async (
   const database = join(into, 'countersign.db')
   await copyDatabase(source, database)
   const facts = describeSqlite(database)
+  const evidenceFiles = evidenceFilesOf(database)
   await rename(database, `${database}.made`)
   await copy(`${database}.made`, 'countersign.db')
   await rm(`${database}.made`)
 
   for (const name of filesIn(folder.keystores)) await copy(join(folder.keystores, name), `keystores/${name}`)
   for (const name of filesIn(folder.evidence)) await copy(join(folder.evidence, name), `evidence/${name}`)
+  const copied = new Set(files.map(({ path }) => path))
+  await requireErased(
+    evidenceFiles.filter((name) => !copied.has(`evidence/${name}`)),
+    source,
+    folder.evidence,
+  )
   if (choice.withSecrets) {
     const secrets = dirname(folder.passphrase)
     for (const name of filesIn(secrets)) await copy(join(secrets, name), `secrets/${name}`)
