@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Authenticator } from '../server/authenticate.ts'
+import { createClientAddress } from '../server/client-address.ts'
 import { createDeadlines, type Deadlines } from '../server/deadline.ts'
 import { createRefusalPacer, type RefusalPacer } from '../server/event-loop-turns.ts'
 import { createGate, type Gate } from '../server/gate.ts'
@@ -28,7 +29,7 @@ export const claimSecondsOf = ({ deadlineMs }: Pick<Config, 'deadlineMs'>): numb
   Math.ceil(deadlineMs / 1000) + CLAIM_SLACK_SECONDS
 
 interface RequestPathDependencies {
-  readonly config: Pick<Config, 'deadlineMs'>
+  readonly config: Pick<Config, 'deadlineMs' | 'trustedProxies'>
   readonly store: Pick<Store, 'idempotency'>
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
@@ -84,7 +85,15 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     tracer,
     monotonicMs: clock.monotonicMs,
   })
-  const signedGate = createSignedGate({ deadlines, requestIds, clock, metrics, report })
+  const signedGate = createSignedGate({
+    deadlines,
+    requestIds,
+    clock,
+    metrics,
+    report,
+    pacer,
+    clientAddress: createClientAddress(config.trustedProxies),
+  })
   const guarding = {
     clock,
     claimSeconds: claimSecondsOf(config),

@@ -24,9 +24,21 @@ export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints)
       return response
     })
     .post(routerPath(IDENTITY_PATHS.verify), ({ request }) => endpoints.verify(request), OWN_BODY)
-    .post(routerPath(IDENTITY_PATHS.providerResult), ({ request }) => endpoints.providerResult(request), OWN_BODY)
-    .post(routerPath(IDENTITY_PATHS.providerEvidence), ({ request }) => endpoints.providerEvidence(request), OWN_BODY)
+    .post(
+      routerPath(IDENTITY_PATHS.providerResult),
+      ({ request, server }) => endpoints.providerResult(request, server),
+      OWN_BODY,
+    )
+    .post(
+      routerPath(IDENTITY_PATHS.providerEvidence),
+      ({ request, server }) => endpoints.providerEvidence(request, server),
+      OWN_BODY,
+    )
   return providerEvent === null
     ? routes
-    : routes.post(routerPath(IDENTITY_PATHS.providerEvent), ({ request }) => providerEvent(request), OWN_BODY)
+    : routes.post(
+        routerPath(IDENTITY_PATHS.providerEvent),
+        ({ request, server }) => providerEvent(request, server),
+        OWN_BODY,
+      )
 }

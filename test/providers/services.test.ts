@@ -296,6 +296,7 @@ describe('a session', () => {
           ...SIGNATURES[signedAs](body, parts.clock.unixSeconds(), secret),
         },
       }),
+      null,
     )
     const answer: { readonly applied?: boolean; readonly ignored?: string; readonly detail?: string } = JSON.parse(
       await response.text(),

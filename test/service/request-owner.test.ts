@@ -54,7 +54,7 @@ test('a registration belongs to the organization of its key, and ends with its r
 })
 
 test('a message of a decider belongs to the organization of its endpoint once it is verified', async () => {
-  const gate = createSignedGate({ ...parts, clock: systemClock })
+  const gate = createSignedGate({ ...parts, clock: systemClock, clientAddress: () => '', pacer: createRefusalPacer() })
   const verify = () => {
     noteOwner()
     return { id: 'message' }
@@ -62,7 +62,7 @@ test('a message of a decider belongs to the organization of its endpoint once it
   const findSender = async () => ({ sender: null, organizationId: ORGANIZATION, secrets: [], verify: verify as never })
   const endpoint = gate({ path: '/events', findSender }, async () => noteOwner())
   const headers = { 'content-type': 'application/json' }
-  await endpoint(new Request(`${URL}/events`, { method: 'POST', headers, body: '{}' }))
+  await endpoint(new Request(`${URL}/events`, { method: 'POST', headers, body: '{}' }), null)
   expect(owners.splice(0)).toEqual(['', ORGANIZATION])
 })
 

@@ -7,10 +7,9 @@ import { SessionUnknownError } from '../../domain/session-errors.ts'
 import { WEBHOOK_PROVIDER, type WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { serviceKey } from '../../lib/service-key.ts'
 import type { Clock } from '../../lib/time.ts'
-import type { Endpoint } from '../../server/gate.ts'
 import { jsonResponse } from '../../server/response.ts'
 import { SECURITY_HEADERS } from '../../server/security-headers.ts'
-import type { SignedCall, SignedGate } from '../../server/signed-gate.ts'
+import type { SignedCall, SignedEndpoint, SignedGate } from '../../server/signed-gate.ts'
 import type { EvidenceService } from '../evidence-types.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
 import { parseSessionId } from '../schema.ts'
@@ -20,9 +19,10 @@ import { decodeEvidenceRequest, decodeResult } from './provider-message.ts'
 import type { EndpointSecrets } from './secrets.ts'
 
 export interface ProviderEndpoints {
-  readonly providerResult: Endpoint
-  readonly providerEvidence: Endpoint
-  readonly providerEvent: Endpoint | null
+  readonly providerResult: SignedEndpoint
+  readonly providerEvidence: SignedEndpoint
+  /** Receives webhooks of a verification service; null without a service. */
+  readonly providerEvent: SignedEndpoint | null
 }
 
 export interface ProviderMessage {
@@ -52,7 +52,7 @@ export interface ProviderEndpointDependencies {
   readonly onLateDecision: (sessionId: string, status: SessionStatus) => void
 }
 
-export type CreateServiceEndpoint = (dependencies: ProviderEndpointDependencies) => Endpoint
+export type CreateServiceEndpoint = (dependencies: ProviderEndpointDependencies) => SignedEndpoint
 
 export const SERVICE_EVENTS = serviceKey<() => Promise<CreateServiceEndpoint>>('events of verification services')
 

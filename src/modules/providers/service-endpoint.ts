@@ -8,8 +8,8 @@ import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { parseSessionId } from '../../identity/schema.ts'
 import type { ProviderEndpointDependencies } from '../../identity/webhooks/provider-endpoints.ts'
 import { serviceSecretsOf } from '../../identity/webhooks/secrets.ts'
-import type { Endpoint } from '../../server/gate.ts'
 import { jsonResponse } from '../../server/response.ts'
+import type { SignedEndpoint } from '../../server/signed-gate.ts'
 import { PERSONA } from './services/persona.ts'
 import type { ServiceDecision, VerificationService } from './services/service.ts'
 import { SUMSUB } from './services/sumsub.ts'
@@ -27,7 +27,7 @@ const SERVICES: readonly VerificationService[] = [SUMSUB, PERSONA, VERIFF]
 export const serviceNamed = (name: string | null): VerificationService | undefined =>
   SERVICES.find((service) => service.name === name)
 
-export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies): Endpoint => {
+export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies): SignedEndpoint => {
   const { gate, endpoints, secretsOf, findSession, decide, submittedTimes, clock, onLateDecision } = dependencies
 
   const findSender = async ({ endpointId }: { readonly endpointId: string }) => {

@@ -52,7 +52,7 @@ const send = async (session: Pick<Session, 'id'>, message: unknown, sending: Sen
     headers: { 'content-type': 'application/json', ...signWebhook([secret], { id, timestampSeconds, body }) },
   })
   const { providerResult, providerEvidence } = webhooks.endpoints
-  const response = await (what === 'result' ? providerResult : providerEvidence)(change(request))
+  const response = await (what === 'result' ? providerResult : providerEvidence)(change(request), null)
   const bytes = Buffer.from(await response.arrayBuffer())
   const json = (response.headers.get('content-type') ?? '').includes('json')
   return { status: response.status, headers: response.headers, bytes, body: json ? JSON.parse(bytes.toString()) : null }

@@ -27,7 +27,7 @@ describeStores((openTemporaryStore) => {
           body,
           headers: { 'content-type': 'application/json', ...headers },
         })
-        return (await webhooks.endpoints.providerResult(request)).status
+        return (await webhooks.endpoints.providerResult(request, null)).status
       }
       const [, late] = await interleave(
         parts.store,

@@ -9,6 +9,7 @@ import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop
 import { createEndpointSecrets } from '../../../src/identity/webhooks/secrets.ts'
 import { createServiceEndpoint } from '../../../src/modules/providers/service-endpoint.ts'
 import { createDeadlines } from '../../../src/server/deadline.ts'
+import { createRefusalPacer } from '../../../src/server/event-loop-turns.ts'
 import { createOutboundPost } from '../../../src/server/outbound-post.ts'
 import { toProblem } from '../../../src/server/problem.ts'
 import { createRequestIds } from '../../../src/server/request-id.ts'
@@ -124,6 +125,8 @@ export const openWebhookService = async (open = openTemporaryStore) => {
       clock,
       requestIds: createRequestIds('test'),
       metrics: { route: () => () => undefined, recordError: () => undefined },
+      clientAddress: (peer) => peer,
+      pacer: createRefusalPacer(),
       report: (error) => {
         if (toProblem(error).status >= 500) reported.push(error)
       },
