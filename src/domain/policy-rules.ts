@@ -1,6 +1,20 @@
 // Reads and changes single rules in a policy's YAML. The rest of the text, including comments, is unchanged. Source:
 // https://eemeli.org/yaml/#cst-parser.
-import { Composer, CST, isMap, isScalar, isSeq, Parser, type Scalar, stringify, type YAMLMap } from 'yaml'
+import {
+  Composer,
+  CST,
+  isMap,
+  isScalar,
+  isSeq,
+  Parser,
+  parse,
+  parseDocument,
+  type Scalar,
+  stringify,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 import { CONDITION_KEYS } from './condition-lines.ts'
 
 export interface RuleText {
@@ -25,6 +39,8 @@ interface ReadPolicy {
   readonly isFlow: boolean
   /** Null for an incomplete rule. */
   readonly rules: readonly (ReadRule | null)[]
+  /** Offsets of the rules' dashes; empty for a flow sequence. */
+  readonly dashes: readonly number[]
   readonly range: readonly [start: number, end: number]
 }
 
@@ -46,6 +62,13 @@ const readRule = (map: unknown): ReadRule | null => {
   return { rule, map, start: map.range?.[0] ?? 0 }
 }
 
+const dashesOf = ({ srcToken }: YAMLSeq): readonly number[] =>
+  srcToken?.type === 'block-seq'
+    ? srcToken.items.flatMap(({ start }) =>
+        start.filter(({ type }) => type === 'seq-item-ind').map(({ offset }) => offset),
+      )
+    : []
+
 const read = (source: string): ReadPolicy | null => {
   const tokens = [...new Parser().parse(source)]
   const [document, ...others] = [...new Composer({ keepSourceTokens: true }).compose(tokens)]
@@ -60,6 +83,7 @@ const read = (source: string): ReadPolicy | null => {
     isEmpty: rules.items.length === 0,
     isFlow: rules.flow === true,
     rules: rules.items.map(readRule),
+    dashes: dashesOf(rules),
     range: [start, end],
   }
 }
@@ -162,4 +186,42 @@ export const addRule = (source: string, next: RuleText): string | null => {
     : `${before}${before.endsWith('\n') ? '' : '\n'}${added}${source.slice(end)}`
   const written = read(text)?.rules
   return written?.length === policy.rules.length + 1 && sameRule(written.at(-1)?.rule, next) ? text : null
+}
+
+const hasAliases = (source: string): boolean => {
+  let found = false
+  visit(parseDocument(source), {
+    Alias: () => {
+      found = true
+    },
+  })
+  return found
+}
+
+const COMMENT_LINE = /^[ \t]*#/
+
+/** Start of the line of a dash, and of the comment lines directly above it. */
+const blockStart = (source: string, dash: number): number => {
+  const lineStart = (at: number): number => source.lastIndexOf('\n', at - 1) + 1
+  let start = lineStart(dash)
+  while (start > 0 && COMMENT_LINE.test(source.slice(lineStart(start - 1), start))) start = lineStart(start - 1)
+  return start
+}
+
+/**
+ * Returns the text with only the rules of these indices, in this order. Comments directly above a rule stay with it.
+ * Null if only an editor can make the change.
+ */
+export const arrangeRules = (source: string, order: readonly number[]): string | null => {
+  const policy = read(source)
+  if (policy === null || policy.dashes.length === 0 || policy.dashes.length !== policy.rules.length) return null
+  // An alias must stay behind its anchor.
+  if (hasAliases(source)) return null
+  const starts = [...policy.dashes.map((dash) => blockStart(source, dash)), policy.range[1]]
+  const blocks = starts.slice(0, -1).map((start, index) => source.slice(start, starts[index + 1]))
+  const lines = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
+  const text = `${source.slice(0, starts[0])}${order.map((index) => lines(blocks[index] ?? '')).join('')}${source.slice(policy.range[1])}`
+  const before = parse(source) as { readonly rules: readonly unknown[] }
+  const rules = order.map((index) => before.rules[index])
+  return read(text) !== null && JSON.stringify(parse(text)) === JSON.stringify({ ...before, rules }) ? text : null
 }

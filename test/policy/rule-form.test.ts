@@ -1,7 +1,7 @@
 // The rule builder: a rule becomes a form and the same rule again, and no other text of the document changes.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { addRule, changeRule, type RuleText, readRules } from '../../src/domain/policy-rules.ts'
+import { addRule, arrangeRules, changeRule, type RuleText, readRules } from '../../src/domain/policy-rules.ts'
 import {
   type FactTypes,
   hasValue,
@@ -258,6 +258,51 @@ describe('a new rule', () => {
   test('is left to the text in a document that is not YAML with a block of rules', () => {
     const next = { id: 'x', kind: 'allow', expression: 'true', code: '', message: '' }
     for (const source of [FLOW, 'a: [', 'name: x', '', 'rules: 1']) expect(addRule(source, next)).toBeNull()
+  })
+})
+
+describe('rules in another order, or without some', () => {
+  test('keep their lines and comments, and all other text stays', () => {
+    let written = 0
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...SOURCES.filter((source) => source !== FLOW)).chain((source) => {
+          const indices = [...(readRules(source)?.rules ?? []).keys()]
+          return fc.tuple(fc.constant(source), fc.shuffledSubarray(indices, { minLength: 1 }))
+        }),
+        ([source, order]) => {
+          const text = arrangeRules(source, order)
+          expect(text).not.toBeNull()
+          const [before, after] = [source, text ?? ''].map((each) => readRules(each)?.rules ?? [])
+          expect(after?.map((each) => each.rule)).toEqual(order.map((index) => before?.[index]?.rule ?? null))
+          const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
+          if (order.length === before?.length) {
+            expect(linesOf(text ?? '').sort()).toEqual(linesOf(source).sort())
+            written += 1
+          }
+          if (order.every((index, at) => index === at) && order.length === before?.length && source.endsWith('\n')) {
+            expect(text).toBe(source)
+          }
+        },
+      ),
+    )
+    expect(written).toBeGreaterThan(10)
+  })
+
+  test('move with the comments above them', () => {
+    const source =
+      'rules:\n  # about a\n  - id: a\n    allow: "true"\n\n  # about b\n  - id: b\n    deny: "true"\n# end\n'
+    expect(arrangeRules(source, [1, 0])).toBe(
+      'rules:\n  # about b\n  - id: b\n    deny: "true"\n  # about a\n  - id: a\n    allow: "true"\n\n# end\n',
+    )
+    expect(arrangeRules(source, [1])).toBe('rules:\n  # about b\n  - id: b\n    deny: "true"\n# end\n')
+  })
+
+  test('are left to the text in one line, without rules left, and if a rule needs an earlier one', () => {
+    expect(arrangeRules(FLOW, [1, 0])).toBeNull()
+    expect(arrangeRules('rules:\n  - id: a\n    allow: "true"\n', [])).toBeNull()
+    const anchored = 'rules:\n  - id: a\n    allow: &all "true"\n  - id: b\n    allow: *all\n'
+    expect(arrangeRules(anchored, [1, 0])).toBeNull()
   })
 })
 

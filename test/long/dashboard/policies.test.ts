@@ -89,8 +89,16 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Add rule' }).click()
     await page.getByRole('group', { name: 'rule-7' }).getByLabel('Outcome').selectOption('Deny')
     await page.getByRole('group', { name: 'rule-7' }).getByLabel('Message').fill('Nobody: none')
+    // Up and back.
+    const added = page.getByRole('listitem').filter({ has: page.getByRole('group', { name: 'rule-7' }) })
+    await added.getByRole('button', { name: 'Move up' }).click()
+    await added.getByRole('button', { name: 'Move down' }).click()
     // Two facts in one condition.
-    await page.getByRole('listitem').filter({ hasText: 'region-not-served' }).getByRole('button').click()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'region-not-served' })
+      .getByRole('button', { name: 'Edit as text' })
+      .click()
     await editorOf(page).and(page.locator(':focus')).waitFor()
     await page.locator('.cm-activeLine', { hasText: 'region-not-served' }).waitFor()
     for (const line of ['require: in_list(wallet.address, "guests")', '- id: rule-7', 'message: "Nobody: none"']) {

@@ -1,6 +1,6 @@
 // Forms that edit the same document as the text editor. A rule that no form can show is edited as text.
 import { useState } from 'preact/hooks'
-import { addRule, changeRule, type RuleText, readRules } from '../../../domain/policy-rules.ts'
+import { addRule, arrangeRules, changeRule, type RuleText, readRules } from '../../../domain/policy-rules.ts'
 import {
   type FactTypes,
   hasValue,
@@ -140,6 +140,31 @@ const RuleForm = ({ rule, shown, types, descriptions, isOfSessions, readOnly, on
   )
 }
 
+interface RuleActionsProps {
+  readonly index: number
+  readonly count: number
+  /** Gets the indices of the rules to keep, in their new order. */
+  readonly onOrder: (order: readonly number[]) => void
+}
+
+const RuleActions = ({ index, count, onOrder }: RuleActionsProps) => {
+  const others = [...Array(count).keys()].filter((each) => each !== index)
+  const moveTo = (position: number): void => onOrder(others.toSpliced(position, 0, index))
+  return (
+    <div class="rule-actions">
+      <Button small kind="quiet" disabled={index === 0} onClick={() => moveTo(index - 1)}>
+        Move up
+      </Button>
+      <Button small kind="quiet" disabled={index === count - 1} onClick={() => moveTo(index + 1)}>
+        Move down
+      </Button>
+      <Button small kind="quiet" icon="trash" onClick={() => onOrder(others)}>
+        Delete rule
+      </Button>
+    </div>
+  )
+}
+
 interface RuleBuilderProps {
   readonly source: string
   readonly facts: AnswerOf<'GET /policy-language'>['facts']
@@ -173,11 +198,15 @@ export const RuleBuilder = ({ source, facts, readOnly, onSource, onText }: RuleB
   const id = `rule-${number}`
   const added = addRule(source, {
     id,
-    kind: isOfSessions ? 'review' : 'allow',
+    kind: isOfSessions ? 'review' : 'deny',
     expression: 'true',
     code: '',
     message: '',
   })
+  /** Opens the text if only an editor can make the change. */
+  const arrange = (order: readonly number[], line: number): void => {
+    if (!replace(arrangeRules(source, order))) onText(line)
+  }
   return (
     <Card title="Rules" text="The first rule that applies decides. The text shows every change.">
       <ol class="rule-forms">
@@ -207,6 +236,9 @@ export const RuleBuilder = ({ source, facts, readOnly, onSource, onText }: RuleB
                     Edit as text
                   </Button>
                 </div>
+              )}
+              {!readOnly && (
+                <RuleActions index={index} count={rules.length} onOrder={(order) => arrange(order, line)} />
               )}
             </li>
           )
