@@ -65,7 +65,7 @@ export class ChecksPendingError extends fixedError(
   { retryAfterSeconds: 5 },
 ) {}
 
-/** Message of an external decider or verification service. */
+/** The endpoint of a decider or verification service that sent a message was paused or deleted. */
 export class DeciderEndedError extends fixedError('SESSION_CONFLICT', 'the webhook endpoint is paused or was deleted', {
   retryAfterSeconds: 60,
 }) {}
