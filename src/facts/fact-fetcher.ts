@@ -10,7 +10,7 @@ import type { RemoteCounts } from './remote.ts'
 export interface FactFetcher<Answer> {
   /** Null without an answer. Errors are reported and count as no answer. */
   readonly ask: (subject: FactSubject) => Answer | null | Promise<Answer | null>
-  /** Changes to the source's in-memory data. Present if each must affect all later decisions. */
+  /** Number of changes to the source's in-memory data. Set if every change must affect all later decisions. */
   readonly changes?: () => number
   /** Name of the server for this subject, if the source has several. */
   readonly serverOf?: (subject: FactSubject) => string

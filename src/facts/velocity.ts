@@ -213,7 +213,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
         },
       }
     },
-    /** Passes at most `limit` unwritten tallies, if any, to `write`, again if it rejects. Returns their number. */
+    /** Writes at most `limit` tallies; they stay unwritten if `write` rejects. Returns their number. */
     publish: async (limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number> => {
       const batch = [...unpublished.values().take(limit)]
       if (batch.length === 0) return 0
