@@ -14,7 +14,7 @@ import { makeKeyFile, nextKeyPath, readKeyFile, syncFolder, takePlace } from './
 
 export interface AccountKeyRotation {
   readonly secrets: number
-  /** Secrets that neither key decrypts; their accounts needed a recovery link before, too. */
+  /** Secrets that neither key decrypts; their accounts already needed a recovery link. */
   readonly unreadable: number
   readonly file: string
   /** False if the old file could not be replaced, which the operator must then do. */
