@@ -75,7 +75,7 @@ export const createRouteMetrics = () => {
   }
 }
 
-/** They take 4 MB. Further organizations aren't measured until the next drain. */
+/** Their histograms take 4 MB. Further organizations aren't measured until the next drain. */
 const ORGANIZATIONS_MAX = 2_000
 
 const countsOf = ({ counts }: FineHistogram): BucketCounts =>
