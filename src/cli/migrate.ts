@@ -42,7 +42,6 @@ interface MigrateContext {
   readonly output: CommandOutput
   /** Its service must be stopped. */
   readonly dataDirectory: string
-  /** Null if the decision log has no tree. */
   readonly treeTables: LogTreeTables | null
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly monotonicMs: () => number

@@ -19,7 +19,6 @@ Measures this machine for about 20 seconds with a temporary service, and recomme
 Exit codes: 0 success, 1 failure, 2 invalid arguments.
 `
 
-/** @throws UsageError */
 const positive = (name: string, pattern: RegExp, text: string | undefined, example: string): number => {
   const [, digits = '', unit] = pattern.exec(text ?? '') ?? []
   const value = Number(digits) * (unit === 's' ? 1_000 : 1)

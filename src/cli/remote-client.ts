@@ -14,7 +14,6 @@ const TIMEOUT_MS = 60_000
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** @throws UsageError */
 const readKey = (environment: Environment): string => {
   const { [KEY]: key, [`${KEY}_FILE`]: path } = environment
   if ((key === undefined) === (path === undefined)) throw new UsageError(`--url requires ${KEY} or ${KEY}_FILE`)

@@ -15,16 +15,13 @@ export interface CommandInput {
   readonly user: string
   readonly deployment: CommandDeployment
   readonly open: Open
-  /** @throws UsageError */
   readonly openRemote: (url: string) => Opened
   /** URL before the noun; null for this machine's deployment. */
   readonly url: string | null
   readonly others?: () => Promise<readonly Command[]>
-  /** Null without a terminal. */
   readonly ask: ((question: string) => Promise<boolean>) | null
 }
 
-/** @throws ModuleLeftOutError */
 const requireServed = (command: Command, modules: ReadonlySet<string>): void => {
   if (command.module !== undefined && !modules.has(command.module)) throw new ModuleLeftOutError(command.module)
 }

@@ -10,7 +10,6 @@ const singular = (word: string): string =>
 const PREFIX = /^\/organizations\/\{organization\}(?=\/)|^\/deployment(?=\/)/
 const VERBS = { POST: 'create', PATCH: 'update', PUT: 'update', DELETE: 'delete' } as const
 
-/** Null if the response isn't a list. */
 export const itemsOf = ({ answers }: Route): TSchema | null => {
   const { data, items } = (answers[0].schema?.['properties'] ?? {}) as Record<string, TSchema>
   const list = data ?? items

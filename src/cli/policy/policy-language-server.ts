@@ -41,7 +41,6 @@ const [ERROR, WARNING] = [1, 2]
 
 class ProtocolError extends NamedError {}
 
-/** @throws ProtocolError */
 async function* messagesIn(input: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
   let pending = Buffer.alloc(0)
   for await (const chunk of input) {
