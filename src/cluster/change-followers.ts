@@ -35,7 +35,7 @@ export interface FollowedChanges extends ChangeFeed {
 /** If a change isn't applied for this long, the process stops deciding. */
 const BEHIND_MAX_MS = 4_000
 
-/** Nothing else invalidates a cache. */
+/** The only place that invalidates caches. */
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
   const { catalog, authenticator, pool, attesters } = followed
   const followers: ChangeFollower[] = []
