@@ -232,7 +232,6 @@ const CORE_PAGES: readonly PageEntry[] = [
 ]
 
 export interface ListedPage extends PageEntry {
-  /** Null for the core. */
   readonly module: string | null
 }
 

@@ -11,7 +11,6 @@ interface SecondPersonCardProps {
   readonly covers: string
   readonly query: Query<Setting>
   readonly mayChange?: boolean
-  /** @throws WaitsForApproval, ApiError with the reason */
   readonly change: (setting: Setting) => Promise<Setting>
 }
 
