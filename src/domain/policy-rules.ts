@@ -37,7 +37,6 @@ interface ReadPolicy {
   readonly tokens: readonly CST.Token[]
   readonly isEmpty: boolean
   readonly isFlow: boolean
-  /** Null for an incomplete rule. */
   readonly rules: readonly (ReadRule | null)[]
   /** Offsets of the rules' dashes; empty for a flow sequence. */
   readonly dashes: readonly number[]

@@ -20,7 +20,6 @@ const OPERATORS = [
 ] as const
 
 export interface RuleCondition {
-  /** Empty for `always`. */
   readonly fact: string
   readonly operator: Operator
   /** As entered, such as `18`, `1.5 ether`, `7 days`, `CU, IR`, or the constant `constants.limit`. */
