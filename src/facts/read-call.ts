@@ -14,7 +14,6 @@ export interface ReadCall {
   /** Contract, or account for a balance. */
   readonly address: string
   readonly data: Hex
-  /** Null if the answer has another type. */
   decode(answer: Hex): ReadValue | null
 }
 
