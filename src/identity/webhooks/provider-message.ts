@@ -32,7 +32,6 @@ const comment = (data: JsonObject, name: string): string | null => {
   return value
 }
 
-/** @throws FieldInvalidError, FieldMissingError */
 export const decodeResult = (message: JsonObject, sessionId: string): DecisionResult => {
   const data = dataOf(message, 'session.decided', sessionId)
   const status = RESULTS.find((known) => known === data['status'])
