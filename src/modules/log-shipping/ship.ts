@@ -21,7 +21,7 @@ interface ShipProgress {
 }
 
 interface ShipPass {
-  /** Complete lines missing at the target; null if the log can't be read. */
+  /** Bytes of complete lines missing at the target; null if the log can't be read. */
   readonly bytesUnshipped: number | null
   /** Whether everything from before the pass was shipped. */
   readonly complete: boolean

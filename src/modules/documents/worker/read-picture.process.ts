@@ -10,7 +10,7 @@ const PIXELS_MAX = 40_000_000
 
 sharp.cache(false)
 sharp.concurrency(1)
-// The service stores every picture as a JPEG that it encoded itself.
+// Only JPEG, because the service stores every picture as a JPEG that it encoded itself.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer'] })
 

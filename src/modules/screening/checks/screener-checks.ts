@@ -29,7 +29,6 @@ const SURE = 100
 const SILENT = 'it did not respond, or returned neither a flag nor a valid score'
 const NOT_CONFIGURED = 'the screener is not configured'
 
-/** Null without a flag or a usable score. */
 const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {
   if (flagged === true) return true
   if (score !== null && fromScore !== null) return score >= fromScore

@@ -34,7 +34,7 @@ export const readLogKey = async (
   return value === null ? null : { ...readValue(value, folder), saltKey: await deployment.ensureSecret(SALT_KEY) }
 }
 
-/** One name, one tree, one key. */
+/** A name identifies one tree and one key. */
 const logNameOf = (deploymentId: string): string => `countersign/${deploymentId}`
 
 interface LogKeyInput {

@@ -34,14 +34,12 @@ export type TreeOrder = 'lead' | 'rest' | 'finish' | { readonly audit: AuditHead
 export interface TreeReport {
   /** Null if another node builds the tree, or the pass failed before signing. */
   readonly size: number | null
-  /** Null if this process has signed none. */
   readonly checkpoint: string | null
   /** Only the class: the text may contain anything. Null if the pass succeeded. */
   readonly errorClass: string | null
   readonly shipErrorClass: string | null
   /** Null if there is none, or another node builds the tree. */
   readonly audit: AuditHead | null
-  /** Null if the audit head was stored. */
   readonly auditErrorClass: string | null
   readonly cosigning: CosigningState | null
   /** Why signing is suspended until the operator acts, in one line; null if it isn't. */

@@ -21,7 +21,7 @@ const PARTICLES_SIMILARITY = 0.7
 const SIMILARITY_MIN = 0.5
 /** Share that remains if only one of several words matches. */
 const ONE_WORD_SHARE = 0.88
-/** For pairing unmatched words. */
+/** Minimum number of letters for pairing unmatched words. */
 const LEFT_OVER_LENGTH_MIN = 3
 const LEFT_OVER_DISTANCE_MAX = 2
 /** Minimum for a name that contains all words of the listed name. */

@@ -33,9 +33,9 @@ const FAMILY_READINGS: ReadonlyMap<string, string> = new Map(
     .split(',')
     .map((row) => [row.slice(0, 1), row.slice(2)]),
 )
-/** Two characters each for family name and given name. */
+/** Two characters each for the family name and the given name. */
 const UNSPACED_MAX = 4
-/** Minimum among other characters. */
+/** Minimum length of a name among other characters. */
 const WITHIN_MIN = 3
 const SIGNS_MAX = 12
 

@@ -89,7 +89,6 @@ const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
   })
 
 interface Run {
-  /** Empty if unreadable. */
   readonly ways: readonly Way[]
   /** Some signs as a name, the others as separate words. */
   readonly within: readonly Way[]
