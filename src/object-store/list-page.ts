@@ -71,7 +71,6 @@ export const sign = (url: URL, { region, accessKeyId, secretAccessKey, sessionTo
   return { ...headers, authorization, 'accept-encoding': 'identity' }
 }
 
-/** @throws XmlInvalidError */
 const parsePage = (text: string): ListedPage => {
   const objects: { key: string; bytes: number }[] = []
   const path: string[] = []
@@ -99,7 +98,7 @@ const parsePage = (text: string): ListedPage => {
   return { objects, continuationToken: truncated === 'true' && token !== '' ? token : undefined }
 }
 
-/** Only the status unless it is 200. @throws BoundedFetchFailedError, XmlInvalidError */
+/** Returns only the status unless it is 200. @throws BoundedFetchFailedError, XmlInvalidError */
 export const listPage = async (
   { url, prefix, continuationToken, timeoutMs }: ListPageRequest,
   access: SigningAccess,
