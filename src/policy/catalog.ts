@@ -110,7 +110,6 @@ const createTargetCache = (maxEntries: number) => {
   const stamps = createStamps(maxEntries)
   return {
     stampOf: stamps.of,
-    /** Undefined if not cached or outdated. */
     find: (organizationId: string, key: string): ResolvedTarget | null | undefined => {
       const entry = targets.get(key, NO_OPTIONS) ?? misses.get(key, NO_OPTIONS)
       return entry?.stamp === stamps.of(organizationId) ? entry.target : undefined

@@ -15,7 +15,6 @@ import { durationValue, timestampValue } from './syntax.ts'
 
 interface ConstantKind {
   readonly type: string
-  /** @throws LiteralMalformedError */
   readonly parse: (text: string) => unknown
 }
 

@@ -16,7 +16,6 @@ export type PolicyDifference =
   | {
       readonly kind: 'changed'
       readonly what: string
-      /** Null if the part was added or removed. */
       readonly from: string | null
       readonly to: string | null
     }

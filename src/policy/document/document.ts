@@ -19,7 +19,6 @@ import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 export interface PolicyReading {
   readonly document: PolicyDocument
   readonly rules: readonly RuleReading[]
-  /** Null without abi and idl. */
   readonly calls: CallTable | null
   readonly issues: readonly PolicyIssue[]
   /** Hidden characters, which a policy saved by an earlier version may contain. */

@@ -11,7 +11,6 @@ export interface IdentityFacts {
   readonly type: 'individual' | 'business' | null
   /** 1 basic, 2 standard, 3 enhanced; 0 unless verified. */
   readonly level: number
-  /** Null unless verified. */
   readonly verifiedAtSeconds: number | null
 }
 
