@@ -48,7 +48,6 @@ export interface SessionView {
   readonly status: SessionStatus
   readonly test: boolean
   readonly organization: OrganizationView
-  /** Null before consent. */
   readonly agreement: { readonly version: string; readonly shares: boolean; readonly usesDetails: boolean } | null
   readonly agreementVersion: string
   /** The organization asks this person whether its policies may use country and age. */
