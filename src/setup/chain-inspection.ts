@@ -37,7 +37,6 @@ const KINDS: Readonly<Record<Chain['family'], AttesterKind>> = { evm: 'secp256k1
 
 type Report = (check: CheckName, subject: string, result: ChainCheck['result'], detail: string) => void
 
-/** Null if the URL can't be used for the other checks. */
 const inspectRpc = async (
   { nowSeconds, connect = (url) => createJsonRpc({ url, timeoutMs: REGISTRY_TIMEOUT_MS }) }: InspectionInput,
   registry: ChainRegistry,

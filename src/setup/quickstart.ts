@@ -45,7 +45,7 @@ export interface QuickstartDependencies {
 /** Deployment value: time of the first start. */
 const FIRST_START = 'first_start_at_seconds'
 
-/** Hashes of these texts, so nobody owns the demo addresses. */
+/** The demo addresses are derived from hashes, so nobody owns them. */
 const DEMO_CONTRACT = parseEvmAddress(
   `0x${createHash('sha256').update('countersign demo contract').digest('hex').slice(0, 40)}`,
 ) as WalletAddress
@@ -143,7 +143,6 @@ const seed = async (
   })
 }
 
-/** Empty if the file has been moved. */
 const readValues = (folder: DataFolder): Readonly<Record<string, string>> => {
   if (!existsSync(folder.quickstart)) return {}
   const lines = readFileSync(folder.quickstart, 'utf8').split('\n')

@@ -7,7 +7,6 @@ import { isMissingFile, unreadableText } from '../lib/named-error.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
 
 export interface TlsOfListeners {
-  /** Null for HTTP. */
   readonly api: ListenerTls | null
   readonly portal: ListenerTls | null
   readonly dashboard: ListenerTls | null
