@@ -31,7 +31,7 @@ export interface PoolMetrics {
 }
 
 export interface SharingMetrics {
-  /** By role of this process with leader tasks. */
+  /** One entry per role of this process that has leader tasks. */
   readonly leads: readonly { readonly role: string; readonly leads: boolean }[]
   readonly liveProcesses: number
   /** Without coordination between processes, each enforces an equal share of the rate limits. */
