@@ -39,7 +39,6 @@ const solve = (system: number[][]): number[] | null => {
 const COLUMNS = 20
 const PIXELS = 1_000
 
-/** Null if there are too few points, or all lie on one line. */
 export const fitPlane = (matches: readonly Match[]): Plane | null => {
   const system = Array.from({ length: 8 }, () => new Array<number>(9).fill(0))
   const add = (line: readonly number[], value: number): void => {

@@ -18,7 +18,7 @@ const PLACED_MIN = 15
 /** Maximum deviation along and across the row, in pitches. */
 const ALONG = 0.32
 const ACROSS = 0.3
-/** Columns to the next letter. */
+/** Maximum number of columns to the next letter. */
 const GAP_MAX = 3
 /** Rate at which the step adapts to letters. */
 const FOLLOW = 0.2

@@ -8,7 +8,6 @@ export const textAt = (lines: readonly string[], { row, start, length }: Span): 
 
 const plain = (text: string): string => text.replaceAll('<', ' ').trim().replace(/ +/g, ' ')
 
-/** Null if the day doesn't exist. */
 const dateOf = (year: number, text: string): string | null => {
   const date = `${year}-${text.slice(2, 4)}-${text.slice(4, 6)}`
   const at = Date.parse(`${date}T00:00:00Z`)
