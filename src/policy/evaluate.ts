@@ -4,7 +4,7 @@
 
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { CallTable, DecodedCall } from './calls/call-table.ts'
+import type { CallTable, IdentifiedCall } from './calls/call-table.ts'
 import type { CompiledExpression } from './cel/expression.ts'
 import { PolicyEvaluationError } from './evaluation-errors.ts'
 import { FactAbsentError, type FactUnavailableError } from './fact-unavailable.ts'
@@ -25,7 +25,7 @@ export class Evaluation {
   #represented: AddressValue | null = null
   #target: AddressValue | null = null
   #value: Uint256 | null = null
-  #call: DecodedCall | null | undefined
+  #call: IdentifiedCall | null | undefined
   /** First unavailable fact read by the current rule. */
   unavailable: FactUnavailableError | null = null
 
@@ -81,8 +81,8 @@ export class Evaluation {
     return this.#value
   }
 
-  /** Null if the policy's abi or idl doesn't describe the call. */
-  get call(): DecodedCall | null {
+  /** Null if the policy's abi or idl doesn't contain the function. */
+  get call(): IdentifiedCall | null {
     if (this.#call === undefined) {
       const {
         chain: { family },

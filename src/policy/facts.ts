@@ -42,13 +42,13 @@ const call = {
     type: 'bool',
     requires: 'data',
     description: 'Whether the data is a complete and well-formed call to a function in the policy’s abi or idl.',
-    read: (evaluation) => evaluation.call !== null,
+    read: ({ call }) => call !== null && call.values !== null,
   },
   function: {
     type: 'string',
     maxLength: 128,
     requires: 'data',
-    description: 'Name of the called function; empty if the data is not decoded.',
+    description: 'Name of the called function; empty if the abi or idl lacks it.',
     read: (evaluation) => evaluation.call?.name ?? '',
   },
   signature: {
@@ -56,7 +56,7 @@ const call = {
     maxLength: 1024,
     requires: 'data',
     description:
-      'Name and types of the called function: "transfer(address,uint256)". Empty if the data is not decoded.',
+      'Name and types of the called function: "transfer(address,uint256)". Empty if the abi or idl lacks it.',
     read: (evaluation) => evaluation.call?.signature ?? '',
   },
   discriminator: {

@@ -129,7 +129,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     replaceByValue(node, type, ARGUMENT_BOUNDS, () => {
       const { call } = evaluation
       const slot = call?.slots.get(name)
-      const value = call === null || slot === undefined ? undefined : call.values[slot]
+      const value = slot === undefined ? undefined : call?.values?.[slot]
       if (value === undefined || value instanceof UnreadableValue) throw absent
       return value
     })

@@ -47,6 +47,8 @@ const batch = (recipients: readonly `0x${string}`[], memo = 'rent') =>
     args: [recipients, recipients.map((_, i) => BigInt(i)), memo],
   })
 
+const word = (value: number): string => BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0')
+
 const holds = (expression: string, data: string): boolean => policyOf(expression).evaluate(facts({ data })).compliant
 
 describe('an EVM call', () => {
@@ -71,7 +73,8 @@ describe('an EVM call', () => {
     ['call.function == "pause"', '0x8456cb59'],
     ['call.function in ["transfer", "pause"]', '0x8456CB59'],
     ['!call.decoded && call.function == "" && call.signature == ""', '0x'],
-    ['!call.decoded', transfer.slice(0, -2)],
+    ['!call.decoded && call.function == "transfer"', transfer.slice(0, -2)],
+    ['!call.decoded && call.signature == "transfer(address,uint256)"', transfer.slice(0, 10)],
     ['!call.decoded', `${transfer.slice(0, 20)}ff${transfer.slice(22)}`],
     ['call.discriminator == "0xa9059cbb00000000"', transfer.toUpperCase().replace('0X', '0x')],
     ['call.discriminator == ""', '0xa9059cbb000000'],
@@ -90,12 +93,33 @@ describe('an EVM call', () => {
       const error = thrownBy(() => holds('call.args.to == wallet.address', data))
       expect(error).toBeInstanceOf(PolicyEvaluationError)
       expect(error).toMatchObject({ code: 'POLICY_FAILED', reason: 'absent', subject: 'call.args.to' })
-      expect(holds('call.function == "transfer" && call.args.to == wallet.address', data)).toBe(false)
     }
+    expect(holds('call.function == "transfer" && call.args.to == wallet.address', order)).toBe(false)
     const long = batch(Array(257).fill(WHALE))
     expect(holds('call.function == "batch" && call.args.memo == "rent"', long)).toBe(true)
     expect(() => holds('call.args.recipients.size() > 10', long)).toThrow(PolicyEvaluationError)
     expect(() => holds('call.args.memo == ""', batch([], 'x'.repeat(8193)))).toThrow(PolicyEvaluationError)
+  })
+
+  // Solidity checks members of calldata arrays where it reads them, and earlier versions ignore padding.
+  test.each([
+    ['a missing member', [1, 2 ** 40]],
+    ['a member at a negative offset', [1, -32]],
+    ['more values than policies can read', [70, ...Array(70).fill(70 * 32), 4000, ...Array(125).fill(0)]],
+  ])('with %s passes no rule about its arguments', (_name, notes) => {
+    const head = 'name: P\ndefault: allow\nabi: ["function pay(address to, uint256 amount, bytes[] notes)"]\n'
+    const data = `0x7f65464f${[0xe2, 1000, 0x60, ...notes].map(word).join('')}`
+    const verdictOf = (rule: object) =>
+      compilePolicy(`${head}rules: ${JSON.stringify([{ id: 'only', ...rule }])}`).evaluate(facts({ data })).compliant
+    expect(verdictOf({ require: 'call.decoded' })).toBe(false)
+    expect(verdictOf({ deny: 'call.function == "pay"' })).toBe(false)
+    for (const rule of [
+      { deny: 'call.function == "pay" && call.args.amount > 100' },
+      { deny: 'call.function != "" && call.args.amount > 100' },
+      { require: 'call.function == "" || call.args.amount < 100' },
+    ]) {
+      expect(thrownBy(() => verdictOf(rule))).toMatchObject({ code: 'POLICY_FAILED', reason: 'absent' })
+    }
   })
 
   test('requires the data', () => {
@@ -273,8 +297,9 @@ describe('a Solana instruction', () => {
     ['a list longer than the data', { tags: u32(0xffffffff) }],
     ['nothing at the end', { tags: Buffer.alloc(0) }],
     ['another discriminator', { discriminator: Buffer.from([1, 2, 3, 4, 5, 6, 7, 251]) }],
-  ] as [string, Record<string, Buffer>][])('%s is no call', (_name, changes) => {
-    expect(onSolana('!call.decoded', deposit(changes))).toBe(true)
+  ] as [string, Record<string, Buffer>][])('%s is not decoded', (name, changes) => {
+    const called = name === 'another discriminator' ? '' : 'deposit_funds'
+    expect(onSolana(`!call.decoded && call.function == "${called}"`, deposit(changes))).toBe(true)
   })
 
   test('an older idl has its discriminators from the names', () => {

@@ -1,4 +1,4 @@
-// Decodes arguments of EVM calls. Data on which Solidity reverts is malformed, so a policy reads the same values as the
+// Decodes arguments of EVM calls. Refuses all data on which Solidity reverts, so a policy reads the same values as the
 // contract. Source: https://docs.soliditylang.org/en/latest/abi-spec.html
 import { isInt64 } from '../../lib/int64.ts'
 import { NamedError } from '../../lib/named-error.ts'

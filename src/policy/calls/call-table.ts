@@ -12,11 +12,13 @@ import { createTupleTypes, isFieldName, type NamedType, type TupleType } from '.
 
 type ArgumentSlots = ReadonlyMap<string, number>
 
-export interface DecodedCall {
+/** A call to a function of the policy. Contracts may execute data that is malformed here, so it keeps the name. */
+export interface IdentifiedCall {
   readonly name: string
   readonly signature: string
   readonly slots: ArgumentSlots
-  readonly values: readonly unknown[]
+  /** Null if the data is malformed or has too many values. */
+  readonly values: readonly unknown[] | null
 }
 
 interface CallFunction {
@@ -47,8 +49,8 @@ export interface CallTable {
   readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
   readonly tuples: readonly TupleType[]
   functions(): readonly CallShape[]
-  /** Null if the data isn't a well-formed call to a function in the table. */
-  decode(family: ChainFamily, data: string): DecodedCall | null
+  /** Null if the table has no function with the selector or discriminator. */
+  decode(family: ChainFamily, data: string): IdentifiedCall | null
 }
 
 export interface AbiSource {
@@ -150,15 +152,19 @@ class CallTableBuilder {
 const shapesOf = (family: ChainFamily, functions: ReadonlyMap<string, CallFunction>): readonly CallShape[] =>
   [...functions].map(([key, { name, signature, slots }]) => ({ family, code: `0x${key}`, name, signature, slots }))
 
-const decodeWith = (functions: ReadonlyMap<string, CallFunction>, length: number, data: string): DecodedCall | null => {
+const decodeWith = (
+  functions: ReadonlyMap<string, CallFunction>,
+  length: number,
+  data: string,
+): IdentifiedCall | null => {
   const digits = data.slice(2).toLowerCase()
   const found = digits.length < length ? undefined : functions.get(digits.slice(0, length))
   if (found === undefined) return null
+  const { name, signature, slots } = found
   try {
-    const { name, signature, slots } = found
     return { name, signature, slots, values: found.decode(digits.slice(length)) }
   } catch (error) {
-    if (error === MALFORMED) return null
+    if (error === MALFORMED) return { name, signature, slots, values: null }
     throw error
   }
 }
