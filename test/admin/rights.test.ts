@@ -217,6 +217,14 @@ describe('a key', () => {
     expect(await make(clock.unixSeconds() + 1)).toBe(201)
   })
 
+  test('for tests is not an admin key, which would have all live rights', async () => {
+    const statuses = ['attestation', 'identity', 'admin'].map(async (kind) => {
+      const body = { name: 'x', kind, environment: 'test' }
+      return (await harness.request('POST', '/organizations/alpha/keys', { ...callers.admin, body })).status
+    })
+    expect(await Promise.all(statuses)).toEqual([201, 201, 400])
+  })
+
   test('is judged by what the caller may do when the change is made, not when the request came', async () => {
     const second = await harness.person({ email: 'second@example.com', deploymentAdmin: true })
     // Another administrator takes the deployment away.

@@ -150,7 +150,7 @@ export const adminDocument = (routes: readonly Route[], version: string, secure:
     tags: TAGS,
     securitySchemes: {
       cookie: { type: 'apiKey', in: 'cookie', name: secure ? '__Host-countersign' : 'countersign' },
-      adminKey: { type: 'http', scheme: 'bearer', description: 'An admin key: csm_live_… or csm_test_…' },
+      adminKey: { type: 'http', scheme: 'bearer', description: 'An admin key: csm_live_…' },
     },
     operations: routes.map(describe),
     problem: ADMIN_PROBLEM,

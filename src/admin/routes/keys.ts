@@ -18,7 +18,7 @@ import { shown } from '../shown.ts'
 const route = declareRoutes('Keys')
 
 const KIND = oneOf(['attestation', 'identity', 'admin'], 'API that the key can use')
-const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys can access only the sessions of test keys')
+const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys can access only sessions of test keys. New admin keys are live')
 const RATE = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second' })
 const BURST = { minimum: 1, maximum: 10_000_000 }
 const RATE_LIMIT = closed({
@@ -122,6 +122,9 @@ export const KEY_ROUTES = [
     handle: async ({ services, organization, actor, body, write }) => {
       const nowSeconds = services.clock.unixSeconds()
       const deployment = body.deployment === true
+      // The admin API doesn't restrict keys by environment.
+      if (body.environment === 'test' && body.kind === 'admin')
+        throw new FieldInvalidError('environment', 'must be live for an admin key, because it has all live rights')
       if (deployment && body.kind !== 'admin') throw new FieldInvalidError('deployment', 'requires an admin key')
       const scopes: readonly ApiKeyScope[] = deployment ? ['admin', 'deployment'] : SCOPES_BY_KIND[body.kind]
       const rateLimit =
