@@ -417,6 +417,7 @@ test('another minimum age checks those again that wait and that are verified, of
     outdated: store.sessionChecks.outdated,
     queued: store.sessionChecks.queued,
     store: storeChecks,
+    clock: world.clock,
   })
   const makeAgain = () => again(() => true)
   // Nothing is left to do of a business, which has no age.

@@ -14,6 +14,7 @@ const checksAgain = (begin: RepeatedPart['begin'], source: Pick<Source, 'outdate
     {
       organizations: async () => [{ id: 'org' }],
       queued: async () => new Set(),
+      clock: { monotonicMs: () => 0 },
       onError: (error) => {
         throw error
       },
@@ -143,4 +144,46 @@ test('a session or an organization that can not be compared keeps no others from
   // What could not be compared at all is tried again, and a session that is not done is not.
   await again(() => true)
   expect(errors).toEqual([{ organization: 'away' }, { session: 'org s2' }, { organization: 'away' }])
+})
+
+test('an organization with many expensive sessions delays the others by a second or two, also after later changes', async () => {
+  let nowMs = 0
+  const settings = { large: 'a', small: 'a' }
+  const sessions = [...Array(400).keys()]
+    .map((at) => ({ id: `s${1000 + at}`, organizationId: at === 399 ? 'small' : 'large', version: '' }))
+    .map((session) => session as typeof session & Session & { organizationId: keyof typeof settings })
+  const versionOf = (id: string) => settings[id as keyof typeof settings]
+  const storedMs: number[] = []
+  const again = checksAgain(
+    async () => ({
+      key: JSON.stringify(settings),
+      keyOf: versionOf,
+      compare: async (batch) => {
+        for (const { organizationId } of batch) nowMs += organizationId === 'large' ? 300 : 1
+        return batch.map(({ organizationId }) => [
+          { name: 'part', outcome: 'passed' as const, detail: {}, version: versionOf(organizationId) },
+        ])
+      },
+    }),
+    {
+      organizations: async () => [{ id: 'large' }, { id: 'small' }],
+      clock: { monotonicMs: () => nowMs },
+      outdated: async (organization, status, { version }, afterId, limit) =>
+        sessions
+          .filter((session) => status === 'retry' && session.organizationId === organization)
+          .filter((session) => session.version !== version && session.id > afterId)
+          .slice(0, limit),
+      store: async (_part, organization, made) => {
+        for (const { session } of made) Object.assign(session, { version: versionOf(organization) })
+        if (organization !== 'small') return STORED
+        storedMs.push(nowMs)
+        if (storedMs.length < 4) settings.small = `b${storedMs.length}`
+        return STORED
+      },
+    },
+  )
+  expect((await again(() => true)).sessions).toBe(403)
+  expect(storedMs).toHaveLength(4)
+  for (const [at, ms] of storedMs.entries()) expect(ms - (storedMs[at - 1] ?? 0)).toBeLessThanOrEqual(2_000)
+  expect(nowMs).toBeGreaterThan(100_000)
 })

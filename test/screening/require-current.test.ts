@@ -116,11 +116,12 @@ const runChecks = (): Promise<number> => {
 }
 
 const checkAgain = async (): Promise<void> => {
-  const { store, storeChecks } = identity
+  const { store, storeChecks, clock } = identity
   const { outdated, queued } = store.sessionChecks
   const organizations = store.organizations.list
   for (const part of partsNow()) {
-    await createCheckAgain(part, { organizations, outdated, queued, store: storeChecks, onError: fail })(() => true)
+    const source = { organizations, outdated, queued, store: storeChecks, clock, onError: fail }
+    await createCheckAgain(part, source)(() => true)
   }
 }
 

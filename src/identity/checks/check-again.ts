@@ -1,5 +1,6 @@
-// Repeats checks after the compared data has changed, one organization at a time.
+// Repeats checks after the compared data has changed. Organizations take turns of about a second.
 import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
+import type { Clock } from '../../lib/time.ts'
 import {
   type Comparison,
   ComparisonChangedError,
@@ -26,6 +27,7 @@ export interface CheckAgainDependencies {
     organizationId: string,
     made: readonly { readonly session: Session; readonly checks: readonly NewSessionCheck[] }[],
   ) => Promise<{ readonly opened: number; readonly skipped: number }>
+  readonly clock: Pick<Clock, 'monotonicMs'>
   readonly onError: (error: unknown, failed: { readonly session: string } | { readonly organization: string }) => void
 }
 
@@ -36,11 +38,18 @@ interface MadeAgain {
   readonly opened: number
 }
 
-const BATCH = 50
+const BATCH = 20
+/** A session may have many expensive names, so the time of the last batch limits the next. */
+const TURN_MS = 1_000
+/** Delay after a pass that failed or left sessions. */
+const NEXT_PASS_MS = 5_000
+
+const nextLimit = (limit: number, tookMs: number): number =>
+  Math.max(1, Math.min(BATCH, 2 * limit, Math.floor((limit * TURN_MS) / tookMs)))
 
 export const createCheckAgain = (
   { name, begin }: RepeatedPart,
-  { organizations, outdated, queued, store, onError }: CheckAgainDependencies,
+  { organizations, outdated, queued, store, clock, onError }: CheckAgainDependencies,
 ) => {
   /** Key of the data that all sessions were last compared with; null while sessions differ. */
   let settledKey: string | null = null
@@ -70,17 +79,17 @@ export const createCheckAgain = (
     return checks
   }
 
-  const makeOf = async (
-    compare: Comparison['compare'],
+  /** Compares all sessions of an organization, one batch per step. Returns true if no session was left. */
+  const createPass = async function* (
     organizationId: string,
     version: string,
-    goesOn: () => boolean,
-  ): Promise<MadeAgain & { readonly isSettled: boolean }> => {
-    let [sessions, opened, seen] = [0, 0, 0]
+    { compare }: Comparison,
+  ): AsyncGenerator<MadeAgain, boolean> {
+    let [seen, limit] = [0, 1]
     for (const status of COMPARED_STATUSES) {
       for (let after = ''; ; ) {
-        if (!goesOn()) return { sessions, opened, isSettled: false }
-        const found = await outdated(organizationId, status, { part: name, version }, after, BATCH)
+        const startedMs = clock.monotonicMs()
+        const found = await outdated(organizationId, status, { part: name, version }, after, limit)
         const last = found.at(-1)
         if (last === undefined) break
         // Until the runner has checked a session, data such as a document's zone comes from an earlier submission.
@@ -92,47 +101,71 @@ export const createCheckAgain = (
         seen += waiting.size
         const checks = batch.length === 0 ? [] : await compareEach(compare, batch, version)
         // The data may have changed, and the runner may already have compared a session with the new version.
-        if ((await begin(organizationId))?.keyOf(organizationId) !== version)
-          return { sessions, opened, isSettled: false }
+        const current = await begin(organizationId)
+        if (current?.keyOf(organizationId) !== version) return false
+        compare = current.compare
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
           .filter((each) => version === NOTHING || each.checks.length > 0)
         const stored = await store(name, organizationId, made)
         seen += made.length
-        sessions += made.length - stored.skipped
-        opened += stored.opened
+        limit = nextLimit(limit, clock.monotonicMs() - startedMs)
         after = last.id
+        yield { sessions: made.length - stored.skipped, opened: stored.opened }
       }
     }
     // Settled only if no session was left: the runner may have compared one with earlier data.
-    return { sessions, opened, isSettled: seen === 0 }
+    return seen === 0
   }
 
-  /** Repeats the checks of sessions that were compared with other data, while `goesOn` returns true. */
+  /**
+   * Repeats the checks of sessions that were compared with other data, while `goesOn` returns true. Ends after one pass
+   * over each organization. Until then, changes of other organizations start further passes.
+   */
   return async (goesOn: () => boolean): Promise<MadeAgain> => {
-    const comparison = await begin(null)
     let [sessions, opened] = [0, 0]
-    if (comparison === null || comparison.key === settledKey) return { sessions, opened }
-    // Some sessions now have the new version, so no key holds for all.
-    settledKey = null
-    let isSettled = true
-    for (const { id } of await organizations()) {
-      const version = comparison.keyOf(id)
-      if (version === null || settled.get(id) === version) continue
-      settled.delete(id)
-      try {
-        const made = await makeOf(comparison.compare, id, version, goesOn)
-        sessions += made.sessions
-        opened += made.opened
-        if (made.isSettled) settled.set(id, version)
-        else isSettled = false
-      } catch (error) {
-        if (error instanceof ComparisonChangedError) throw error
-        onError(error, { organization: id })
-        isSettled = false
+    let key: string | null = null
+    let versions: readonly (readonly [string, string | null])[] = []
+    const passes = new Map<string, { readonly version: string; readonly steps: ReturnType<typeof createPass> }>()
+    /** Start of the next pass, by organizations with a finished pass. */
+    const nextMs = new Map<string, number>()
+    for (;;) {
+      const comparison = await begin(null)
+      if (comparison === null || comparison.key === settledKey) return { sessions, opened }
+      // Some sessions now have the new version, so no key holds for all.
+      settledKey = null
+      if (comparison.key !== key) {
+        key = comparison.key
+        versions = (await organizations()).map(({ id }) => [id, comparison.keyOf(id)])
       }
+      let [isSettled, isDone] = [true, true]
+      for (const [id, version] of versions) {
+        if (version === null || settled.get(id) === version) continue
+        if (!goesOn()) return { sessions, opened }
+        settled.delete(id)
+        isSettled = false
+        if ((nextMs.get(id) ?? 0) > clock.monotonicMs()) continue
+        let pass = passes.get(id)
+        if (pass?.version !== version) pass = { version, steps: createPass(id, version, comparison) }
+        passes.set(id, pass)
+        try {
+          const step = await pass.steps.next()
+          if (step.done !== true) {
+            sessions += step.value.sessions
+            opened += step.value.opened
+            if (!nextMs.has(id)) isDone = false
+            continue
+          }
+          if (step.value) settled.set(id, version)
+        } catch (error) {
+          if (error instanceof ComparisonChangedError) throw error
+          onError(error, { organization: id })
+        }
+        passes.delete(id)
+        nextMs.set(id, settled.has(id) ? 0 : clock.monotonicMs() + NEXT_PASS_MS)
+      }
+      if (isSettled) settledKey = comparison.key
+      if (isDone) return { sessions, opened }
     }
-    if (isSettled) settledKey = comparison.key
-    return { sessions, opened }
   }
 }

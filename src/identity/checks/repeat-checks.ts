@@ -29,6 +29,7 @@ export const createRepeatChecks =
       outdated,
       queued,
       store: storeAgain,
+      clock,
       onError: (error, failed) => log.warn(FAILED, { error, ...failed, with: part.name }),
     })
     const run = async (): Promise<void> => {
