@@ -2,7 +2,7 @@
 import { createDecisionMemory } from '../attestation/recall-answers.ts'
 import { createClaimTeller } from '../cluster/claim-teller.ts'
 import type { Config } from '../config/config.ts'
-import { knownNodeName, nodeNameOf } from '../decision-log/node-name.ts'
+import { nodeNameOf } from '../decision-log/node-name.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
 import { KEEP_SLACK_SECONDS } from '../server/idempotency.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
@@ -22,11 +22,11 @@ interface ClaimsDependencies {
 }
 
 export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDependencies) => {
-  const node = knownNodeName(folder.decisions)
+  const node = nodeNameOf(folder.decisions)
   const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock, node })
   const memory = createDecisionMemory(folder.decisions, clock, {
     // Nodes share a PostgreSQL database; a SQLite file belongs to one node.
-    node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
+    node: store.kind === 'postgres' ? node : '',
     usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
   })
   return {

@@ -23,7 +23,7 @@ export interface StoredResponse {
 }
 
 interface ClaimPlace {
-  /** Node name of the decision log. Empty if every node can determine the outcome of a uuid. */
+  /** Node name of the decision log. Empty if outcomes are in the database. */
   readonly node: string
   /** Maximum time after the claim's expiration during which a signature made under it is usable. */
   readonly usableSeconds: number
@@ -170,7 +170,7 @@ export const createIdempotencyTable = (
       }
       const expiresAtSeconds = row.claim_expires_at_seconds
       const mayBeSigned = row.dispatched !== 0
-      const isElsewhere = row.node !== '' && row.node !== node
+      const isElsewhere = row.node !== node
       if (expiresAtSeconds > nowSeconds) {
         const earlier = { uuid: row.uuid, uuidSinceSeconds: row.uuid_since_seconds }
         return { outcome: 'in-flight', expiresAtSeconds, ...(mayBeSigned && !isElsewhere ? { earlier } : {}) }

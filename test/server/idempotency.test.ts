@@ -66,7 +66,7 @@ const rowStore: IdempotencyStore<IdempotencyClaim> = {
 
 /** A process's own view of the claim log. */
 const logStore = (): IdempotencyStore<IdempotencyClaim> => {
-  const opening = openLoggedClaims({ database: temporary.store.database, clock: temporary.clock, node: null })
+  const opening = openLoggedClaims({ database: temporary.store.database, clock: temporary.clock, node: 'this' })
   return failingClaims(() => opening)
 }
 

@@ -62,7 +62,7 @@ export const createIdempotencyModel = (clock: Pick<Clock, 'unixSeconds'>) => {
     if (row === undefined || row.keepUntilSeconds <= at) return start()
     if (Buffer.compare(row.bodyHash, bodyHash) !== 0) return { outcome: 'mismatch' }
     if (row.answer !== null) return { outcome: 'completed', uuid: row.uuid, response: row.answer }
-    const isElsewhere = row.node !== '' && row.node !== node
+    const isElsewhere = row.node !== node
     const { uuid: earlierUuid, uuidSinceSeconds, claimExpiresAtSeconds } = row
     if (claimExpiresAtSeconds > at) {
       const isKnown = row.dispatched && !isElsewhere

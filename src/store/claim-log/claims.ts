@@ -11,13 +11,17 @@ import {
   type KeptClaim,
 } from '../idempotency.ts'
 import { type ClaimEntry, digestOf, sameHash } from './entry.ts'
+import { ownClaimLog } from './groups.ts'
 import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision } from './log.ts'
 
 const CARRIED_AT_ONCE = 1_000
 const NOT_HELD: Decision<boolean> = { append: null, result: false }
 
-/** @param findAnswer returns the answer that another node stored; null if no other node left answers */
-const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] | null) => {
+/**
+ * @param firstOwn claims with lower numbers stay in flight: this node's decision log may lack their outcome
+ * @param findAnswer returns the answer that another node stored; null if no other node left answers
+ */
+const operationsOf = (log: ClaimLog, firstOwn: number, findAnswer: IdempotencyTable['findAnswer'] | null) => {
   const change = (
     claim: IdempotencyClaim,
     changed: (entry: ClaimEntry, nowSeconds: number) => ClaimEntry,
@@ -43,7 +47,7 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
     ) => {
       const claim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const digest = digestOf(claim)
-      const found = await log.ask<ClaimResult>(digest, (current, nowSeconds) => {
+      const found = await log.ask<ClaimResult>(digest, (current, nowSeconds, number) => {
         if (current === null) {
           const append: ClaimEntry = {
             digest,
@@ -58,12 +62,10 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
         }
         if (!sameHash(current.bodyHash, bodyHash)) return { append: null, result: { outcome: 'mismatch' } }
         const { uuidSinceSeconds } = current
-        if (current.claimExpiresAtSeconds > Math.min(nowSeconds, heldSeconds)) {
+        const expiresAtSeconds = number < firstOwn ? current.keepUntilSeconds : current.claimExpiresAtSeconds
+        if (expiresAtSeconds > Math.min(nowSeconds, heldSeconds)) {
           const earlier = { uuid: current.uuid, uuidSinceSeconds }
-          return {
-            append: null,
-            result: { outcome: 'in-flight', expiresAtSeconds: current.claimExpiresAtSeconds, earlier },
-          }
+          return { append: null, result: { outcome: 'in-flight', expiresAtSeconds, earlier } }
         }
         // Later takeovers do not extend this time, so that a repeatedly used key expires too.
         const keepUntilSeconds = Math.max(current.keepUntilSeconds, claimExpiresAtSeconds)
@@ -91,7 +93,8 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
 }
 
 export interface LoggedClaimsOptions extends ClaimLogDependencies {
-  readonly node: string | null
+  /** Name of this node's decision log. */
+  readonly node: string
 }
 
 export type LoggedClaims = ReturnType<typeof operationsOf>
@@ -120,8 +123,9 @@ const carryOver = async (
 
 export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<LoggedClaims> => {
   const log = createClaimLog(options)
-  const table = createIdempotencyTable(databaseScope(options.database, options.clock))
-  await log.load()
+  const scope = databaseScope(options.database, options.clock)
+  const table = createIdempotencyTable(scope)
+  const { firstNumber } = await ownClaimLog(scope, options.node, await log.load())
   const hasOthers = await carryOver(log, table, options)
-  return operationsOf(log, hasOthers ? table.findAnswer : null)
+  return operationsOf(log, firstNumber, hasOthers ? table.findAnswer : null)
 }

@@ -2,6 +2,7 @@
 
 import { bytes, hidden, integer, sql } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
+import { createDeploymentTable } from '../deployment.ts'
 import { defineTable } from '../table.ts'
 
 export interface ClaimGroup {
@@ -38,3 +39,31 @@ export const createClaimGroupTable = (scope: TableScope) => ({
 })
 
 export type ClaimGroupTable = ReturnType<typeof createClaimGroupTable>
+
+/** Decision log that contains the outcomes of the claims from `firstNumber` on. */
+export interface ClaimLogOwner {
+  readonly node: string
+  readonly firstNumber: number
+}
+
+const OWNER_NAME = 'claim_log_owner'
+
+const parseOwner = (text: string): ClaimLogOwner => {
+  const [firstNumber, node = ''] = text.split(' ')
+  return { node, firstNumber: Number(firstNumber) }
+}
+
+/** Null if the claims were made by an earlier version. */
+export const readClaimLogOwner = async (scope: TableScope): Promise<ClaimLogOwner | null> => {
+  const text = await createDeploymentTable(scope).read(OWNER_NAME)
+  return text === null ? null : parseOwner(text)
+}
+
+/** Makes this node the owner from `next` on, unless it owns the log. Claims of an earlier version become its own. */
+export const ownClaimLog = async (scope: TableScope, node: string, next: number): Promise<ClaimLogOwner> => {
+  const owner = await readClaimLogOwner(scope)
+  if (owner?.node === node) return owner
+  const own = { node, firstNumber: owner === null ? 0 : next }
+  await createDeploymentTable(scope).replace(OWNER_NAME, `${own.firstNumber} ${node}`)
+  return own
+}

@@ -25,7 +25,7 @@ export interface Decision<Result> {
 
 interface PendingOperation {
   readonly digest: Uint8Array
-  decide(current: ClaimEntry | null, nowSeconds: number): Decision<unknown>
+  decide(current: ClaimEntry | null, nowSeconds: number, number: number): Decision<unknown>
   resolve(result: unknown): void
   reject(error: unknown): void
 }
@@ -105,7 +105,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       const own = newestOf(entries, operation.digest)
       const last = own < 0 ? await read(table, operation.digest) : { entry: entries[own]!, number: next + own }
       const isFree = last === null || last.entry.released || last.entry.keepUntilSeconds <= nowSeconds
-      const { append, result } = operation.decide(isFree ? null : last.entry, nowSeconds)
+      const { append, result } = operation.decide(isFree ? null : last.entry, nowSeconds, last?.number ?? 0)
       results.push(result)
       if (append === null) continue
       const number = next + entries.length
@@ -150,18 +150,18 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   }
 
   return {
-    /** Reads the unexpired claims. Returns true if the log was ever used. @throws StoreUnavailableError */
-    load: async (): Promise<boolean> => {
+    /** Reads the unexpired claims. Returns the number of the next claim. @throws StoreUnavailableError */
+    load: async (): Promise<number> => {
       await catchUp(outside)
-      return next > 0
+      return next
     },
 
-    find: async (digest: Uint8Array): Promise<ClaimEntry | null> => (await read(outside, digest))?.entry ?? null,
+    find: (digest: Uint8Array): Promise<Placed | null> => read(outside, digest),
 
     /** Passes the current claim (null if the key is free) to `decide`, which must have no side effects. */
     ask: <Result>(
       digest: Uint8Array,
-      decide: (current: ClaimEntry | null, nowSeconds: number) => Decision<Result>,
+      decide: (current: ClaimEntry | null, nowSeconds: number, number: number) => Decision<Result>,
     ): Promise<Result> =>
       new Promise<Result>((resolve, reject) => {
         if (backlog.size >= WAITING_MAX) throw new StoreUnavailableError(new Error('too many claims are waiting'))

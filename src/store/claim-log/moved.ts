@@ -1,6 +1,8 @@
 // Claims from before a move from SQLite to PostgreSQL, because retries may still arrive (invariant 3).
+import { databaseScope } from '../copy/table-scope.ts'
 import type { IdempotencyTable } from '../idempotency.ts'
 import { digestOf, sameHash } from './entry.ts'
+import { readClaimLogOwner } from './groups.ts'
 import { type ClaimLogDependencies, createClaimLog } from './log.ts'
 
 /** Inserts a claim when its key is next used, because the log contains only hashes of keys. */
@@ -9,15 +11,19 @@ export const withMovedClaims = async (
   dependencies: ClaimLogDependencies,
 ): Promise<IdempotencyTable> => {
   const log = createClaimLog(dependencies)
-  if (!(await log.load())) return table
+  if ((await log.load()) === 0) return table
+  const owner = await readClaimLogOwner(databaseScope(dependencies.database, dependencies.clock))
   return {
     ...table,
     claim: async (organizationId, keyId, idempotencyKey, bodyHash, ...rest) => {
       const key = { organizationId, keyId, idempotencyKey }
-      const entry = await log.find(digestOf(key))
-      if (entry !== null && !entry.released) {
+      const found = await log.find(digestOf(key))
+      if (found !== null && !found.entry.released) {
+        const { entry, number } = found
         const isSame = sameHash(entry.bodyHash, bodyHash)
-        await table.adopt({ ...entry, ...key, bodyHash: isSame ? bodyHash : entry.bodyHash, node: '' })
+        // Only the log of the owner can determine the outcome. Without an owner, no node can.
+        const node = owner !== null && number >= owner.firstNumber ? owner.node : ''
+        await table.adopt({ ...entry, ...key, bodyHash: isSame ? bodyHash : entry.bodyHash, node })
       }
       return table.claim(organizationId, keyId, idempotencyKey, bodyHash, ...rest)
     },

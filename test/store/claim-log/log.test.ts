@@ -24,8 +24,8 @@ let organizationId: string
 const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 const now = (): number => temporary.clock.unixSeconds()
 
-const logOf = (store: Store): Promise<LoggedClaims> =>
-  openLoggedClaims({ database: store.database, clock: temporary.clock, node: 'this' })
+const logOf = (store: Store, node = 'this'): Promise<LoggedClaims> =>
+  openLoggedClaims({ database: store.database, clock: temporary.clock, node })
 
 const claimOf = (
   claims: Pick<LoggedClaims, 'claim'>,
@@ -328,6 +328,23 @@ describe('groups past their time', () => {
     await temporary.store.upkeep.sweep()
     expect(await groups()).toEqual([{ first_number: 1_099 }])
   })
+})
+
+test('claims whose outcomes are in another decision log stay in flight as long as they are kept', async () => {
+  await claimOf(await logOf(temporary.store), u(1), { key: 'restored' })
+  for (const store of [temporary.store, second]) {
+    const log = await logOf(store, 'restored')
+    temporary.clock.advance(CLAIM_SECONDS)
+    const kept = { outcome: 'in-flight', expiresAtSeconds: START_SECONDS + KEPT_SECONDS }
+    expect(await claimOf(log, u(2), { key: 'restored' })).toMatchObject(kept)
+    const key = `own of ${store === second}`
+    await claimOf(log, u(3), { key })
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect((await claimOf(log, u(4), { key })).outcome).toBe('taken-over')
+  }
+  temporary.clock.advance(KEPT_SECONDS)
+  const later = await logOf(temporary.store, 'restored')
+  expect((await claimOf(later, u(5), { key: 'restored' })).outcome).toBe('claimed')
 })
 
 describe('at the first start after an older version', () => {

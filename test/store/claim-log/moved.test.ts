@@ -24,10 +24,11 @@ describeStores((open) => {
     table: IdempotencyTable,
     idempotencyKey: string,
     uuid: string,
-    body = 'body',
+    { body = 'body', node = 'one' } = {},
   ): Promise<ClaimResult> => {
     const until = temporary.clock.unixSeconds() + CLAIM_SECONDS
-    return table.claim(organizationId, 'key', idempotencyKey, bodyHash(body), uuid, until)
+    const place = { node, usableSeconds: 300, keepSeconds: 600 }
+    return table.claim(organizationId, 'key', idempotencyKey, bodyHash(body), uuid, until, place)
   }
   /** As the log over SQLite had it: claimed in the first second under this uuid. */
   const entryOf = (idempotencyKey: string, number: number, changes: Partial<ClaimEntry> = {}): ClaimEntry => ({
@@ -40,9 +41,10 @@ describeStores((open) => {
     released: false,
     ...changes,
   })
-  const copied = (...entries: readonly ClaimEntry[]): Promise<void> => {
+  const copied = async (...entries: readonly ClaimEntry[]): Promise<void> => {
+    await temporary.store.deployment.replace('claim_log_owner', '7 one')
     const claims = entryBytes(entries.map((entry) => ({ ...entry, replaces: 0 })))
-    return temporary.store.claimGroups.append({ firstNumber: 7, claims }, START_SECONDS + 600)
+    await temporary.store.claimGroups.append({ firstNumber: 7, claims }, START_SECONDS + 600)
   }
 
   test('without a log that was copied the table stays as it is', async () => {
@@ -57,8 +59,8 @@ describeStores((open) => {
       expiresAtSeconds: START_SECONDS + CLAIM_SECONDS,
       earlier: { uuid: u(2), uuidSinceSeconds: START_SECONDS },
     })
-    expect(await claim(table, 'pay', u(10), 'other body')).toEqual({ outcome: 'mismatch' })
-    expect(await claim(table, 'other', u(11), 'other body')).toEqual({ outcome: 'mismatch' })
+    expect(await claim(table, 'pay', u(10), { body: 'other body' })).toEqual({ outcome: 'mismatch' })
+    expect(await claim(table, 'other', u(11), { body: 'other body' })).toEqual({ outcome: 'mismatch' })
     expect((await claim(table, 'new', u(12))).outcome).toBe('claimed')
     temporary.clock.advance(40)
     expect(await claim(table, 'pay', u(13))).toMatchObject({ outcome: 'taken-over', claim: { uuid: u(2) } })
@@ -77,6 +79,21 @@ describeStores((open) => {
     const table = await opened()
     expect(await claim(table, 'changed', u(21))).toMatchObject({ earlier: { uuid: u(3) } })
     expect(await claim(table, 'free', u(22))).toMatchObject({ outcome: 'claimed', claim: { uuid: u(22) } })
-    expect(await claim(table, 'here', u(23))).toMatchObject({ earlier: { uuid: u(20) } })
+    expect(await claim(table, 'here', u(23))).toMatchObject({ outcome: 'in-flight' })
+    expect(await temporary.store.idempotency.listKept()).toMatchObject([{ uuid: u(3) }])
+  })
+
+  test('another node signs nothing under a claim until its signature is unusable, and then a new uuid', async () => {
+    await copied(entryOf('pay', 1), entryOf('lost', 2), entryOf('lost', 3))
+    await temporary.store.deployment.replace('claim_log_owner', '8 one')
+    const table = await opened()
+    const elsewhere = (key: string, number: number, node = 'two') => claim(table, key, u(number), { node })
+    temporary.clock.advance(CLAIM_SECONDS + 299)
+    expect(await elsewhere('lost', 10)).toMatchObject({ outcome: 'in-flight' })
+    // No known log has the claims that were made before the owner's.
+    for (const node of ['one', 'two']) expect(await elsewhere('pay', 11, node)).toMatchObject({ outcome: 'in-flight' })
+    expect(await elsewhere('lost', 12, 'one')).toMatchObject({ outcome: 'taken-over', claim: { uuid: u(3) } })
+    temporary.clock.advance(1)
+    expect(await elsewhere('pay', 13)).toMatchObject({ outcome: 'claimed', claim: { uuid: u(13) } })
   })
 })
