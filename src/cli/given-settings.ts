@@ -8,12 +8,7 @@ import { MODULES } from '../modules.ts'
 // Separates the settings of every command from the command's own options.
 const SETTING_FLAGS = new Set(['--data-dir', '--config'])
 
-interface SplitFlags {
-  readonly settings: string[]
-  readonly others: string[]
-}
-
-export const splitSettingFlags = (commandArguments: readonly string[]): SplitFlags => {
+export const splitSettingFlags = (commandArguments: readonly string[]) => {
   const settings: string[] = []
   const others: string[] = []
   for (let index = 0; index < commandArguments.length; index++) {

@@ -8,7 +8,7 @@ import { ownProcess } from '../program/entries.ts'
 import { listenText } from '../server/listen-address.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { checkAccess } from '../setup/file-access.ts'
-import { type FolderLock, lockFolder } from '../store/sqlite/folder-lock.ts'
+import { lockFolder } from '../store/sqlite/folder-lock.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { ALLOCATOR_ENVIRONMENT } from './allocator.ts'
 import { claimListenAddresses } from './claim-listen-addresses.ts'
@@ -24,14 +24,7 @@ const STOP_SLACK_MS = 15_000
 /** Only Linux distributes connections fairly on a shared port. */
 export const CAN_SHARE_PORT = process.platform === 'linux'
 
-type Listen = Pick<ProcessAssignment, 'apiListen' | 'portalListen' | 'dashboardListen'>
-
-interface Claim {
-  readonly listen: Listen
-  readonly lock: FolderLock
-}
-
-const claim = (config: Config, log: Logger): Claim => {
+const claim = (config: Config, log: Logger) => {
   const claimed = claimListenAddresses(config)
   const folder = dataFolderAt(config.dataDir)
   checkAccess(folder, config, log.warn)

@@ -48,19 +48,11 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
   }
 }
 
-interface OrganizationShares {
-  /** Must be loaded and receive all changes. */
-  readonly followers: readonly OrganizationNumbers[]
-  readonly weightOf: ((organizationId: string) => number) | undefined
-  /** Infinity for an organization without a limit; null if none has one. */
-  readonly capOf: ((organizationId: string) => number) | null
-}
-
 export const createOrganizationShares = (
   config: Pick<Config, 'organizationWeights' | 'organizationConcurrency'>,
   { organizations }: Pick<Store, 'organizations'>,
   log: Logger,
-): OrganizationShares => {
+) => {
   const numbersOf = (setting: string, bySlug: ReadonlyMap<string, number>, fallback: number): OrganizationNumbers =>
     createOrganizationNumbers({
       organizations,
@@ -74,8 +66,10 @@ export const createOrganizationShares = (
   const caps = numbersOf('organization-concurrency', config.organizationConcurrency, Number.POSITIVE_INFINITY)
   const followers = [weights, caps]
   return {
+    /** Must be loaded and receive all changes. */
     followers,
     weightOf: config.organizationWeights.size === 0 ? undefined : weights.of,
+    /** Infinity for an organization without a limit; null if none has one. */
     capOf: config.organizationConcurrency.size === 0 ? null : caps.of,
   }
 }

@@ -15,18 +15,13 @@ export interface ProcessReadingDependencies {
   readonly streams: () => number
 }
 
-export interface ProcessReading {
-  read(): LiveReading
-  stop(): void
-}
-
 const EVENT_LOOP_RESOLUTION_MS = 20
 /** Minimum interval covered by the event loop figures, however often they are read. */
 const EVENT_LOOP_INTERVAL_MS = 900
 const NANOSECONDS_PER_MS = 1e6
 const MICROSECONDS_PER_SECOND = 1e6
 
-export const createProcessReading = (dependencies: ProcessReadingDependencies): ProcessReading => {
+export const createProcessReading = (dependencies: ProcessReadingDependencies) => {
   const { pool, metrics, deadlines, clock, streams } = dependencies
   const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS })
   delay.enable()
@@ -48,7 +43,7 @@ export const createProcessReading = (dependencies: ProcessReadingDependencies): 
     return figures
   }
   return {
-    read: () => {
+    read: (): LiveReading => {
       const { user, system } = process.cpuUsage()
       return {
         atMs: Date.now(),
@@ -63,6 +58,8 @@ export const createProcessReading = (dependencies: ProcessReadingDependencies): 
         streams: streams(),
       }
     },
-    stop: () => delay.disable(),
+    stop: () => {
+      delay.disable()
+    },
   }
 }

@@ -93,16 +93,6 @@ interface AdminDependencies {
   readonly urls: { readonly api: string; readonly dashboard: string }
 }
 
-export interface Admin {
-  readonly url: string
-  /** Link for the first account; null if an account exists. */
-  readonly welcome: NewLink | null
-  readonly streams: { size(): number }
-  /** Ends the event streams, which would keep the listener from stopping. */
-  endStreams(): void
-  stop(): Promise<void>
-}
-
 const LIVE_TICK_MS = 1_000
 
 /** For services that need attester keys, in a process that doesn't serve attestations. */
@@ -112,7 +102,7 @@ const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl:
   (await store.users.countDeploymentAdmins()) > 0 ? null : makeLink(store, clock, dashboardUrl, 'first-admin', null)
 
 /** @throws SettingInvalidError, StoreUnavailableError; the listener's error if its address is in use */
-export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin> => {
+export const startAdmin = async (dependencies: AdminDependencies) => {
   const { config, folder, store, processes, identity, clock, log, metrics, urls, version, signer } = dependencies
   const origins = createDashboardOrigins(urls.dashboard)
   await prepareAccountKey(config, folder, store.deployment)
@@ -277,10 +267,12 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   tasks.wake()
   return {
     url: listener.url,
+    /** Link for the first account; null if an account exists. */
     welcome: await prepareWelcome(dependencies, origins.url),
     streams: liveStreams,
+    /** Ends the event streams, which would keep the listener from stopping. */
     endStreams: liveStreams.close,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       liveStreams.close()
       await listener.stop()
       await close()

@@ -1,7 +1,7 @@
 // Builds the fact sources: lists for workers; geography, screeners and chains for requests.
 
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
-import { type LeaderTask, whileLeading } from '../cluster/leader.ts'
+import { type Lead, whileLeading } from '../cluster/leader.ts'
 import type { Config } from '../config/config.ts'
 import type { ChainReads, ChainReadsDependencies, ReadableChain } from '../facts/chain-reads.ts'
 import { createFactCollector } from '../facts/collect.ts'
@@ -9,12 +9,11 @@ import type { FactFetcher, FetchContext } from '../facts/fact-fetcher.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createGeography, type Geography } from '../facts/geography.ts'
 import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
-import { createServedLists, type ListMembership, sumLists } from '../facts/lists/serve-lists.ts'
-import { createScreener, type Screener } from '../facts/screener.ts'
+import { createServedLists, sumLists } from '../facts/lists/serve-lists.ts'
+import { createScreener } from '../facts/screener.ts'
 import { SOURCE_OPENERS } from '../facts/sources/openers.ts'
 import { type Clock, isoTime } from '../lib/time.ts'
 import { FACT_SOURCES, type SourceKind } from '../policy/sources/all.ts'
-import type { FactCollector } from '../policy/types/needs.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
@@ -28,26 +27,6 @@ interface FactsDependencies extends Pick<FetchContext, 'identityOf' | 'identityD
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly log: Logger
-}
-
-export interface Facts {
-  /** Null if the geography file is missing or lacks the address. */
-  readonly countryOf: (address: string) => string | null
-  readonly collector: FactCollector
-  readonly listMemberships: () => readonly ListMembership[]
-  readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
-  /**
-   * Loads lists into the pool, and the geography file. Call after the change feed has started and before the pool
-   * starts. Rejects if the store can't be read.
-   */
-  load(): Promise<void>
-  start(): void
-  readonly leaderTask: LeaderTask
-  followChange(change: Change): void
-  resync(): void
-  behindSinceMs(): number | null
-  metrics(): FactMetrics
-  close(): Promise<void>
 }
 
 const RPC_TIMEOUT_MS = 3_000
@@ -84,7 +63,7 @@ const openFetchers = async (context: FetchContext): Promise<ReadonlyMap<SourceKi
     await Promise.all(FACT_SOURCES.map(async ({ kind }) => [kind, (await SOURCE_OPENERS[kind]())(context)] as const)),
   )
 
-export const createFacts = async (dependencies: FactsDependencies): Promise<Facts> => {
+export const createFacts = async (dependencies: FactsDependencies) => {
   const { config, store, pool, identityOf, identityDetailsOf, identityChanges, environment, clock, log } = dependencies
   const geography = openGeography(dependencies)
   const screeners = new Map(
@@ -136,15 +115,21 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
       clock,
       onError: (error) => log.warn('a fact could not be determined', { error }),
     }),
-    countryOf: (address) => (address === '' ? null : (geography?.lookup(address)?.country ?? null)),
-    load: async () => {
+    /** Null if the geography file is missing or lacks the address. */
+    countryOf: (address: string): string | null =>
+      address === '' ? null : (geography?.lookup(address)?.country ?? null),
+    /**
+     * Loads lists into the pool, and the geography file. Call after the change feed has started and before the pool
+     * starts. Rejects if the store can't be read.
+     */
+    load: async (): Promise<void> => {
       await geography?.refresh()
       await served.load()
     },
     start: () => geography?.start(),
     leaderTask: {
       name: 'refresh of lists',
-      start: (lead) => {
+      start: (lead: Lead) => {
         refresher = createListRefresher({
           contents: {
             lists: store.lists,
@@ -171,12 +156,12 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
         refresher = undefined
       },
     },
-    followChange: ({ topic, subjectId, organizationId }) => {
+    followChange: ({ topic, subjectId, organizationId }: Change) => {
       if (topic === 'list') served.changed(subjectId, organizationId)
     },
     resync: served.changedAll,
     behindSinceMs: served.behindSinceMs,
-    metrics: () => {
+    metrics: (): FactMetrics => {
       const lists = served.all()
       const file = geography?.file() ?? null
       return {
@@ -193,7 +178,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
         ],
       }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       geography?.stop()
       served.stop()
     },

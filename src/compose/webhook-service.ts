@@ -1,6 +1,6 @@
 // Builds webhooks in both directions: sent messages, and endpoints for external deciders.
 
-import type { Lead, LeaderTask } from '../cluster/leader.ts'
+import type { Lead } from '../cluster/leader.ts'
 import type { Reach } from '../domain/list.ts'
 import { createUrlGuard } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
@@ -8,11 +8,7 @@ import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { createSessionChanges } from '../identity/sessions/changes.ts'
 import { createDeliver } from '../identity/webhooks/deliver.ts'
 import { createDeliveryLoop, type DeliveryLoop } from '../identity/webhooks/delivery-loop.ts'
-import {
-  type CreateServiceEndpoint,
-  createProviderEndpoints,
-  type ProviderEndpoints,
-} from '../identity/webhooks/provider-endpoints.ts'
+import { type CreateServiceEndpoint, createProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
 import { createEndpointSecrets } from '../identity/webhooks/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { createOutboundPost } from '../server/outbound-post.ts'
@@ -38,19 +34,11 @@ interface WebhookPartsDependencies {
   readonly log: Pick<Logger, 'warn'>
 }
 
-interface WebhookParts {
-  readonly endpoints: ProviderEndpoints
-  /** Attempts since the start, and the queue length, which only the sending process reads. */
-  metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>
-  /** Sends waiting messages. Stopping it waits for messages in flight. */
-  readonly leaderTask: LeaderTask
-}
-
 const LOOK_INTERVAL_MS = 500
 /** Maximum age of the queue length in metrics. */
 const QUEUE_READ_INTERVAL_MS = 5_000
 
-export const createWebhookParts = (dependencies: WebhookPartsDependencies): WebhookParts => {
+export const createWebhookParts = (dependencies: WebhookPartsDependencies) => {
   const { store, keys, evidence, gate, changesOver, reach, clock, log } = dependencies
   const secretsOf = createEndpointSecrets(keys, clock)
   const deliveries = { delivered: 0, retried: 0, dead: 0 }
@@ -117,10 +105,12 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
       },
       dependencies.createServiceEndpoint,
     ),
-    metrics: () => ({ deliveries, webhookQueue }),
+    /** Attempts since the start, and the queue length, which only the sending process reads. */
+    metrics: (): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'> => ({ deliveries, webhookQueue }),
+    /** Sends waiting messages. Stopping it waits for messages in flight. */
     leaderTask: {
       name: 'webhooks',
-      start: (lead) => {
+      start: (lead: Lead) => {
         loop = createLoop(lead)
         loop.start(LOOK_INTERVAL_MS)
         readQueueInTurn()

@@ -60,13 +60,7 @@ const yamlPlace = (error: unknown): string => {
   return at === undefined ? '' : `: line ${at.line}, column ${at.col} (${String(errorCodeOf(error))})`
 }
 
-export interface FileSettings {
-  readonly texts: GivenTexts
-  readonly chains: unknown
-  readonly screeners: unknown
-}
-
-export const readConfigFile = (settings: readonly Setting<unknown>[], path: string): FileSettings => {
+export const readConfigFile = (settings: readonly Setting<unknown>[], path: string) => {
   let document: unknown
   try {
     document = parseYaml(readFile(path, 'config file'))

@@ -158,14 +158,8 @@ export const createServedLists = (dependencies: ServedListsDependencies) => {
 
 export type ServedLists = ReturnType<typeof createServedLists>
 
-interface ListSum {
-  readonly name: string
-  readonly entries: number
-  readonly ageSeconds: number | null
-}
-
 /** Sums organizations' lists: total size, and age of the oldest. */
-export const sumLists = (lists: readonly ServedList[]): readonly ListSum[] => {
+export const sumLists = (lists: readonly ServedList[]) => {
   const own = lists.filter(({ organizationId }) => organizationId !== null)
   const ages = own.flatMap(({ ageSeconds }) => (ageSeconds === null ? [] : [ageSeconds]))
   return [

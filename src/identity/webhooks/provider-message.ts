@@ -4,14 +4,6 @@ import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
 import { isJsonObject, type JsonObject } from '../../server/strict-json.ts'
 
-export interface DecisionResult {
-  readonly status: SessionStatus
-  readonly publicComment: string | null
-  readonly privateComment: string | null
-  /** Sequence that the decider saw: a decision must not apply to a later submission. */
-  readonly sequence: number
-}
-
 /** Only operators can revoke a completed session. */
 const RESULTS = ['completed', 'rejected', 'retry'] as const satisfies readonly SessionStatus[]
 
@@ -32,7 +24,8 @@ const comment = (data: JsonObject, name: string): string | null => {
   return value
 }
 
-export const decodeResult = (message: JsonObject, sessionId: string): DecisionResult => {
+/** @throws FieldInvalidError, FieldMissingError */
+export const decodeResult = (message: JsonObject, sessionId: string) => {
   const data = dataOf(message, 'session.decided', sessionId)
   const status = RESULTS.find((known) => known === data['status'])
   if (status === undefined) throw new FieldInvalidError('data.status', `must be one of ${RESULTS.join(', ')}`)
@@ -45,6 +38,7 @@ export const decodeResult = (message: JsonObject, sessionId: string): DecisionRe
     status,
     publicComment: comment(data, 'publicComment'),
     privateComment: comment(data, 'privateComment'),
+    /** Sequence that the decider saw: a decision must not apply to a later submission. */
     sequence,
   }
 }

@@ -16,17 +16,9 @@ import {
   borshStruct,
   borshVec,
 } from './borsh-codec.ts'
-import type { NamedType, TupleTypes } from './tuple-types.ts'
+import type { TupleTypes } from './tuple-types.ts'
 
 export class IdlMalformedError extends NamedError {}
-
-export interface IdlInstruction {
-  readonly name: string
-  /** 16 lowercase hex digits. */
-  readonly discriminator: string
-  readonly arguments: readonly NamedType[]
-  readonly codecs: readonly BorshCodec[]
-}
 
 const fail = (message: string): never => {
   throw new IdlMalformedError(message)
@@ -139,7 +131,7 @@ class TypeReader {
 }
 
 /** Yields one instruction per step. @throws IdlMalformedError with the first mistake */
-export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruction, void> {
+export function* readIdl(idl: unknown, tuples: TupleTypes) {
   if (!isObject(idl)) return fail('idl must be the content of an Anchor IDL file')
   const instructions = listOf(idl['instructions'], 'instructions')
   if (instructions.length === 0) return fail('the idl has no instructions')
@@ -152,6 +144,7 @@ export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruc
     const { names, codecs } = types.fields(instruction['args'], `args of ${name}`, 0)
     yield {
       name,
+      /** 16 lowercase hex digits. */
       discriminator: discriminatorOf(instruction, name),
       arguments: codecs.map(({ type }, index) => ({ name: names[index] ?? '', type })),
       codecs,

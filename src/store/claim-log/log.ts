@@ -30,11 +30,6 @@ interface PendingOperation {
   reject(error: unknown): void
 }
 
-interface Placed {
-  readonly entry: ClaimEntry
-  readonly number: number
-}
-
 /** Index of the newest entry with this digest, or -1. Linear, because there are few entries. */
 const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number => {
   let index = entries.length - 1
@@ -83,7 +78,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     }
   }
 
-  const read = async (table: ClaimGroupTable, digest: Uint8Array): Promise<Placed | null> => {
+  const read = async (table: ClaimGroupTable, digest: Uint8Array) => {
     for (const number of positions.find(digest)) {
       const group = await table.read(number)
       const offset = group === null ? 0 : (number - group.firstNumber) * ENTRY_BYTES

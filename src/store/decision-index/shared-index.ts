@@ -2,23 +2,17 @@
 import { systemClock } from '../../lib/time.ts'
 import { openPostgresDatabase } from '../postgres/postgres.ts'
 import type { PostgresTarget } from '../store-address.ts'
-import { createSharedIndexReader, type SharedIndexReader } from './shared-reader.ts'
+import { createSharedIndexReader } from './shared-reader.ts'
 import { prepareSharedIndex } from './shared-tables.ts'
-import { createSharedIndexWriter, type SharedIndexWriter } from './shared-writer.ts'
+import { createSharedIndexWriter } from './shared-writer.ts'
 
 export type SharedIndexTarget = PostgresTarget
-
-export interface SharedIndex {
-  readonly writer: SharedIndexWriter
-  readonly reader: SharedIndexReader
-  close(): Promise<void>
-}
 
 const STATEMENT_LIMIT_MS = 15_000
 const TRANSACTION_LIMIT_MS = 300_000
 const CONNECTIONS = 3
 
-export const openSharedIndex = async (target: SharedIndexTarget, node: string): Promise<SharedIndex> => {
+export const openSharedIndex = async (target: SharedIndexTarget, node: string) => {
   const database = await openPostgresDatabase({
     target: { ...target, poolSize: CONNECTIONS },
     clock: systemClock,
@@ -34,6 +28,6 @@ export const openSharedIndex = async (target: SharedIndexTarget, node: string): 
   return {
     writer: createSharedIndexWriter(database, node),
     reader: createSharedIndexReader(database),
-    close: () => database.close(),
+    close: (): Promise<void> => database.close(),
   }
 }

@@ -75,12 +75,6 @@ const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Par
   return partsBetween(by, fromMs, middleMs, 0).concat(partsBetween(by, middleMs, toMs, 1))
 }
 
-export interface TallyAsked {
-  readonly sql: string
-  readonly parameters: (string | number)[]
-  toRow(found: unknown): TallyRow
-}
-
 export const createTallyTable = (table: string) => ({
   /** @param integer type for 64-bit integers @param end end of CREATE TABLE */
   create: (integer: string, end: string): readonly string[] => [
@@ -101,7 +95,7 @@ export const createTallyTable = (table: string) => ({
     node: string,
   ): (string | number)[] => [group, organizationId, atMs, node, subject, rule, compliant, denied],
   /** Null if the period is empty. */
-  ask: (question: TallyQuestion): TallyAsked | null => {
+  ask: (question: TallyQuestion) => {
     const { by, organizationId } = question
     const parts = partsOf(question)
     if (parts.length === 0) return null
@@ -124,7 +118,7 @@ export const createTallyTable = (table: string) => ({
         toMs,
         ...(organizationId === null ? [] : [organizationId]),
       ]),
-      toRow: (found) => toTallyRow(by, found as FoundTally),
+      toRow: (found: unknown): TallyRow => toTallyRow(by, found as FoundTally),
     }
   },
 })

@@ -3,18 +3,9 @@ import type { TableScope } from '../copy/table-scope.ts'
 import { DEPLOYMENT, readValue } from '../deployment.ts'
 import { defineTable } from '../table.ts'
 
-interface OrganizationSettings {
-  readonly secondPerson: boolean
-}
-
 /** Names of the deployment's settings: second person for attester keys, second factor for all accounts. */
 const DEPLOYMENT_SECOND_PERSON = 'second_person_attesters'
 const DEPLOYMENT_SECOND_FACTOR = 'require_second_factor'
-
-interface SecondFactorRules {
-  readonly deployment: boolean
-  readonly organizationIds: readonly string[]
-}
 
 const SETTINGS = defineTable('organization_settings', {
   organizationId: text,
@@ -23,7 +14,7 @@ const SETTINGS = defineTable('organization_settings', {
 })
 
 export const createOrganizationSettingsTable = (scope: TableScope) => ({
-  read: async (organizationId: string): Promise<OrganizationSettings> => ({
+  read: async (organizationId: string) => ({
     secondPerson: (await SETTINGS.find(scope, { organizationId }))?.secondPerson ?? false,
   }),
 
@@ -41,7 +32,7 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
   setDeploymentSecondPerson: (secondPerson: boolean): Promise<void> =>
     DEPLOYMENT.put(scope, { name: DEPLOYMENT_SECOND_PERSON }, { value: String(secondPerson) }),
 
-  readSecondFactorRules: async (): Promise<SecondFactorRules> => {
+  readSecondFactorRules: async () => {
     const rows = await scope.query<{ id: string }>(
       `SELECT '' AS id FROM deployment WHERE name = ? AND value = 'true'
        UNION ALL SELECT organization_id AS id FROM organization_settings WHERE require_second_factor = 1`,

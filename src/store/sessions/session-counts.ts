@@ -37,12 +37,6 @@ const NEWEST = `(SELECT * FROM (SELECT organization_id, id, environment, status,
   FROM sessions WHERE organization_id = ? ORDER BY id DESC LIMIT ${VERIFIED_MAX + 1}) AS newest
   WHERE created_at_seconds >= ?)`
 
-interface VerifiedUsers {
-  readonly people: number
-  readonly businesses: number
-  readonly exact: boolean
-}
-
 export const createSessionCounts = ({ statements: { query, queryLong = query } }: TableScope) => ({
   waiting: async (organizationId: string): Promise<WaitingSessions> => {
     const [row] = await queryLong<{ count: number; oldest: number | null }>(
@@ -116,7 +110,7 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return [...work.values()].sort((left, right) => right.decided - left.decided || right.waiting - left.waiting)
   },
 
-  verified: async (organizationId: string): Promise<VerifiedUsers> => {
+  verified: async (organizationId: string) => {
     const rows = await queryLong<{ check_type: string; users: number; sessions: number }>(
       `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,
          COUNT(*) AS sessions

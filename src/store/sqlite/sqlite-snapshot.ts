@@ -40,25 +40,8 @@ export interface TokenAttester {
   readonly key: string
 }
 
-export interface DatabaseFacts {
-  readonly deploymentId: string
-  readonly schema: number
-  readonly tokenAttesters: readonly TokenAttester[]
-}
-
-/** Names of the evidence files that a copied database needs. */
-export const evidenceFilesOf = (path: string): readonly string[] => {
-  const file = new SqliteFile(path, { readonly: true })
-  try {
-    const rows = file.query('SELECT storage_name AS name FROM session_evidence WHERE wrapped_key IS NOT NULL').all()
-    return (rows as { name: string }[]).map(({ name }) => name)
-  } finally {
-    file.close()
-  }
-}
-
 /** @throws StoreUnusableError if the file is not a service's database, or its content was moved */
-export const describeSqlite = (path: string): DatabaseFacts => {
+export const describeSqlite = (path: string) => {
   const file = new SqliteFile(path, { readonly: true })
   try {
     const [deployment] = file.query("SELECT value FROM deployment WHERE name = 'deployment_id'").all() as {

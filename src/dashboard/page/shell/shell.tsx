@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ChangeWaits } from '../approvals/second-person.tsx'
 import { Overview } from '../overview/overview.tsx'
-import { isServed, type ListedPage, PAGES, type PageProps } from '../pages.ts'
-import { matchPath, navigate, type Params, pathFor, usePlace } from '../router.ts'
+import { isServed, PAGES, type PageProps } from '../pages.ts'
+import { matchPath, navigate, pathFor, usePlace } from '../router.ts'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Mark } from '../ui/mark.tsx'
@@ -20,15 +20,10 @@ const COMPONENTS = new Map(
   PAGES.map((page) => [page, page.load === 'first' ? Overview : lazy<PageProps>(page.load)] as const),
 )
 
-interface Found {
-  readonly page: ListedPage
-  readonly params: Params
-}
-
 /** Literal segments precede placeholders: `/lists/new` before `/lists/{list}`. */
 const BY_WORDS = [...PAGES].sort((left, right) => left.path.split('{').length - right.path.split('{').length)
 
-const findPage = (path: string, { modules }: Pick<Session, 'modules'>): Found | null => {
+const findPage = (path: string, { modules }: Pick<Session, 'modules'>) => {
   for (const page of BY_WORDS.filter((each) => isServed(each, modules))) {
     const params = matchPath(page.path, path)
     if (params !== null) return { page, params }

@@ -81,15 +81,8 @@ export const ActionDialog = ({ action, onClose, onDone }: ActionDialogProps) => 
   )
 }
 
-export interface Actions {
-  readonly start: (action: Action) => void
-  readonly busy: boolean
-  readonly isPending: boolean
-  readonly dialog: ComponentChildren
-}
-
 /** @param onDone called after a success, to reload changed data */
-export const useActions = (onDone?: () => void): Actions => {
+export const useActions = (onDone?: () => void) => {
   const [opened, setOpened] = useState<Action | null>(null)
   const [result, setResult] = useState<ComponentChildren>(null)
   const [busy, setBusy] = useState(false)
@@ -116,11 +109,12 @@ export const useActions = (onDone?: () => void): Actions => {
     }
   }
   return {
-    start: (action) => {
+    start: (action: Action) => {
       if (needsDialog(action)) setOpened(action)
       else if (!busy) void runNow(action)
     },
     busy,
+    /** Whether an action runs or its dialog is open. */
     isPending: busy || opened !== null,
     dialog: opened === null ? result : <ActionDialog action={opened} onClose={close} {...(onDone && { onDone })} />,
   }

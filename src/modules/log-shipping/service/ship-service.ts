@@ -19,17 +19,12 @@ interface ShippingDependencies {
   readonly log: Logger
 }
 
-export interface Shipping {
-  metrics(): ShipMetrics
-  stop(): Promise<void>
-}
-
 const FINISH_MS = 5_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
 
 /** Null without a target. @throws SettingInvalidError if the credentials are missing or malformed */
-export const startShipping = (dependencies: ShippingDependencies): Shipping | null => {
+export const startShipping = (dependencies: ShippingDependencies) => {
   const { config, directory, clock, after, log } = dependencies
   const place = config.decisionsShip
   if (place === null) return null
@@ -86,14 +81,14 @@ export const startShipping = (dependencies: ShippingDependencies): Shipping | nu
   })
 
   return {
-    metrics: () => ({
+    metrics: (): ShipMetrics => ({
       lagSeconds: (clock.monotonicMs() - caughtUpMs) / 1_000,
       unshippedBytes: totals.unshipped,
       shippedBytes: totals.bytes,
       shippedSegments: totals.segments,
       failures: totals.failures,
     }),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       kept.close()
       await kept.running()?.end('finish', FINISH_MS)
     },

@@ -39,16 +39,9 @@ const spoken = (name: string, kind: EntryKind): string => {
   return kind !== 'person' || comma === -1 ? name : `${name.slice(comma + 1).trim()} ${name.slice(0, comma)}`.trim()
 }
 
-interface Remarks {
-  readonly birthDates: readonly string[]
-  readonly countries: readonly string[]
-  readonly wallets: readonly string[]
-  readonly names: readonly string[]
-}
-
 const WALLET = /Digital Currency Address - \S+ (\S+)/
 
-const readRemarks = (remarks: string): Remarks => {
+const readRemarks = (remarks: string) => {
   const birthDates: string[] = []
   const countries: string[] = []
   const wallets: string[] = []

@@ -2,7 +2,6 @@
 // the tree's tables.
 
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
-import type { LeaderTask } from '../../../cluster/leader.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { AttestationCore } from '../../../module-interface/module.ts'
 import { SHIPPING, ShipAccessMissingError, type ShippingService } from '../../../object-store/ship-access.ts'
@@ -18,13 +17,6 @@ import { encodeVerifierKey, parseNote } from '../tree/note.ts'
 import type { TreeInput, TreeOrder, TreeReport } from '../worker/decision-tree-protocol.ts'
 import type { LogKey } from './log-key.ts'
 import type { TreeMetrics } from './tree-metrics.ts'
-
-export interface Tree {
-  /** With PostgreSQL, one node builds the tree for all. */
-  readonly leaderTask: LeaderTask
-  metrics(): TreeMetrics
-  stop(): Promise<void>
-}
 
 /** Deployment value: latest signed head; empty after a new tree was started. */
 export const STORED_HEAD = 'decision_tree_checkpoint'
@@ -59,7 +51,7 @@ const witnessesOf = ({ witnesses, required, withinSeconds }: WitnessSettings): T
         withinMs: withinSeconds * 1_000,
       }
 
-export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
+export const startTree = (core: AttestationCore, logKey: LogKey) => {
   const { config, folder, target, passphrase, store, clock, after, log } = core
   const ship = shipOf(core.findService(SHIPPING))
   let leads = false
@@ -207,6 +199,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   })
 
   return {
+    /** With PostgreSQL, one node builds the tree for all. */
     leaderTask: {
       name: 'the tree of the decision log',
       start: () => {
@@ -218,14 +211,14 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
         kept.running()?.send('rest')
       },
     },
-    metrics: () => ({
+    metrics: (): TreeMetrics => ({
       size,
       ageSeconds: (clock.monotonicMs() - passedMs) / 1_000,
       failures,
       refused: refusal !== null,
       cosigning,
     }),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       kept.close()
       if (latest !== null) await keepAudit(latest)
       await kept.running()?.end('finish', FINISH_MS)
