@@ -15,6 +15,7 @@ import { AddressValue, Uint256 } from './values.ts'
 
 const NOTHING: EvaluationFacts = {}
 const NO_REQUEST = new FactAbsentError('the request')
+const NOT_DECODED = new FactAbsentError('call.decoded')
 
 /** Facts of one evaluation. Evaluation is synchronous and keeps no data of the request. */
 export class Evaluation {
@@ -28,6 +29,8 @@ export class Evaluation {
   #call: IdentifiedCall | null | undefined
   /** First unavailable fact read by the current rule. */
   unavailable: FactUnavailableError | null = null
+  /** Whether the current rule read `call.decoded` of a malformed call. */
+  isMalformed = false
 
   constructor(calls: CallTable | null) {
     this.#calls = calls
@@ -92,6 +95,12 @@ export class Evaluation {
     }
     return this.#call
   }
+
+  get isDecoded(): boolean {
+    const { call } = this
+    this.isMalformed = call !== null && call.values === null
+    return call !== null && call.values !== null
+  }
 }
 
 export interface EvaluableRule {
@@ -118,12 +127,21 @@ export const createEvaluator = (
   const defaultVerdict: Verdict =
     fallback === 'review' ? reviewBy(null) : Object.freeze({ compliant: fallback === 'allow', ruleId: null })
 
+  const valueOf = ({ evaluate, decisive, verdict }: (typeof steps)[number]): unknown => {
+    evaluation.unavailable = null
+    evaluation.isMalformed = false
+    const value = evaluate()
+    // Contracts can execute malformed calls, so `call.decoded` can deny them but must not let them pass.
+    if (evaluation.isMalformed && (value === decisive) === verdict.compliant) throw NOT_DECODED
+    return value
+  }
+
   const firstDecision = (): Verdict => {
-    for (const { id, evaluate, decisive, verdict } of steps) {
+    for (const step of steps) {
+      const { id, decisive, verdict } = step
       let value: unknown
-      evaluation.unavailable = null
       try {
-        value = evaluate()
+        value = valueOf(step)
       } catch (error) {
         throw new PolicyEvaluationError(id, error, evaluation.unavailable)
       }
@@ -135,9 +153,9 @@ export const createEvaluator = (
     return defaultVerdict
   }
 
-  const readValue = ({ evaluate }: Pick<EvaluableRule, 'evaluate'>): RuleValue => {
+  const readValue = (step: (typeof steps)[number]): RuleValue => {
     try {
-      return { value: evaluate() === true, failure: null }
+      return { value: valueOf(step) === true, failure: null }
     } catch (failure) {
       return { value: null, failure }
     }

@@ -42,7 +42,7 @@ const call = {
     type: 'bool',
     requires: 'data',
     description: 'Whether the data is a complete and well-formed call to a function in the policy’s abi or idl.',
-    read: ({ call }) => call !== null && call.values !== null,
+    read: (evaluation) => evaluation.isDecoded,
   },
   function: {
     type: 'string',

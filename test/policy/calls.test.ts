@@ -18,8 +18,14 @@ const ABI = parseAbi(FUNCTIONS)
 const HEAD = `name: P\nabi: ${JSON.stringify(FUNCTIONS)}\n`
 const WHALE = '0x00000000000000000000000000000000000000A1'
 
-const policyOf = (expression: string, head = HEAD) =>
-  compilePolicy(`${head}rules: ${JSON.stringify([{ id: 'only', allow: expression }])}`)
+/** Allows by default, unless the rule is an `allow`. */
+const policyWith = (rule: object, head = HEAD) =>
+  compilePolicy(
+    `${head}default: ${'allow' in rule ? 'deny' : 'allow'}\nrules: ${JSON.stringify([{ id: 'only', ...rule }])}`,
+  )
+const policyOf = (expression: string, head = HEAD) => policyWith({ allow: expression }, head)
+const denies = (deny: string, fields: Parameters<typeof facts>[0], head = HEAD): boolean =>
+  !policyWith({ deny }, head).evaluate(facts(fields)).compliant
 const refusal = (expression: string, head = HEAD): string =>
   issuesOf(() => policyOf(expression, head))[0]?.message ?? ''
 
@@ -73,13 +79,19 @@ describe('an EVM call', () => {
     ['call.function == "pause"', '0x8456cb59'],
     ['call.function in ["transfer", "pause"]', '0x8456CB59'],
     ['!call.decoded && call.function == "" && call.signature == ""', '0x'],
-    ['!call.decoded && call.function == "transfer"', transfer.slice(0, -2)],
-    ['!call.decoded && call.signature == "transfer(address,uint256)"', transfer.slice(0, 10)],
-    ['!call.decoded', `${transfer.slice(0, 20)}ff${transfer.slice(22)}`],
     ['call.discriminator == "0xa9059cbb00000000"', transfer.toUpperCase().replace('0X', '0x')],
     ['call.discriminator == ""', '0xa9059cbb000000'],
   ] as const)('%s', (expression, data) => {
     expect(holds(expression, data)).toBe(true)
+  })
+
+  test.each([
+    ['cut short', transfer.slice(0, -2)],
+    ['without arguments', transfer.slice(0, 10)],
+    ['with a long address', `${transfer.slice(0, 20)}ff${transfer.slice(22)}`],
+  ])('%s is denied as a call to its function', (_name, data) => {
+    expect(denies('!call.decoded && call.function == "transfer"', { data })).toBe(true)
+    expect(denies('call.signature == "transfer(address,uint256)"', { data })).toBe(true)
   })
 
   test('is decoded once an evaluation, and anew in the next', () => {
@@ -107,19 +119,23 @@ describe('an EVM call', () => {
     ['a member at a negative offset', [1, -32]],
     ['more values than policies can read', [70, ...Array(70).fill(70 * 32), 4000, ...Array(125).fill(0)]],
   ])('with %s passes no rule about its arguments', (_name, notes) => {
-    const head = 'name: P\ndefault: allow\nabi: ["function pay(address to, uint256 amount, bytes[] notes)"]\n'
+    const head = 'name: P\nabi: ["function pay(address to, uint256 amount, bytes[] notes)"]\n'
     const data = `0x7f65464f${[0xe2, 1000, 0x60, ...notes].map(word).join('')}`
-    const verdictOf = (rule: object) =>
-      compilePolicy(`${head}rules: ${JSON.stringify([{ id: 'only', ...rule }])}`).evaluate(facts({ data })).compliant
-    expect(verdictOf({ require: 'call.decoded' })).toBe(false)
-    expect(verdictOf({ deny: 'call.function == "pay"' })).toBe(false)
     for (const rule of [
       { deny: 'call.function == "pay" && call.args.amount > 100' },
-      { deny: 'call.function != "" && call.args.amount > 100' },
       { require: 'call.function == "" || call.args.amount < 100' },
+      { deny: 'call.decoded && call.args.amount > 100' },
+      { require: '!call.decoded || call.args.amount < 100' },
+      { allow: '!call.decoded' },
     ]) {
-      expect(thrownBy(() => verdictOf(rule))).toMatchObject({ code: 'POLICY_FAILED', reason: 'absent' })
+      const { evaluate, evaluateEach } = policyWith(rule, head)
+      expect(thrownBy(() => evaluate(facts({ data })))).toMatchObject({ code: 'POLICY_FAILED', reason: 'absent' })
+      expect(evaluateEach(facts({ data }))).toMatchObject([{ value: null }])
     }
+    for (const rule of [{ require: 'call.decoded' }, { deny: '!call.decoded' }, { deny: 'call.function == "pay"' }])
+      expect(policyWith(rule, head).evaluate(facts({ data })).compliant).toBe(false)
+    const others = `${head}rules: [{ id: a, allow: call.decoded }, { id: b, deny: tx.value > ether(9) }]`
+    expect(compilePolicy(others).evaluate(facts({ data })).ruleId).toBeNull()
   })
 
   test('requires the data', () => {
@@ -266,6 +282,8 @@ const deposit = (changes: Record<string, Buffer> = {}): string => {
   return `0x${Buffer.concat(Object.values(parts)).toString('hex')}`
 }
 
+const IDL_HEAD = `name: P\nidl: ${JSON.stringify(NEW_IDL)}\n`
+
 const onSolana = (expression: string, data: string, idl: unknown = NEW_IDL): boolean =>
   policyOf(expression, `name: P\nidl: ${JSON.stringify(idl)}\n`).evaluate(facts({ ...SOLANA, data })).compliant
 
@@ -278,7 +296,7 @@ describe('a Solana instruction', () => {
     'call.args.flags == [true, false] && call.args.hash == "0xdeadbeef" && call.args.side == "Sell"',
     'call.args.order.price == uint256("18446744073709551619") && "b" in call.args.order.tags',
   ])('%s', (expression) => {
-    const { evaluate } = policyOf(expression, `name: P\nidl: ${JSON.stringify(NEW_IDL)}\n`)
+    const { evaluate } = policyOf(expression, IDL_HEAD)
     expect(evaluate(facts({ ...SOLANA, data: deposit(), to: '1'.repeat(32) })).compliant).toBe(true)
     // Anchor ignores what follows the arguments.
     expect(evaluate(facts({ ...SOLANA, data: `${deposit()}00`, to: '1'.repeat(32) })).compliant).toBe(true)
@@ -299,7 +317,8 @@ describe('a Solana instruction', () => {
     ['another discriminator', { discriminator: Buffer.from([1, 2, 3, 4, 5, 6, 7, 251]) }],
   ] as [string, Record<string, Buffer>][])('%s is not decoded', (name, changes) => {
     const called = name === 'another discriminator' ? '' : 'deposit_funds'
-    expect(onSolana(`!call.decoded && call.function == "${called}"`, deposit(changes))).toBe(true)
+    const fields = { ...SOLANA, data: deposit(changes) }
+    expect(denies(`!call.decoded && call.function == "${called}"`, fields, IDL_HEAD)).toBe(true)
   })
 
   test('an older idl has its discriminators from the names', () => {
@@ -309,9 +328,7 @@ describe('a Solana instruction', () => {
   })
 
   test('an argument without a type in the language can not be read', () => {
-    expect(refusal('call.args.rate > 1', `name: P\nidl: ${JSON.stringify(NEW_IDL)}\n`)).toContain(
-      'unknown argument "rate"',
-    )
+    expect(refusal('call.args.rate > 1', IDL_HEAD)).toContain('unknown argument "rate"')
   })
 
   test('and an EVM call are told apart by the chain', () => {

@@ -112,11 +112,11 @@ describe('an argument that a call may lack', () => {
 
   test('names the rule, the argument, the functions without it, and the guard', () => {
     expect(warn(`deny: '${reads}'\n${abiOf(ABI).trimEnd()}`)).toEqual([
-      `4:30 /rules/0/deny ${to(`${others}, unknown functions`, `${isTransfer} && …`)}`,
+      `4:30 /rules/0/deny ${to(`${others}, undecoded data`, `${isTransfer} && …`)}`,
     ])
     expect(messagesOf([decoded, `require: '!${reads}'`])).toEqual([to(others, `!(${isTransfer}) || …`, 'r1')])
     expect(messagesOf(['deny: call.args.amount > 5'])).toEqual([
-      'rule "r0" fails for calls without the argument "amount" (unknown functions): write call.function != "" && …',
+      'rule "r0" fails for calls without the argument "amount" (undecoded data): write call.decoded && …',
     ])
   })
 
@@ -129,7 +129,7 @@ describe('an argument that a call may lack', () => {
     const [message] = messagesOf([decoded, `deny: '${reads}'`], [ABI[0]!, ...many])
     expect(message).toBe(to(shown, `${isTransfer} && …`, 'r1'))
     const having = Array.from({ length: 7 }, (_, index) => `function f${index}(address to)`)
-    expect(messagesOf([`deny: 'call.function != "" && ${reads}'`], [...having, 'function burn()'])).toEqual([
+    expect(messagesOf([`deny: 'call.decoded && ${reads}'`], [...having, 'function burn()'])).toEqual([
       to('burn()', 'call.function in ["f0", "f1", "f2", "f3", "f4", …] && …'),
     ])
   })
@@ -168,35 +168,9 @@ describe('an argument that a call may lack', () => {
     ['a guard in an alternative', `${isTransfer} || ${reads}`],
     ['a guard for another function', `call.function != "burn" && ${reads}`],
     ['a condition on another fact', `tx.value > ether(1) && ${reads}`],
-    ['a selector that data on Solana can have', `tx.selector == "0xa9059cbb" && ${reads}`],
+    ['a selector that undecoded data can have', `tx.selector == "0xa9059cbb" && ${reads}`],
   ])('is reported in spite of %s', (_, expression) => {
     expect(messagesOf([`deny: '${expression}'`])).toHaveLength(1)
-  })
-})
-
-describe('a rule that malformed calls pass', () => {
-  const messagesOf = (...rules: readonly string[]): string[] =>
-    compileSource(`${documentOf(...rules)}abi: [function burn(uint256 amount)]\n`, { chains }).warnings.map(
-      ({ message }) => message,
-    )
-  const tooMuch = `call.decoded && call.args.amount > 5`
-
-  test('is reported, because contracts may execute such calls', () => {
-    const message = 'rule "r0" lets malformed calls pass: write call.function != "" instead of call.decoded'
-    expect(messagesOf(`deny: '${tooMuch}'`)).toEqual([message])
-    expect(messagesOf(`require: '!(${tooMuch})'`)).toEqual([message])
-    expect(messagesOf("allow: '!call.decoded'")).toEqual([message])
-    expect(messagesOf(`deny: 'call.function == ""'`, `deny: '${tooMuch}'`)).toEqual([message.replace('r0', 'r1')])
-  })
-
-  test.each([
-    ['reported for an allow of decoded calls', [`allow: '${tooMuch}'`]],
-    ['reported for a rule that may deny them', [`deny: '!call.decoded && tx.value > ether(1)'`]],
-    ['reported for a rule that denies them', [`deny: '!call.decoded || call.args.amount > 5'`]],
-    ['reported for a rule that fails for them', [`deny: 'call.function != "" && call.args.amount > 5'`]],
-    ['reported after require: call.decoded', ['require: call.decoded', `deny: '${tooMuch}'`]],
-  ])('is not %s', (_, rules) => {
-    expect(messagesOf(...rules)).toEqual([])
   })
 })
 

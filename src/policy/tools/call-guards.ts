@@ -6,16 +6,15 @@ import { childrenOf, constantValue, isConstant, type SyntaxNode } from '../cel/s
 
 /** A function of the policy, or undecoded data. Unknown facts are null. */
 export interface PossibleCall {
-  readonly 'call.function': string | null
-  readonly 'call.signature': string | null
+  readonly 'call.function': string
+  readonly 'call.signature': string
   readonly 'call.discriminator': string | null
   readonly 'tx.selector': string | null
   readonly 'chain.family': string | null
   readonly slots: ReadonlyMap<string, number>
 }
 
-/** Data that calls no function of the policy. */
-export const UNKNOWN_CALL: PossibleCall = {
+export const UNDECODED: PossibleCall = {
   'call.function': '',
   'call.signature': '',
   'call.discriminator': null,
@@ -23,9 +22,6 @@ export const UNKNOWN_CALL: PossibleCall = {
   'chain.family': null,
   slots: new Map(),
 }
-
-/** Malformed data for any function of the policy. */
-const MALFORMED_CALL: PossibleCall = { ...UNKNOWN_CALL, 'call.function': null, 'call.signature': null }
 
 const possibleCall = ({ family, code, name, signature, slots }: CallShape): PossibleCall => ({
   'call.function': name,
@@ -37,7 +33,7 @@ const possibleCall = ({ family, code, name, signature, slots }: CallShape): Poss
 })
 
 type GuardFact = Exclude<keyof PossibleCall, 'slots'>
-const isGuardFact = (name: string): name is GuardFact => name !== 'slots' && Object.hasOwn(UNKNOWN_CALL, name)
+const isGuardFact = (name: string): name is GuardFact => name !== 'slots' && Object.hasOwn(UNDECODED, name)
 
 /** Set of possible calls as bits. */
 type Calls = bigint
@@ -71,15 +67,13 @@ const argumentOf = (node: SyntaxNode): string | null => {
 export class CallGuards {
   readonly #possible: readonly PossibleCall[]
   readonly all: Calls
-  readonly malformed: Calls
   readonly #known = new Map<SyntaxNode, Outcomes>()
   /** By argument name. */
   readonly #having: ReadonlyMap<string, Calls>
 
   constructor(functions: readonly CallShape[]) {
-    this.#possible = [...functions.map(possibleCall), UNKNOWN_CALL, MALFORMED_CALL]
+    this.#possible = [...functions.map(possibleCall), UNDECODED]
     this.all = (1n << BigInt(this.#possible.length)) - 1n
-    this.malformed = 1n << BigInt(this.#possible.length - 1)
     const having = new Map<string, Calls>()
     for (const [index, { slots }] of this.#possible.entries()) {
       const call = 1n << BigInt(index)
@@ -142,8 +136,8 @@ export class CallGuards {
       default:
         if (selectionOf(node) !== 'call.decoded') return { whenTrue: this.all, whenFalse: this.all }
         return {
-          whenTrue: this.#callsWith((call) => call !== UNKNOWN_CALL && call !== MALFORMED_CALL),
-          whenFalse: this.#callsWith((call) => call === UNKNOWN_CALL || call === MALFORMED_CALL),
+          whenTrue: this.#callsWith((call) => call !== UNDECODED),
+          whenFalse: this.#callsWith((call) => call === UNDECODED),
         }
     }
   }
@@ -160,8 +154,7 @@ export class CallGuards {
     const argument = argumentOf(node)
     if (argument !== null) {
       const having = this.#having.get(argument) ?? 0n
-      // A rule should fail for malformed calls.
-      const lacking = calls & ~having & ~this.malformed
+      const lacking = calls & ~having
       if (lacking === 0n || seen.has(argument)) return
       seen.add(argument)
       yield { at: node.pos, argument, having: this.#listOf(having), lacking: this.#listOf(lacking) }

@@ -6,7 +6,7 @@ import type { CallShape } from '../calls/call-table.ts'
 import { textsOf } from '../cel/fold.ts'
 import { childrenOf, type SyntaxNode } from '../cel/syntax.ts'
 import type { PolicyRule } from '../types/document.ts'
-import { CallGuards, type MissingArgument, type PossibleCall, selectionOf, UNKNOWN_CALL } from './call-guards.ts'
+import { CallGuards, type MissingArgument, type PossibleCall, selectionOf, UNDECODED } from './call-guards.ts'
 import type { ExpressionIssue } from './inspect.ts'
 
 export interface CheckedRule {
@@ -95,7 +95,7 @@ const FUNCTIONS_NAMED_MAX = 5
 
 /** A condition that is true for functions with the argument. */
 const guardOf = (having: readonly PossibleCall[], lacking: readonly PossibleCall[]): string => {
-  if (lacking.every((call) => call === UNKNOWN_CALL)) return 'call.function != ""'
+  if (lacking.every((call) => call === UNDECODED)) return 'call.decoded'
   const names = new Set(having.map((call) => call['call.function']))
   const isOverloaded = lacking.some((call) => names.has(call['call.function']))
   const fact = isOverloaded ? 'call.signature' : 'call.function'
@@ -106,12 +106,12 @@ const guardOf = (having: readonly PossibleCall[], lacking: readonly PossibleCall
 }
 
 const describeMissing = ({ id, kind }: PolicyRule, { argument, having, lacking }: MissingArgument): string => {
-  const functions = lacking.filter((call) => call !== UNKNOWN_CALL).map((call) => call['call.signature'])
+  const functions = lacking.filter((call) => call !== UNDECODED).map((call) => call['call.signature'])
   const left = functions.length - FUNCTIONS_NAMED_MAX
   const without = [
     ...functions.slice(0, FUNCTIONS_NAMED_MAX),
     ...(left > 0 ? [counted(left, 'other function', 'other functions')] : []),
-    ...(lacking.includes(UNKNOWN_CALL) ? ['unknown functions'] : []),
+    ...(lacking.includes(UNDECODED) ? ['undecoded data'] : []),
   ]
   const guard = guardOf(having, lacking)
   const fix = kind === 'require' ? `!(${guard}) || …` : `${guard} && …`
@@ -124,18 +124,7 @@ const missingArgument: Warning = function* ({ rule, root }, { guards, reaching }
   }
 }
 
-/** An `allow` for malformed calls, which contracts may execute, or a `deny` or `require` that never applies to them. */
-const malformedPasses: Warning = ({ rule: { id, kind }, root }, { guards, reaching }) => {
-  const read = [...nodesOf(root)].find((node) => selectionOf(node) === 'call.decoded')
-  if (read === undefined || (reaching & guards.malformed) === 0n) return []
-  const { whenTrue, whenFalse } = guards.outcomesOf(root)
-  const isDecisive = ((kind === 'require' ? whenFalse : whenTrue) & guards.malformed) !== 0n
-  if (isDecisive !== (kind === 'allow')) return []
-  const message = `rule "${id}" lets malformed calls pass: write call.function != "" instead of call.decoded`
-  return [{ at: read.pos, message }]
-}
-
-const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable, missingArgument, malformedPasses]
+const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable, missingArgument]
 
 /** Returns a function to call with each rule in order; read all its warnings before the next call. */
 export const createWarnings = (chains: ReadonlySet<string>, functions: readonly CallShape[]) => {
