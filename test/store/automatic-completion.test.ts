@@ -195,6 +195,22 @@ describeStores((open) => {
     expect(await isVerified()).toBe(true)
   })
 
+  test.each([OPERATOR, 'screening'])(
+    'a session that was revoked by %s needs an operator, and one that was sent back before does not',
+    async (actor) => {
+      const target = await submit()
+      await change(target, 'retry', OPERATOR)
+      await change(await submitted(target), 'completed', DECIDER)
+      await change(target, 'retry', actor)
+      await submitted(target)
+      for (const automatic of [DECIDER, 'policy:pol_1:1']) {
+        await expect(change(target, 'completed', automatic)).rejects.toThrow('was revoked and has not been decided')
+      }
+      await change(target, 'completed', OPERATOR)
+      await change(await submit(), 'completed', DECIDER)
+    },
+  )
+
   test('a wallet has a limited number of sessions, so that each read of them is short', async () => {
     const row = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
       retry_count, sequence, created_at_seconds, updated_at_seconds)

@@ -158,7 +158,7 @@ export const createRejectionModel = () => {
         !isSettled(rejection.decided),
     )
     if (isRejected) return 'RejectedBeforeError'
-    const isHeld = others.some((other) => {
+    const isHeld = [session, ...others].some((other) => {
       const isOld = isSettled(other.decided ?? 0)
       return (hasUnsettledHit(other) && !(other.status === 'rejected' && isOld)) || (isRevoked(other) && !isOld)
     })

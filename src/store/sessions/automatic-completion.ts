@@ -65,16 +65,13 @@ const requireSettled = async (
   ids: readonly string[],
   settled: number,
 ): Promise<void> => {
-  if (ids.length === 0) return
   const rows = await transaction.query<UnsettledRow>(selectUnsettled(ids), [organizationId, ...ids])
   // A rejected session gets no new hits, so settling the rejection settles its hits too.
   if (rows.some((row) => row.has_hit === 1 && !(row.is_rejected === 1 && row.decided <= settled))) {
     throw new LinkedSessionsError('a hit of another session of the person or their wallets is open or confirmed')
   }
   if (rows.some((row) => row.is_revoked === 1 && row.decided > settled)) {
-    throw new LinkedSessionsError(
-      'another session of the person or their wallets was revoked and has not been decided again',
-    )
+    throw new LinkedSessionsError('a session of the person or their wallets was revoked and has not been decided again')
   }
   const checks = await transaction.query<{ name: string; outcome: string }>(selectChecks(ids), [organizationId, ...ids])
   if (isUncompared(checks)) {
@@ -90,13 +87,13 @@ const requireSettled = async (
  * - a name or a wallet of a submitted session that could not be compared;
  * - a rejection of a linked address or person by an operator or by screening;
  * - an open or confirmed hit, or pending checks, of a linked session;
- * - a linked session that was revoked and not decided since.
+ * - the session or a linked session that was revoked and not decided since.
  * An operator's later completion of all connected wallets, with the same type of check, settles rejections and
  * revocations.
  * @throws UncomparedError, RejectedBeforeError, LinkedSessionsError, LinkedChecksPendingError
  */
 export const requireNothingAgainst = async (transaction: Transaction, session: Session): Promise<void> => {
-  const { organizationId, environment } = session
+  const { organizationId, id, environment } = session
   await requireCompared(transaction, session)
   // Rejections and completions of linked sessions take this lock too: each has committed or waits.
   await lockDeployment(transaction)
@@ -110,5 +107,5 @@ export const requireNothingAgainst = async (transaction: Transaction, session: S
   ])
   const rejected = last?.decided ?? null
   if (rejected !== null && Number(rejected) > settled) throw new RejectedBeforeError()
-  await requireSettled(transaction, organizationId, [...sessionIds], settled)
+  await requireSettled(transaction, organizationId, [id, ...sessionIds], settled)
 }

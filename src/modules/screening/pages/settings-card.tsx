@@ -30,7 +30,10 @@ export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
           value: settings.on_new_hit,
           choices: {
             review: ['Wait for a review', 'The person stays verified. The overview shows the hit until it is decided.'],
-            retry: ['Send the person back', 'The person is not verified until they submit again and pass.'],
+            retry: [
+              'Send the person back',
+              'The person is not verified until they submit again and a reviewer completes the session.',
+            ],
             revoke: ['Revoke immediately', 'The session is rejected permanently, even if the hit is wrong.'],
           },
         },
