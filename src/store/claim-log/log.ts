@@ -151,7 +151,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       return next
     },
 
-    find: (digest: Uint8Array): Promise<Placed | null> => read(outside, digest),
+    find: (digest: Uint8Array) => read(outside, digest),
 
     /** Passes the current claim (null if the key is free) to `decide`, which must have no side effects. */
     ask: <Result>(

@@ -40,6 +40,17 @@ export interface TokenAttester {
   readonly key: string
 }
 
+/** Names of the evidence files that a copied database needs. */
+export const evidenceFilesOf = (path: string): readonly string[] => {
+  const file = new SqliteFile(path, { readonly: true })
+  try {
+    const rows = file.query('SELECT storage_name AS name FROM session_evidence WHERE wrapped_key IS NOT NULL').all()
+    return (rows as { name: string }[]).map(({ name }) => name)
+  } finally {
+    file.close()
+  }
+}
+
 /** @throws StoreUnusableError if the file is not a service's database, or its content was moved */
 export const describeSqlite = (path: string) => {
   const file = new SqliteFile(path, { readonly: true })
