@@ -127,7 +127,7 @@ export const createEvaluator = (
   const defaultVerdict: Verdict =
     fallback === 'review' ? reviewBy(null) : Object.freeze({ compliant: fallback === 'allow', ruleId: null })
 
-  const resultOf = ({ evaluate, decisive, verdict }: (typeof steps)[number]): unknown => {
+  const evaluateStep = ({ evaluate, decisive, verdict }: (typeof steps)[number]): unknown => {
     evaluation.unavailable = null
     evaluation.isMalformed = false
     const value = evaluate()
@@ -141,7 +141,7 @@ export const createEvaluator = (
       const { id, decisive, verdict } = step
       let value: unknown
       try {
-        value = resultOf(step)
+        value = evaluateStep(step)
       } catch (error) {
         throw new PolicyEvaluationError(id, error, evaluation.unavailable)
       }
@@ -155,7 +155,7 @@ export const createEvaluator = (
 
   const readValue = (step: (typeof steps)[number]): RuleValue => {
     try {
-      return { value: resultOf(step) === true, failure: null }
+      return { value: evaluateStep(step) === true, failure: null }
     } catch (failure) {
       return { value: null, failure }
     }
