@@ -3,7 +3,7 @@ import { requiredParts } from '../domain/requirements.ts'
 import { operatorActor, type Session, type SessionState, type SessionStatus } from '../domain/session.ts'
 import type { Tables } from '../store/store.ts'
 import { type Actor, authorName } from './actor.ts'
-import { requireFound } from './errors.ts'
+import { ConflictError, requireFound } from './errors.ts'
 
 export const BASE = '/organizations/{organization}/sessions'
 
@@ -14,6 +14,19 @@ export const requireSession = async (
   organizationId: string,
   sessionId: string,
 ): Promise<SessionState> => requireFound(await tables.sessions.find(organizationId, sessionId.toLowerCase()), 'session')
+
+/** A completed or rejected session can be reviewed by all reviewers. @throws ConflictError */
+export const requireNotAssignedElsewhere = async (
+  tables: Pick<Tables, 'sessionAssignments'>,
+  { organizationId, id, status }: Session,
+  actor: Actor,
+): Promise<void> => {
+  if (status === 'completed' || status === 'rejected') return
+  const { userId } = await tables.sessionAssignments.find(organizationId, id)
+  if (userId !== null && (actor.kind !== 'person' || userId !== actor.user.id)) {
+    throw new ConflictError('the session is assigned to another reviewer: assign it to yourself first')
+  }
+}
 
 /** A rejection needs a comment; private if the person must not be alerted. @throws FieldInvalidError */
 export const requireReason = (

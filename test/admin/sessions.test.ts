@@ -313,6 +313,27 @@ describe('the queue', () => {
     return (body['data'] as { id: string }[]).map(({ id }) => id).sort()
   }
 
+  test('a decision about a hit needs the assignment of an open session, and the state that the reviewer read', async () => {
+    const id = await submitted()
+    await found(id, ['1'])
+    const [{ id: hitId } = { id: '' }] = await harness.store.screeningChecks.hits(alpha.id, id)
+    const decideHit = async (state: string, expected: string | undefined, who: object) => {
+      const body = { state, reason: 'The photo is another.', ...(expected === undefined ? {} : { expected }) }
+      const answer = await call('POST', `/${id}/checks/lists/${hitId}`, { ...who, body })
+      const [hit] = await harness.store.screeningChecks.hits(alpha.id, id)
+      return [answer.status, hit?.state]
+    }
+    await assign(id, bob.id, 0, bob)
+    expect(await decideHit('cleared', 'open', { cookie: ada.cookie })).toEqual([409, 'open'])
+    expect(await decideHit('cleared', 'open', { key: alpha.key })).toEqual([409, 'open'])
+    expect(await decideHit('confirmed', 'open', { cookie: bob.cookie })).toEqual([200, 'confirmed'])
+    expect(await decideHit('cleared', 'open', { cookie: bob.cookie })).toEqual([409, 'confirmed'])
+    expect(await decideHit('cleared', 'confirmed', { cookie: bob.cookie })).toEqual([200, 'cleared'])
+    await markChecksMade(harness.store, alpha.id, id)
+    expect((await decide(id, { status: 'completed', sequence: 2, override: true }, bob)).status).toBe(200)
+    expect(await decideHit('confirmed', undefined, { cookie: ada.cookie })).toEqual([200, 'confirmed'])
+  })
+
   test('shows the hits of each session by what was decided, and is cut by them and by level', async () => {
     const [none, open, cleared] = [await submitted(), await submitted(), await submitted()]
     await found(open, ['1', '2'])

@@ -16,7 +16,14 @@ import { declareRoutes, type Note, ORGANIZATION_ADMIN, REVIEWER, SecretReply } f
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, type TObject, Type } from '../schema.ts'
 import { fieldMatcher } from '../session-search.ts'
 import { detailOf, ENVIRONMENT, LEVEL, SESSION, SESSION_DETAIL, STATUS, showSession, TYPE } from '../session-shapes.ts'
-import { BASE, correctionsOf, operator, requireReason, requireSession } from '../sessions.ts'
+import {
+  BASE,
+  correctionsOf,
+  operator,
+  requireNotAssignedElsewhere,
+  requireReason,
+  requireSession,
+} from '../sessions.ts'
 import { timeOf } from '../time.ts'
 
 const route = declareRoutes('Sessions')
@@ -318,10 +325,7 @@ export const SESSION_ROUTES = [
       const decided = write(async (tables, note) => {
         requireReason(body.status, body)
         const { session } = await requireSession(tables, organization.id, params.session)
-        const assignment = await tables.sessionAssignments.find(organization.id, session.id)
-        if (assignment.userId !== null && (actor.kind !== 'person' || assignment.userId !== actor.user.id)) {
-          throw new ConflictError('the session is assigned to another reviewer: assign it to yourself first')
-        }
+        await requireNotAssignedElsewhere(tables, session, actor)
         const override = body.override === true
         if (override && body.status !== 'completed')
           throw new FieldInvalidError('override', 'requires the status completed')

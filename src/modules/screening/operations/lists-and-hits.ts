@@ -1,9 +1,9 @@
-import { requireFound, SubjectUnknownError } from '../../../admin/errors.ts'
+import { ConflictError, requireFound, SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } from '../../../admin/schema.ts'
 import { changedFields } from '../../../admin/second-person/declaration.ts'
 import { locationText } from '../../../admin/second-person/location-text.ts'
-import { BASE, operator, requireSession } from '../../../admin/sessions.ts'
+import { BASE, operator, requireNotAssignedElsewhere, requireSession } from '../../../admin/sessions.ts'
 import { shown } from '../../../admin/shown.ts'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { sharedListName } from '../../../domain/list.ts'
@@ -285,15 +285,18 @@ export const SCREENING_ROUTES = [
     alone: 'one-session',
     summary: 'Clear or confirm a hit',
     description:
-      'Clear a hit if it is a different person; confirm it if it is the same person. A session with an open hit can’t be completed. Decisions can be changed.',
+      'Clear a hit if it is a different person; confirm it if it is the same person. A session with an open hit can’t be completed. Decisions can be changed. Fails if the session is assigned to another reviewer.',
     body: closed({
       state: oneOf(['cleared', 'confirmed']),
+      expected: Type.Optional(oneOf(HIT_STATES, 'State of the hit when it was read. Fails if the state has changed')),
       reason: Type.String({ minLength: 3, maxLength: 1_000, printable: true }),
     }),
     answer: CHECK,
+    errors: [409],
     handle: ({ organization, actor, params, body, write }) =>
       write(async (tables, note) => {
         const { session } = await requireSession(tables, organization.id, params.session)
+        await requireNotAssignedElsewhere(tables, session, actor)
         const decided = requireFound(
           await tables.screeningChecks.decideHit(
             { organizationId: organization.id, sessionId: session.id, hitId: params.hit },
@@ -302,6 +305,9 @@ export const SCREENING_ROUTES = [
           'hit',
         )
         const { hit, before } = decided
+        if (body.expected !== undefined && body.expected !== before) {
+          throw new ConflictError('the decision about the hit has changed: read the checks of the session again')
+        }
         note({
           action: 'screening.hit',
           subject: session.id,

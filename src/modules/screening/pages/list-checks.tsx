@@ -85,7 +85,7 @@ const decideHit = (params: { readonly organization: string; readonly session: st
     run: ({ reason }) =>
       call('POST /organizations/{organization}/sessions/{session}/checks/lists/{hit}', {
         params: { ...params, hit: hit.id },
-        body: { state, reason },
+        body: { state, expected: hit.state, reason },
       }),
     done: state === 'cleared' ? 'Hit cleared' : 'Hit confirmed',
   })
