@@ -28,7 +28,7 @@ export const createTestMaker = async (root: string, changes: Partial<TreeMakerOp
     tree,
     saltKey: TEST_SALT_KEY,
     signer: async () => TEST_SIGNER,
-    logName: TEST_SIGNER.key.name,
+    key: TEST_SIGNER.key,
     headFile,
     knownHeads: [],
     ship: { target: createFolderTarget(shipped), intervalMs: 0 },

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { type DecisionTree, openDecisionTree } from '../../src/modules/transparency/store/open.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { leafHashOf } from '../../src/modules/transparency/tree/hash.ts'
 import {
@@ -140,12 +141,78 @@ describe('a pass', () => {
   })
 })
 
+test('a head that can’t be kept in the file isn’t stored in the tables, where readers would see it', async () => {
+  const root = temporaryDirectory()
+  appendTo(root, 0, 3)
+  const { maker, tree } = await createTestMaker(root, { headFile: join(root, 'missing', 'head') })
+  await expect(maker.pass(true)).rejects.toThrow('ENOENT')
+  expect(await tree.reader.head()).toMatchObject({ size: 4, signedSize: 0, checkpoint: '' })
+  await tree.close()
+})
+
+test('the head of another log in the file, as after begin-tree on another node, is replaced', async () => {
+  const root = temporaryDirectory()
+  const { maker, tree, headFile } = await createTestMaker(root)
+  const before = { ...TEST_SIGNER, key: { ...key, name: `${key.name}/0` } }
+  await Bun.write(headFile, signCheckpoint({ size: 9_000, root: Buffer.alloc(32) }, before))
+  appendTo(root, 0, 3)
+  const head = await maker.pass(true)
+  expect(await readHeadFile(headFile)).toBe(head?.checkpoint ?? null)
+  await tree.close()
+})
+
+describe('a failover to a database without the last head', () => {
+  /** Two nodes whose database is replaced by a copy of 4 leaves, after both have seen a head of 7. */
+  const failOver = async () => {
+    const roots = { one: temporaryDirectory(), two: temporaryDirectory() }
+    const files = ['primary', 'standby'].map((name) => join(roots.one, `${name}.db`)) as [string, string]
+    const openAt = (path: string) =>
+      Promise.all(['one', 'two'].map((node) => openDecisionTree({ kind: 'sqlite', path }, node)))
+    let trees = await openAt(files[0])
+    const close = async () => Promise.all(trees.map((tree) => tree.close()))
+    const makerOf = (index: 0 | 1, root: string) => {
+      const tree = {
+        get reader() {
+          return (trees[index] as DecisionTree).reader
+        },
+        get writer() {
+          return (trees[index] as DecisionTree).writer
+        },
+      }
+      return createTestMaker(root, { tree, ship: null })
+    }
+    const [one, two] = [await makerOf(0, roots.one), await makerOf(1, roots.two)]
+    appendTo(roots.one, 0, 3)
+    await one.maker.pass(true)
+    await close()
+    copyFileSync(...files)
+    trees = await openAt(files[0])
+    appendTo(roots.one, 3, 3)
+    expect((await one.maker.pass(true))?.size).toBe(8)
+    await two.maker.pass(false)
+    await close()
+    trees = await openAt(files[1])
+    appendTo(roots.two, 50, 10)
+    const signed = async () => (await trees[0]?.reader.head())?.signedSize
+    return { one, two, signed, close: async () => Promise.all([close(), one.tree.close(), two.tree.close()]) }
+  }
+
+  test.each(['one', 'two'] as const)('stops signing on node %s, whether it signed or read the head', async (name) => {
+    const { signed, close, ...nodes } = await failOver()
+    for (const leads of [true, true, false]) {
+      await expect(nodes[name].passOnly(leads)).rejects.toThrow(TreeRolledBackError)
+    }
+    expect(await signed()).toBe(4)
+    await close()
+  })
+})
+
 test('killed after each step, again and again: no head without its leaves, and never two roots for one size', async () => {
   const root = temporaryDirectory()
   const roots = new Map<number, string>()
   const { headFile, shipped: shippedFolder } = placesIn(root)
   let number = 0
-  for (const step of ['submitted', 'grown', 'signed', 'kept', 'shipped', 'submitted', 'signed', 'grown']) {
+  for (const step of ['submitted', 'grown', 'kept', 'signed', 'shipped', 'submitted', 'signed', 'grown']) {
     appendTo(root, number, 30)
     number += 30
     const child = Bun.spawn([process.execPath, join(import.meta.dir, 'killed-tree-maker.ts'), root, step], {
@@ -250,6 +317,25 @@ describe('an older copy of the tables is not signed on', () => {
     expect([(await tree.reader.head())?.signedSize, size]).toEqual([signed, 6])
     await shipHead(shipped, key.name, own)
     expect((await maker.pass(true))?.size).toBe(18)
+    await tree.close()
+  })
+
+  test.each(['has not led', 'has failed'])('by what was shipped while the process %s', async (state) => {
+    const root = temporaryDirectory()
+    appendTo(root, 0, 5)
+    const ship = { target: createFolderTarget(placesIn(root).shipped), intervalMs: Number.POSITIVE_INFINITY }
+    let isLocked = false
+    const signer = async () => (isLocked ? Promise.reject(new Error('locked')) : TEST_SIGNER)
+    const { passOnly, tree, shipped } = await createTestMaker(root, { ship, signer })
+    await passOnly(true)
+    await shipHead(shipped, key.name, signCheckpoint({ size: 9_000, root: Buffer.alloc(32) }, TEST_SIGNER))
+    isLocked = state === 'has failed'
+    if (isLocked) await expect(passOnly(true)).rejects.toThrow('locked')
+    else await passOnly(false)
+    isLocked = false
+    appendTo(root, 5, 5)
+    await expect(passOnly(true)).rejects.toThrow('the shipped head')
+    expect(await tree.reader.head()).toMatchObject({ size: 6, signedSize: 6 })
     await tree.close()
   })
 

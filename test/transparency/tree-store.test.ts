@@ -8,7 +8,7 @@ import type { LeafRun } from '../../src/modules/transparency/store/types.ts'
 import { createDecisionTreeWriter, TreeMovedError } from '../../src/modules/transparency/store/writer.ts'
 import { openCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
-import { proveInclusion } from '../../src/modules/transparency/tree/prove.ts'
+import { proveInclusion, readRoot } from '../../src/modules/transparency/tree/prove.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { readCatalog } from '../../src/store/copy/table-catalog.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -116,6 +116,21 @@ describeDatabases((dialect) => {
     expect((await writers[0]?.sign(signer))?.size).toBe(64)
     const heads = [...checkpoints].map((checkpoint) => openCheckpoint(checkpoint, signer.key))
     expect(new Set(heads.map(({ size }) => size)).size).toBe(heads.length)
+  })
+
+  test('a head that could not be kept elsewhere is not stored', async () => {
+    const writer = createDecisionTreeWriter(database, 'web-1')
+    const reader = createDecisionTreeReader(database)
+    await writer.submit([runOf('w00', 0, [leaf('a'), leaf('b')])])
+    while (await writer.grow());
+    await expect(
+      writer.sign(signer, async (head, readTiles) => {
+        expect(await readRoot(readTiles, head.size)).toEqual(head.root)
+        throw new Error(`not kept: ${head.signedSize}`)
+      }),
+    ).rejects.toThrow('not kept: 2')
+    expect(await reader.head()).toMatchObject({ size: 2, signedSize: 0, checkpoint: '' })
+    expect((await writer.sign(signer)).checkpoint).toBe((await reader.head())?.checkpoint ?? '')
   })
 
   test('lines that go on where the last ones ended lengthen their row', async () => {

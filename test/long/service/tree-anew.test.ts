@@ -1,7 +1,7 @@
 // A restore of an older backup: heads were signed that the tree lacks, so none is signed any more, until the operator begins
 // a tree anew; attestations go on meanwhile.
 import { expect, test } from 'bun:test'
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCheckpoint } from '../../../src/modules/transparency/tree/checkpoint.ts'
 import { parseVerifierKey } from '../../../src/modules/transparency/tree/note.ts'
@@ -68,6 +68,10 @@ test('an older log and tree are not signed on; begin-tree begins another, under 
   expect(signed.origin).toEndWith('/2')
   // Three segments with a header each, and the two decisions that are left.
   expect(signed.size).toBeGreaterThanOrEqual(4)
+  // As on another node, whose file still has the head of the earlier log.
+  writeFileSync(at('decision-tree.checkpoint'), head)
+  const elsewhere = await command('decisions', 'verify')
+  expect([elsewhere.code, elsewhere.stdout]).toEqual([0, expect.stringContaining('the head belongs to another log')])
   const audit = await command('audit', 'list', '--json')
   expect(audit.stdout).toContain('command.decisions.begin-tree')
 }, 180_000)

@@ -6,7 +6,7 @@ import type { Store } from '../../../store/store.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { openDecisionTreeReader } from '../store/open.ts'
 import type { DecisionTreeReader } from '../store/reader.ts'
-import { readHeadFile, readShippedHead } from '../verify/tree-heads.ts'
+import { isOfOtherLog, readHeadFile, readShippedHead } from '../verify/tree-heads.ts'
 import type { KeptHead } from '../verify/verify-tree.ts'
 import { auditHeadProblems } from './audit-head.ts'
 import { type LogKey, readLogKey } from './log-key.ts'
@@ -36,6 +36,8 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
   if (logKey === null) return null
   const stored = await store.deployment.read(STORED_HEAD)
   const inFile = await readHeadFile(folder.decisionTreeHead)
+  const isForeign = inFile !== null && isOfOtherLog(inFile, logKey.key.name)
+  if (isForeign) warnings.push(`${folder.decisionTreeHead}: the head belongs to another log and was not compared`)
   const shipped =
     shipTarget === null
       ? null
@@ -44,7 +46,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
           return null
         })
   const heads = [
-    { where: folder.decisionTreeHead, checkpoint: inFile },
+    { where: folder.decisionTreeHead, checkpoint: isForeign ? null : inFile },
     { where: 'the head in the store', checkpoint: stored },
     { where: 'the shipped head', checkpoint: shipped },
   ].flatMap(({ where, checkpoint }): KeptHead[] =>

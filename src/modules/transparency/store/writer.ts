@@ -7,6 +7,7 @@ import { type LogSigner, parseCheckpoint, signCheckpoint } from '../tree/checkpo
 import { EMPTY_TREE, edgeOf, edgeTiles, growTree, rootOf } from '../tree/grow.ts'
 import { HASH_BYTES } from '../tree/hash.ts'
 import { parseNote } from '../tree/note.ts'
+import type { ReadTiles } from '../tree/prove.ts'
 import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
 import type { LeafRun, StoredHead } from './types.ts'
 
@@ -76,6 +77,8 @@ const writeMeta = (transaction: Transaction, name: string, value: string): Promi
   )
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
+
+export type KeepHead = (head: StoredHead, readTiles: ReadTiles) => Promise<void>
 
 export const createDecisionTreeWriter = (database: Database, node: string) => ({
   /** `slot/segment` → bytes that this node has submitted. */
@@ -157,16 +160,27 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
     })
   },
 
-  sign: async (signer: LogSigner): Promise<StoredHead> => {
-    const head = await readHead(database)
-    if (head === null) return { size: 0, root: rootOf(EMPTY_TREE), checkpoint: '', signedSize: 0 }
-    if (head.signedSize === head.size) return head
-    const checkpoint = signCheckpoint(head, signer)
-    await database.execute(
-      'UPDATE decision_tree_head SET signed_size = ?, checkpoint = ? WHERE id = 1 AND signed_size < ?',
-      [head.size, checkpoint, head.size],
-    )
-    return { ...head, checkpoint, signedSize: head.size }
+  /**
+   * Signs a head unless it is signed already.
+   * @param keep stores a head elsewhere before readers can see it; the head is discarded if this fails
+   */
+  sign: async (signer: LogSigner, keep: KeepHead = async () => undefined): Promise<StoredHead> => {
+    const before = await readHead(database)
+    if (before === null) return { size: 0, root: rootOf(EMPTY_TREE), checkpoint: '', signedSize: 0 }
+    if (before.signedSize === before.size) return before
+    return database.transaction(async (transaction) => {
+      // With this lock, `keep` compares the rows of the same database that stores the head, also during a failover.
+      await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
+      const head = (await readHead(transaction)) ?? before
+      if (head.signedSize === head.size) return head
+      const signed = { ...head, checkpoint: signCheckpoint(head, signer), signedSize: head.size }
+      await keep(signed, readTilesOf(transaction))
+      await transaction.execute('UPDATE decision_tree_head SET signed_size = ?, checkpoint = ? WHERE id = 1', [
+        signed.signedSize,
+        signed.checkpoint,
+      ])
+      return signed
+    })
   },
   keepAuditHead: (encoded: string): Promise<void> =>
     database.transaction(async (transaction) => {

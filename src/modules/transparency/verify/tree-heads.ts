@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import { isMissingFile, NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
-import { type Checkpoint, openCheckpoint, type TreeHead } from '../tree/checkpoint.ts'
-import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
+import { type Checkpoint, openCheckpoint, parseCheckpoint, type TreeHead } from '../tree/checkpoint.ts'
+import { NoteInvalidError, parseNote, type VerifierKey } from '../tree/note.ts'
 import { type ReadTiles, readRoot } from '../tree/prove.ts'
 
 /** The tree doesn't contain a signed head. `message` is one line for the operator. */
@@ -15,6 +15,16 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (isMissingFile(error)) return null
+    throw error
+  }
+}
+
+/** Whether the head belongs to another log, for example to the one before `begin-tree` on another node. */
+export const isOfOtherLog = (encoded: string, origin: string): boolean => {
+  try {
+    return parseCheckpoint(parseNote(encoded).text).origin !== origin
+  } catch (error) {
+    if (error instanceof NoteInvalidError) return false
     throw error
   }
 }

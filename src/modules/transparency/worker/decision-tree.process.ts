@@ -67,7 +67,7 @@ const maker = createTreeMaker({
   tree,
   saltKey: Uint8Array.fromHex(input.saltKey),
   signer: openSigner,
-  logName: key.name,
+  key,
   headFile: input.headFile,
   knownHeads: input.knownHeads,
   ship:

@@ -6,10 +6,20 @@ import type { ShipTarget } from '../../../object-store/ship-target.ts'
 import { writePrivateFile } from '../../../signing/private-file.ts'
 import type { DecisionTree } from '../store/open.ts'
 import type { LeafRun, StoredHead } from '../store/types.ts'
-import type { LogSigner } from '../tree/checkpoint.ts'
+import type { KeepHead } from '../store/writer.ts'
+import { type LogSigner, openCheckpoint } from '../tree/checkpoint.ts'
 import { EMPTY_ROOT, leafHashesOf } from '../tree/hash.ts'
+import type { VerifierKey } from '../tree/note.ts'
+import type { ReadTiles } from '../tree/prove.ts'
 import { coverProblem } from '../verify/leaf-cover.ts'
-import { headProblem, readHeadFile, readShippedHead, shipHead, TreeRolledBackError } from '../verify/tree-heads.ts'
+import {
+  headProblem,
+  isOfOtherLog,
+  readHeadFile,
+  readShippedHead,
+  shipHead,
+  TreeRolledBackError,
+} from '../verify/tree-heads.ts'
 
 export interface TreeMakerOptions {
   readonly directory: string
@@ -17,7 +27,7 @@ export interface TreeMakerOptions {
   readonly saltKey: Uint8Array
   /** Opened on first use. */
   readonly signer: () => Promise<LogSigner>
-  readonly logName: string
+  readonly key: VerifierKey
   readonly headFile: string
   readonly knownHeads: readonly string[]
   readonly ship: { readonly target: ShipTarget; readonly intervalMs: number } | null
@@ -27,7 +37,7 @@ export interface TreeMakerOptions {
   readonly onStep?: (step: TreeStep) => void
 }
 
-type TreeStep = 'submitted' | 'grown' | 'signed' | 'kept' | 'shipped'
+type TreeStep = 'submitted' | 'grown' | 'kept' | 'signed' | 'shipped'
 
 /** Maximum runs of lines per submission. */
 const RUNS_AT_ONCE = 16
@@ -35,13 +45,14 @@ const RUNS_AT_ONCE = 16
 const SHIPPED_HEAD_MS = 3_000
 
 export const createTreeMaker = (options: TreeMakerOptions) => {
-  const { directory, tree, saltKey, logName, headFile, knownHeads, ship, flush, monotonicMs } = options
+  const { directory, tree, saltKey, key, headFile, knownHeads, ship, flush, monotonicMs } = options
   const { onStep = () => undefined } = options
   let intake: LineIntake | null = null
   let isChecked = false
   /** Never reset: rows that were altered once stay suspect. */
   let brokenCover: string | null = null
-  let keptSize = -1
+  /** Latest head that this process has signed or read; undefined until the head file is read. */
+  let kept: string | null | undefined
   let shippedSize = -1
   let shippedAtMs = Number.NEGATIVE_INFINITY
   let shipFailure: { readonly cause: unknown } | null = null
@@ -68,18 +79,33 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
     }
   }
 
-  const requireHeld = async (encoded: string, where: string): Promise<void> => {
-    const { key } = await options.signer()
-    const head = (await tree.reader.head()) ?? { size: 0, root: EMPTY_ROOT }
-    const problem = await headProblem(encoded, key, head, tree.reader.readTiles)
+  const readHead = async (): Promise<StoredHead> =>
+    (await tree.reader.head()) ?? { size: 0, root: EMPTY_ROOT, checkpoint: '', signedSize: 0 }
+
+  const requireHeld = async (encoded: string, where: string, head?: StoredHead, readTiles?: ReadTiles) => {
+    const problem = await headProblem(encoded, key, head ?? (await readHead()), readTiles ?? tree.reader.readTiles)
     if (problem !== null) throw new TreeRolledBackError(`${where}: ${problem}`)
+  }
+
+  /** Requires that the tree contains the kept head. Then keeps the tree's signed head if it is newer. */
+  const keep: KeepHead = async (head, readTiles) => {
+    if (kept === undefined) {
+      const inFile = await readHeadFile(headFile)
+      kept = inFile === null || isOfOtherLog(inFile, key.name) ? null : inFile
+    }
+    if (head.checkpoint === kept) return
+    if (kept !== null) await requireHeld(kept, headFile, head, readTiles)
+    const keptSize = kept === null ? 0 : openCheckpoint(kept, key).size
+    if (head.checkpoint === '' || head.signedSize <= keptSize) return
+    await requireHeld(head.checkpoint, 'the tree’s own head', head, readTiles)
+    await writePrivateFile(headFile, head.checkpoint)
+    kept = head.checkpoint
+    onStep('kept')
   }
 
   /** Before the first leaf is added, because a signature can't be revoked. */
   const checkHeads = async (): Promise<void> => {
     if (isChecked) return
-    const inFile = await readHeadFile(headFile)
-    if (inFile !== null) await requireHeld(inFile, headFile)
     for (const known of knownHeads) await requireHeld(known, 'the head in the store')
     // If the target is unavailable, `ship` compares its head before writing.
     const shipped = await withTimeout(readShipped(), SHIPPED_HEAD_MS, () => undefined).catch(() => undefined)
@@ -87,31 +113,44 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
     if (shipped) await requireHeld(shipped, 'the shipped head')
     brokenCover ??= await coverProblem(tree.reader, (await tree.reader.head())?.size ?? 0)
     if (brokenCover !== null) throw new TreeRolledBackError(brokenCover)
+    await keep(await readHead(), tree.reader.readTiles)
     refused = null
     isChecked = true
   }
 
-  const readShipped = async (): Promise<string | null> => (ship === null ? null : readShippedHead(ship.target, logName))
+  const readShipped = async (): Promise<string | null> =>
+    ship === null ? null : readShippedHead(ship.target, key.name)
+
+  const lead = async (): Promise<StoredHead> => {
+    await checkHeads()
+    while (await tree.writer.grow());
+    while (await readLog(tree.writer.grow));
+    onStep('grown')
+    const head = await tree.writer.sign(await options.signer(), keep)
+    onStep('signed')
+    // If it was already signed, the database may have been replaced by an older copy.
+    await keep(head, tree.reader.readTiles)
+    return head
+  }
 
   return {
     /** @throws TreeRolledBackError; an operator must then investigate before a head is signed */
     pass: async (leads: boolean): Promise<StoredHead | null> => {
-      if (!leads) {
-        while (await readLog(tree.writer.submit));
-        onStep('submitted')
-        return null
+      if (leads) {
+        try {
+          return await lead()
+        } catch (error) {
+          // The store may have failed over to a database without the last heads.
+          isChecked = false
+          throw error
+        }
       }
-      await checkHeads()
-      while (await tree.writer.grow());
-      while (await readLog(tree.writer.grow));
-      onStep('grown')
-      const head = await tree.writer.sign(await options.signer())
-      onStep('signed')
-      if (head.checkpoint === '') return head
-      if (head.size !== keptSize) await writePrivateFile(headFile, head.checkpoint)
-      keptSize = head.size
-      onStep('kept')
-      return head
+      // Another node may sign heads in the meantime.
+      isChecked = false
+      while (await readLog(tree.writer.submit));
+      onStep('submitted')
+      await keep(await readHead(), tree.reader.readTiles)
+      return null
     },
 
     /** Ships the head of a pass, if due. Passes don't wait for it. @throws the error of the last shipping attempt */
@@ -122,7 +161,7 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
         try {
           const there = await readShipped()
           if (there !== null) await requireHeld(there, 'the shipped head')
-          await shipHead(ship.target, logName, head.checkpoint)
+          await shipHead(ship.target, key.name, head.checkpoint)
           shippedSize = head.size
           onStep('shipped')
         } catch (error) {
