@@ -2,6 +2,7 @@
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
+import { createPacedTurns } from '../lib/paced-turns.ts'
 import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
 import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../lib/upload-pace.ts'
 
@@ -39,13 +40,6 @@ export interface ListUploads {
 
 const UPLOADS_MAX = 2
 const UPLOADS_PER_OWNER_MAX = 1
-/** Concurrent requests for entries, at most one per owner. */
-const ENTRIES_AT_ONCE = 4
-const ENTRIES_WAITING_MAX = 1_000
-const OWN_ENTRIES_WAITING_MAX = 64
-/** Relative to the duration of the work, so that the main thread has four fifths for other work. */
-const PAUSE_FACTOR = 4
-const PAUSE_MAX_MS = 250
 const REWRITES_WAITING_MAX = 64
 const OWN_REWRITES_WAITING_MAX = 4
 /** A million lines of 300 characters. */
@@ -73,19 +67,7 @@ export const createListUploads = (
   after: Timers['after'] = systemTimers.after,
 ): ListUploads => {
   const slots = createCountedSlots()
-  const createTurns = () => {
-    const turns = createFairSlots(ENTRIES_AT_ONCE, ENTRIES_WAITING_MAX, OWN_ENTRIES_WAITING_MAX, 1)
-    return async <Result>(owner: string | null, work: () => Promise<Result>): Promise<Result> => {
-      const release = await turns.acquire(owner ?? '')
-      if (release === null) throw new ListEntriesBusyError()
-      const startMs = clock.monotonicMs()
-      try {
-        return await work()
-      } finally {
-        after(Math.min(PAUSE_FACTOR * (clock.monotonicMs() - startMs), PAUSE_MAX_MS), release)
-      }
-    }
-  }
+  const createTurns = () => createPacedTurns(() => new ListEntriesBusyError(), clock, after)
   const rewriteSlots = createFairSlots(1, REWRITES_WAITING_MAX, OWN_REWRITES_WAITING_MAX)
   const rewrites = new Map<string, Promise<void>>()
   const rewriteInTurn = async (owner: string | null, work: () => Promise<void>): Promise<void> => {

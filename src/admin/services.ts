@@ -20,6 +20,7 @@ import type { SecretBox } from './accounts/secret-box.ts'
 import type { Sessions } from './accounts/sessions.ts'
 import type { SignIn } from './accounts/sign-in.ts'
 import type { DecisionSearch } from './decisions/search.ts'
+import type { Downloads } from './downloads.ts'
 import type { ListUploads } from './list-uploads.ts'
 import type { ProcessControl } from './live/processes.ts'
 import type { LiveStreams } from './live/streams.ts'
@@ -91,6 +92,7 @@ export interface Services {
   }
   readonly policyWork: FairWork
   readonly listUploads: ListUploads
+  readonly downloads: Downloads
   readonly identity: {
     readonly evidence: Pick<
       EvidenceService,

@@ -1,6 +1,7 @@
 // Parts of operations that the admin API and commands build in the same way.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { createDownloads } from '../admin/downloads.ts'
 import { createListUploads } from '../admin/list-uploads.ts'
 import type { Services } from '../admin/services.ts'
 import type { Config } from '../config/config.ts'
@@ -73,6 +74,7 @@ export const createOperationServices = ({
     },
     policyWork: createFairWork({ clock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     listUploads: createListUploads(),
+    downloads: createDownloads(),
     reachableUrl,
     webhooks: { reach: config.webhookReach, keys: organizationKeys, testSlots: createCountedSlots() },
     // On first use, because most commands need no chain client.

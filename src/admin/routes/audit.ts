@@ -4,7 +4,7 @@ import type { AuditEntry, AuditFilter, AuditTable } from '../../store/audit.ts'
 import type { Page, PagePosition } from '../../store/paging.ts'
 import { createSubjectNames } from '../audit-names.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { downloadResponse } from '../download.ts'
+import type { DownloadCall } from '../downloads.ts'
 import { type Call, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, Type, time } from '../schema.ts'
 import { AUDIT_HEAD_PROBLEMS, type Services } from '../services.ts'
@@ -150,13 +150,13 @@ async function* exported(
   }
 }
 
-type ExportCall = Pick<Call<never, never, never, never>, 'services' | 'requestId' | 'stillAllowed'> & {
+interface ExportCall extends DownloadCall, Pick<Call<never, never, never, never>, 'services'> {
   readonly query: Static<typeof EXPORT_QUERY>
 }
 
 const exportReply = (call: ExportCall, filter: AuditFilter, name: string): Response => {
   const { format } = call.query
-  return downloadResponse(call, {
+  return call.services.downloads.respond(call, {
     filename: `audit-${name}.${format}`,
     contentType: EXPORT_TYPES[format],
     parts: exported(call.services.store.audit, filter, format),
@@ -195,10 +195,12 @@ export const AUDIT_ROUTES = [
       const { organization, query, write } = call
       const { format, ...filters } = query
       const filter = { organizationId: organization.id, ...filterOf(filters) }
+      // First, because a refused export must not be recorded.
+      const reply = exportReply(call, filter, organization.slug)
       await write(async (_tables, note) =>
         note({ action: 'audit.export', subject: organization.id, detail: { format, ...filters } }),
       )
-      return exportReply(call, filter, organization.slug)
+      return reply
     },
   }),
   route('exportDeploymentAudit', 'GET', '/audit/export', {
@@ -209,10 +211,11 @@ export const AUDIT_ROUTES = [
       const { query, write } = call
       const { format, ...filters } = query
       const filter = filterOf(filters)
+      const reply = exportReply(call, filter, 'deployment')
       await write(async (_tables, note) =>
         note({ action: 'audit.export', subject: 'deployment', detail: { format, ...filters } }),
       )
-      return exportReply(call, filter, 'deployment')
+      return reply
     },
   }),
   route('verifyAudit', 'GET', '/audit/verify', {

@@ -12,7 +12,6 @@ import {
   showBasis,
   showDecision,
 } from '../decisions/show.ts'
-import { downloadResponse } from '../download.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, nullable, oneOf, PAGE_QUERY, Type } from '../schema.ts'
@@ -111,7 +110,7 @@ export const DECISION_ROUTES = [
       const filter = filterOf(organization.id, filters)
       // Before the response starts, because a later error could only abort the stream.
       await services.decisions.ask({ operation: 'status' })
-      return downloadResponse(call, {
+      return services.downloads.respond(call, {
         filename: `decisions-${organization.slug}.${format}`,
         contentType: FORMATS[format],
         parts: exported(services, filter, format),

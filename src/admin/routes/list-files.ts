@@ -1,4 +1,3 @@
-import { downloadResponse } from '../download.ts'
 import { exportList, finishUpload, LIST_MEDIA_TYPES, type StagedUpload, uploadList } from '../list-files.ts'
 import { requireList } from '../lists.ts'
 import { declareRoutes } from '../route.ts'
@@ -88,7 +87,7 @@ export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, acc
         const { services, organization, params, query } = call
         const list = await requireList(services.store, ownerOf({ organization }), params.list)
         const format = query.format ?? 'csv'
-        return downloadResponse(call, {
+        return services.downloads.respond(call, {
           filename: `${list.name}.${format === 'csv' ? 'csv' : 'txt'}`,
           contentType: `${format === 'csv' ? 'text/csv' : 'text/plain'}; charset=utf-8`,
           parts: exportList(services.store, list, format),
