@@ -21,21 +21,21 @@ export const PROCESSES: Readonly<Record<string, () => Promise<unknown>>> = {
   ...Object.assign({}, ...MODULES.map(({ processes }) => processes)),
 }
 
-/** Parts that this file can't contain, with the consequences on this machine, one line each. */
+/** One line per part that this file can't contain, with the consequence on this machine. */
 const missingParts = (): readonly string[] => {
   const natives = Object.keys(BUILT?.natives ?? {})
   const library = systemLibraryPaths(process.platform, process.arch).find((path) => existsSync(path))
   const without = natives.includes('secp256k1.node')
-    ? 'the slower copy inside signs'
+    ? 'the included, slower build signs'
     : 'JavaScript signs, at a third of the speed'
   const lines = [
-    `libsecp256k1, which signs fastest: ${library === undefined ? `this system has none, so ${without}` : `this system has ${library}`}`,
-    'PostgreSQL, ClamAV, PKCS#11 modules, geography files, lists of sanctions: settings name those of yours',
+    `the system’s libsecp256k1, which signs fastest: ${library === undefined ? `not installed, so ${without}` : `found at ${library}`}`,
+    'PostgreSQL, ClamAV, PKCS#11 modules, geolocation files and sanctions lists: configure your own',
   ]
   if (process.platform === 'win32' || !natives.some((name) => name.startsWith('@img/'))) {
-    lines.push('what opens pictures on this platform: documents are refused')
+    lines.push('image processing for this platform: documents are refused')
   }
-  return lines.map((line) => `Not in this file: ${line}.`)
+  return lines.map((line) => `Not included: ${line}.`)
 }
 
 if (import.meta.main) {

@@ -166,7 +166,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     const service = await start('--processes', '2', '--signer', 'secp256k1-node')
     const browser = CHROMIUM === null ? null : await startBrowser()
     try {
-      expect(service.printed()).toMatch(/^Not in this file: libsecp256k1, /)
+      expect(service.printed()).toMatch(/^Not included: the system’s libsecp256k1, /)
       const quickstart = parseEnvironmentFile(readFileSync(join(home, 'data', 'quickstart.env'), 'utf8'))
       const answer = await fetch(`${service.urls.api}/v2/attestation`, {
         method: 'POST',
