@@ -16,8 +16,6 @@ export interface FromBrowser {
   readonly cookieHash: Uint8Array
 }
 
-type Removal = Parameters<SessionChanges['removeWallet']>[0]
-
 /** See src/store/sessions/portal-links.ts. */
 export interface PortalLinks {
   find(linkHash: Uint8Array): Promise<(LinkSession & { readonly cookieHash: Uint8Array | null }) | null>
@@ -87,7 +85,7 @@ export interface PortalParts {
   readonly connect: Connect
   readonly verifyProof: VerifyProof
   readonly changes: {
-    removeWallet(removal: Removal & FromBrowser): Promise<SessionState>
+    removeWallet(removal: Parameters<SessionChanges['removeWallet']>[0] & FromBrowser): Promise<SessionState>
   }
   readonly providers: Pick<Providers, 'of'>
   readonly hub: Pick<StreamHub, 'open'>

@@ -10,8 +10,6 @@ export interface PageProps {
 }
 
 export const NAVIGATION_GROUPS = ['Review', 'Build', 'Organization', 'Deployment'] as const
-type NavigationGroup = (typeof NAVIGATION_GROUPS)[number]
-
 export interface PageEntry {
   /** `/o/{organization}/…` for pages of an organization. */
   readonly path: string
@@ -19,7 +17,7 @@ export interface PageEntry {
   readonly needs: Needs
   /** Undefined for pages reached only from other pages. */
   readonly navigation?: {
-    readonly group: NavigationGroup
+    readonly group: (typeof NAVIGATION_GROUPS)[number]
     readonly icon: IconName
     /** Pressed after `g`. */
     readonly key: string

@@ -41,11 +41,6 @@ const read = async ({ params }: Workplace, project: string, signal: AbortSignal)
   }
 }
 
-interface TryItProps {
-  readonly project: string
-  readonly onDecided?: () => void
-}
-
 type Sent = AnswerOf<'POST /organizations/{organization}/projects/{project}/try'>
 
 const wordsOf = ({ status, body }: Sent): { readonly tone: 'good' | 'warn' | 'bad'; readonly title: string } => {
@@ -71,7 +66,7 @@ const Answer = ({ sent, children }: { readonly sent: Sent; readonly children: Co
   )
 }
 
-export const TryIt = ({ project, onDecided }: TryItProps) => {
+export const TryIt = ({ project, onDecided }: { readonly project: string; readonly onDecided?: () => void }) => {
   const workplace = useWorkplace()
   const { params, may, path } = workplace
   const known = useQuery((signal) => read(workplace, project, signal), [params.organization, project])

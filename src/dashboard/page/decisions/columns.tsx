@@ -31,10 +31,8 @@ export const columnsFor = (names: Names): Columns<Row> => ({
   UUID: { narrow: true, wide: true, cell: ({ uuid }) => <code class="faint">{shortId(uuid)}</code> },
 })
 
-type Answer = AnswerOf<'GET /organizations/{organization}/decisions'>
-
 /** Adds its contract's label to each decision. */
-export const rowsOf = ({ data, labels, next_cursor }: Answer) => ({
+export const rowsOf = ({ data, labels, next_cursor }: AnswerOf<'GET /organizations/{organization}/decisions'>) => ({
   next_cursor,
   data: data.map((row): Row => ({ ...row, contract: labels[`${row.chain}/${row.to}`] ?? null })),
 })

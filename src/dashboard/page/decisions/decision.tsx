@@ -21,8 +21,6 @@ import { ruleSource } from './rule-source.ts'
 import { isUuid } from './search.ts'
 
 type Answer = AnswerOf<'GET /organizations/{organization}/decisions/{uuid}'>
-type Items = readonly (readonly [name: string, value: ComponentChildren])[]
-
 const LOOK_AGAIN_MS = 1_000
 const LOOKS_MAX = 15
 
@@ -77,7 +75,7 @@ const Reason = ({ answer: { decision } }: { readonly answer: Answer }) => (
 
 const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) => {
   const { path } = useWorkplace()
-  const items: Items = [
+  const items: readonly (readonly [name: string, value: ComponentChildren])[] = [
     ['Type', decision.kind === 'task' ? 'Task' : 'Attestation'],
     ['UUID', <Copyable key="uuid" text={decision.uuid} label="UUID" />],
     [

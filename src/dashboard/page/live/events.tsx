@@ -51,9 +51,7 @@ const readSources = (signal: AbortSignal) =>
     query: { since: new Date(Date.now() - SOURCES_SINCE_MS).toISOString() },
     signal,
   })
-type Source = Awaited<ReturnType<typeof readSources>>['data'][number]
-
-const COLUMNS: Columns<Source> = {
+const COLUMNS: Columns<Awaited<ReturnType<typeof readSources>>['data'][number]> = {
   Organization: (source) => source.organization_name ?? source.organization_id,
   Key: (source) => source.key_name ?? source.key_id,
   Decisions: { align: 'end', cell: (source) => totalOf(source).toLocaleString('en') },

@@ -22,12 +22,7 @@ const loadCommand = (apiUrl: string, verificationHash: string, chain: string): s
       `'${apiUrl}${ATTESTATION_PATHS.attestation.path}#[1-${REQUESTS}]' -o /dev/null \\`,
     )
 
-interface LoadCommandProps {
-  readonly quiet: boolean
-  readonly onHide: () => void
-}
-
-export const LoadCommand = ({ quiet, onHide }: LoadCommandProps) => {
+export const LoadCommand = ({ quiet, onHide }: { readonly quiet: boolean; readonly onHide: () => void }) => {
   const { organization } = useSession()
   const { value } = useQuery(
     async (signal) => {

@@ -28,12 +28,10 @@ const URGENCY: readonly (Tone | 'plain')[] = ['bad', 'warn', 'info', 'plain', 'g
 /** Returns only the host, because a receiver's path may contain a token. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
-type List = Overview['lists'][number]
-
 /** @param kind noun at the beginning of the text */
 export const listAttention = (
   kind: string,
-  { name, failure, confirmed_at: confirmed }: List,
+  { name, failure, confirmed_at: confirmed }: Overview['lists'][number],
   nowMs: number,
   href: string | null,
 ): Attention => {

@@ -4,11 +4,6 @@ import { useWorkplace } from '../shell/session.ts'
 import { Card } from '../ui/parts.tsx'
 import { type Counts, policiesOf, type RuleShare, shareWord, type Tally, totalOf } from './days.ts'
 
-interface DenialsProps {
-  readonly today: readonly Tally[]
-  readonly week: readonly Tally[]
-}
-
 const MINUTES_A_WEEK = '10080'
 
 const Share = ({ part, whole }: { readonly part: number; readonly whole: Counts }) => (
@@ -22,7 +17,7 @@ const Share = ({ part, whole }: { readonly part: number; readonly whole: Counts 
 
 const NONE: Counts = { compliant: 0, denied: 0 }
 
-export const Denials = ({ today, week }: DenialsProps) => {
+export const Denials = ({ today, week }: { readonly today: readonly Tally[]; readonly week: readonly Tally[] }) => {
   const { path } = useWorkplace()
   const policies = policiesOf(week)
   if (policies.length === 0) return null

@@ -3,17 +3,12 @@ import { readAll } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
 
-export interface Reviewer {
-  readonly id: string
-  readonly name: string
-}
-
 /** Returns the user id as sessions contain it, without the audit log's prefix. */
 export const useOwnId = (): string => useSession().account.id.replace(/^user:/, '')
 
 export interface Reviewers {
   /** The user's own account comes first. */
-  readonly all: readonly Reviewer[]
+  readonly all: readonly { readonly id: string; readonly name: string }[]
   /** Returns `you` for the user's own account, and the id if the account isn't a member. */
   readonly nameOf: (id: string) => string
 }

@@ -8,11 +8,9 @@ import { lookForPeople } from './look-for.ts'
 import type { Command } from './palette.tsx'
 import type { Workplace } from './session.ts'
 
-type Thing = AnswerOf<'GET /organizations/{organization}/find'>['found'][number]
-
 const PLACES: Readonly<
   Record<
-    Thing['kind'],
+    AnswerOf<'GET /organizations/{organization}/find'>['found'][number]['kind'],
     { readonly group: string; readonly icon: IconName; readonly path: (id: string, name: string) => string }
   >
 > = {

@@ -17,13 +17,8 @@ const SHOWN_MAX = 30
 /** At this score or higher, only scattered letters or the group match. */
 const WEAK_SCORE = 3
 
-interface Named {
-  readonly label: string
-  readonly group: string
-}
-
 /** Returns commands that contain the text, then server results, then weaker matches. */
-export const rankCommands = <Command extends Named>(
+export const rankCommands = <Command extends { readonly label: string; readonly group: string }>(
   commands: readonly Command[],
   things: readonly Command[],
   text: string,

@@ -3,17 +3,12 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
 import type { Tone } from './problem.tsx'
 
-interface Crumb {
-  readonly label: string
-  readonly href: string
-}
-
 interface PageProps {
   readonly title: string
   /** Visible heading, if it must not appear in the browser's history, such as a person's name. */
   readonly heading?: ComponentChildren
   readonly lead?: ComponentChildren
-  readonly crumbs?: readonly Crumb[]
+  readonly crumbs?: readonly { readonly label: string; readonly href: string }[]
   readonly badge?: ComponentChildren
   readonly actions?: ComponentChildren
   readonly children: ComponentChildren

@@ -4,11 +4,7 @@ import { useMessages } from '../language.ts'
 import { Button } from '../ui/parts.tsx'
 import type { Draft } from './draft.ts'
 
-interface DocumentFillProps {
-  readonly onRead: (part: Partial<Draft>) => void
-}
-
-export const DocumentFill = ({ onRead }: DocumentFillProps) => {
+export const DocumentFill = ({ onRead }: { readonly onRead: (part: Partial<Draft>) => void }) => {
   const { details } = useMessages()
   const input = useRef<HTMLInputElement>(null)
   // Updates the form as it is after the image is read, not as it was when the image was chosen.

@@ -7,12 +7,10 @@ import { NetworkError, type SessionCalls } from '../api.ts'
 import { keepPreview } from './document-rows.tsx'
 import { type Upload, UploadStoppedError, uploadDocument } from './upload.ts'
 
-type UploadPhase = 'preparing' | 'sending' | 'checking' | 'paused' | 'failed'
-
 export interface PendingUpload {
   readonly id: number
   readonly name: string
-  readonly phase: UploadPhase
+  readonly phase: 'preparing' | 'sending' | 'checking' | 'paused' | 'failed'
   /** From 0 to 100. */
   readonly percent: number
   readonly error: unknown

@@ -3,12 +3,9 @@ import type { Completion, CompletionContext, CompletionResult } from '@codemirro
 import { isInCondition } from '../../../../domain/condition-lines.ts'
 import type { AnswerOf } from '../../api/client.ts'
 
-type Facts = AnswerOf<'GET /policy-language'>
-type DocumentSchema = AnswerOf<'GET /policy-language/schema'>
-
 export interface PolicyWords {
-  readonly facts: Facts
-  readonly schema: DocumentSchema
+  readonly facts: AnswerOf<'GET /policy-language'>
+  readonly schema: AnswerOf<'GET /policy-language/schema'>
 }
 
 interface SchemaPart {
