@@ -29,18 +29,12 @@ export type BuildRequest = { readonly operation: 'status' } | { readonly operati
 
 export type IndexRequest = FindRequest | BuildRequest
 
-export interface ExportPart {
-  readonly text: string
-  readonly rows: number
-  readonly next: DecisionPosition | null
-}
-
 export interface IndexResults {
   readonly search: FoundDecisions
   readonly find: (ProvenLine & { readonly withheld: boolean }) | null
   readonly count: DecisionCount
   readonly tally: readonly TallyRow[]
-  readonly export: ExportPart
+  readonly export: { readonly text: string; readonly rows: number; readonly next: DecisionPosition | null }
   readonly status: IndexStatus
   readonly rebuild: null
 }

@@ -6,8 +6,6 @@ import type { FinishedTrace, Span } from '../../telemetry/request-trace.ts'
 
 export const OTLP_CONTENT_TYPE = 'application/x-protobuf'
 
-type AttributeValue = string | number | boolean
-
 const KIND_INTERNAL = 1
 const KIND_SERVER = 2
 const STATUS_ERROR = 2
@@ -20,7 +18,7 @@ const unixNanoseconds = (unixMs: number): bigint => BigInt(Math.round(unixMs * 1
 const writeAttributes = (
   writer: ProtobufWriter,
   field: number,
-  attributes: Readonly<Record<string, AttributeValue>>,
+  attributes: Readonly<Record<string, string | number | boolean>>,
 ) => {
   for (const [name, value] of Object.entries(attributes)) {
     writer.message(field, () => {

@@ -45,11 +45,6 @@ export const manifestText = (manifest: BackupManifest): string => `${JSON.string
 
 export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-interface VerifyBackupProgress {
-  readonly bytes: number
-  readonly bytesTotal: number
-}
-
 const isOwnPath = (path: string): boolean =>
   /^(countersign\.db|decision-tree\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
     path,
@@ -101,7 +96,7 @@ const digestOfFile = async (path: string, onChunk: (bytes: number) => void): Pro
 /** @throws CommandFailedError with the first difference */
 export const verifyBackup = async (
   folder: string,
-  onProgress: (progress: VerifyBackupProgress) => void = () => undefined,
+  onProgress: (progress: { readonly bytes: number; readonly bytesTotal: number }) => void = () => undefined,
 ): Promise<VerifiedBackup> => {
   let text: string
   let manifest: unknown

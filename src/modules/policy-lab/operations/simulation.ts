@@ -54,16 +54,11 @@ const missingFields = (
 
 type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
 
-interface Trial {
-  readonly request: SimulatedRequest
-  readonly facts: RecordedFacts
-}
-
 const trialOf = async (
   { decisions }: Services,
   organizationId: string,
   { request, decision }: { request?: SimulatedRequest; decision?: string },
-): Promise<Trial> => {
+): Promise<{ readonly request: SimulatedRequest; readonly facts: RecordedFacts }> => {
   if (decision === undefined) {
     if (request === undefined) throw new FieldMissingError('request or decision')
     return { request, facts: {} }

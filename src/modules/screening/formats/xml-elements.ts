@@ -28,16 +28,10 @@ export const joinName = (parts: readonly string[]): string => parts.filter((part
 export const childText = (element: XmlElement, name: string): string =>
   element.children.find((child) => child.name === name)?.text.trim() ?? ''
 
-interface XmlList {
-  readonly title: string
-  readonly root: string
-  readonly entries: readonly string[]
-}
-
 /** @throws ScreeningListInvalidError, XmlInvalidError */
 export const readXmlEntries = (
   text: string,
-  list: XmlList,
+  list: { readonly title: string; readonly root: string; readonly entries: readonly string[] },
   entryOf: (element: XmlElement) => ListedEntry,
 ): readonly ListedEntry[] => {
   const entries: ListedEntry[] = []

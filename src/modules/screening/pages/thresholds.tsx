@@ -12,9 +12,6 @@ import { Table } from '../../../dashboard/page/ui/table.tsx'
 import { counted } from '../../../lib/counted.ts'
 
 type ThresholdTrial = AnswerOf<'POST /organizations/{organization}/screening/trial'>
-type Count = ThresholdTrial['counts'][number]
-type Name = ThresholdTrial['names'][number]
-
 const DECIDED = {
   open: <Badge tone="warn">Open</Badge>,
   cleared: <Badge tone="good">Cleared</Badge>,
@@ -29,7 +26,7 @@ const Counts = ({ trial }: { readonly trial: ThresholdTrial }) => (
       trial.unread === 0 ? '' : ` ${trial.unread.toLocaleString('en')} of them could not be read.`
     }`}
   >
-    <Table<Count>
+    <Table<ThresholdTrial['counts'][number]>
       caption="Hits by threshold"
       rows={trial.counts}
       rowKey={({ threshold }) => String(threshold)}
@@ -73,7 +70,7 @@ const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
       }
     >
       {rows.length > 0 ? (
-        <Table<Name>
+        <Table<ThresholdTrial['names'][number]>
           caption="Names between the two thresholds"
           rows={rows}
           rowKey={(row) => `${row.session_id} ${row.list} ${row.entry} ${row.subject}`}

@@ -12,8 +12,6 @@ import { OutcomeBadge } from './policy-decisions.tsx'
 const REREAD_MS = 2_000
 
 type ShadowResults = AnswerOf<'GET /organizations/{organization}/policies/{policy}/shadow-results'>
-type Otherwise = NonNullable<ShadowResults['sessions']>['otherwise'][number]
-
 export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
   const { params, path } = useWorkplace()
   const { value, error, reload } = useRead(
@@ -53,7 +51,7 @@ export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
       </dl>
       {otherwise.length > 0 && (
         <Card flush title="Sessions with a different outcome">
-          <Table<Otherwise>
+          <Table<NonNullable<ShadowResults['sessions']>['otherwise'][number]>
             caption="Sessions with a different outcome"
             rows={otherwise}
             rowKey={({ session_id: id }) => id}

@@ -8,11 +8,9 @@ import { Problem } from '../../../dashboard/page/ui/problem.tsx'
 import { Time } from '../../../dashboard/page/ui/time.tsx'
 import { counted } from '../../../lib/counted.ts'
 
-type LogHead = AnswerOf<'GET /decision-log/head'>
-
 const LOOK_AGAIN_MS = 5_000
 
-const Cosignatures = ({ head }: { readonly head: LogHead }) => {
+const Cosignatures = ({ head }: { readonly head: AnswerOf<'GET /decision-log/head'> }) => {
   const { witnesses, cosignatures_required: required, cosignatures_within_seconds: within } = head
   if (witnesses.length === 0) return <span class="soft">No witnesses configured</span>
   const wanted = `${required} of ${counted(witnesses.length, 'witness', 'witnesses')} within ${within} s`

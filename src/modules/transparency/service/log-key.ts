@@ -19,15 +19,13 @@ export interface LogKey {
   readonly saltKey: Uint8Array
 }
 
-type Deployment = Pick<Store['deployment'], 'read' | 'setOnce' | 'ensureSecret'>
-
 const readValue = (value: string, folder: Pick<DataFolder, 'keystores'>): Omit<LogKey, 'saltKey'> => {
   const { key, keystore } = JSON.parse(value) as { key: string; keystore: string }
   return { key: parseVerifierKey(key), keystorePath: join(folder.keystores, keystore) }
 }
 
 export const readLogKey = async (
-  deployment: Deployment,
+  deployment: Pick<Store['deployment'], 'read' | 'setOnce' | 'ensureSecret'>,
   folder: Pick<DataFolder, 'keystores'>,
 ): Promise<LogKey | null> => {
   const value = await deployment.read(LOG_KEY)

@@ -56,8 +56,6 @@ export interface TreeMetrics {
   } | null
 }
 
-type Reading = (metrics: TreeMetrics) => number | null
-
 const READINGS = [
   [TREE_METRICS.treeSize, ({ size }) => size],
   [TREE_METRICS.treeAge, ({ ageSeconds }) => ageSeconds],
@@ -65,7 +63,7 @@ const READINGS = [
   [TREE_METRICS.treeRefused, ({ refused }) => Number(refused)],
   [TREE_METRICS.cosignedAge, ({ cosigning }) => (cosigning === null ? null : cosigning.ageMs / 1_000)],
   [TREE_METRICS.cosignaturesLate, ({ cosigning }) => (cosigning === null ? null : Number(cosigning.isLate))],
-] as const satisfies readonly (readonly [metric: unknown, reading: Reading])[]
+] as const satisfies readonly (readonly [metric: unknown, reading: (metrics: TreeMetrics) => number | null])[]
 
 export const addTreeMetrics = (exposition: Exposition, read: () => TreeMetrics | null): void => {
   for (const [metric, reading] of READINGS) {

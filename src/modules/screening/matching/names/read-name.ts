@@ -139,16 +139,11 @@ const DIGIT_FOR_LETTER: Readonly<Record<NameKind, RegExp>> = {
 
 const isInLetters = ({ skeletons, spellings }: RawWord): boolean => skeletons.length + spellings.length === 0
 
-interface DividedName {
-  readonly words: readonly NameWord[]
-  readonly isCut: boolean
-}
-
 export const divideName = (
   raw: readonly RawWord[],
   kind: NameKind,
   divide: (texts: readonly string[]) => readonly (readonly string[])[],
-): readonly DividedName[] => {
+): readonly { readonly words: readonly NameWord[]; readonly isCut: boolean }[] => {
   const runs: RawWord[][] = []
   for (const [at, word] of raw.entries()) {
     const before = raw[at - 1]
