@@ -88,9 +88,7 @@ export const EARLIER_SPELLINGS: readonly Spelling[] = [
 
 const PLACEHOLDER = /[A-Z]+…?/
 const PLACEHOLDERS = /[A-Z]+…?/g
-type Values = ReadonlyMap<string, readonly string[]>
-
-const fill = (parts: readonly string[], values: Values): readonly string[] =>
+const fill = (parts: readonly string[], values: ReadonlyMap<string, readonly string[]>): readonly string[] =>
   parts.flatMap(
     (part) => values.get(part) ?? [part.replaceAll(PLACEHOLDERS, (name) => values.get(name)?.join(',') ?? '')],
   )

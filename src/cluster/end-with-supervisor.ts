@@ -18,13 +18,8 @@ const dieWithParent = (): void => {
   if (symbols.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) !== 0) throw new Error('prctl failed')
 }
 
-export interface OrphanableProcess {
-  readonly ppid: number
-  on(event: 'disconnect', listener: () => void): unknown
-}
-
 export const endWithSupervisor = (
-  host: OrphanableProcess,
+  host: { readonly ppid: number; on(event: 'disconnect', listener: () => void): unknown },
   supervisorPid: number,
   log: Pick<Logger, 'warn' | 'error'>,
   end: () => void,

@@ -71,16 +71,11 @@ const RETRY_MS = 500
 /** Longer than one delivery or request of a task. */
 const STOP_LIMIT_MS = 15_000
 
-interface Watched {
-  readonly lease: LeaderLease
-  readonly sinceMs: number
-}
-
 export const createLeader = (dependencies: LeaderDependencies): Leader => {
   const { lease, id, leaderTasks, clock, after, onChange, onError } = dependencies
   let term: number | null = null
   let trustedUntilMs = 0
-  let watched: Watched | null = null
+  let watched: { readonly lease: LeaderLease; readonly sinceMs: number } | null = null
   let current: Promise<void> | undefined
   let atWork: Promise<void> = Promise.resolve()
   let cancelLook = (): void => undefined

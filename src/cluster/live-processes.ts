@@ -42,14 +42,9 @@ export const GONE_MS = 7_000
 /** After this, the row of an ended process is removed. */
 const FORGOTTEN_MS = 60_000
 
-interface Seen {
-  readonly beat: number
-  readonly atMs: number
-}
-
 export const createProcessRegistry = (dependencies: ProcessRegistryDependencies) => {
   const { table, id, name, clock, time, after, onError } = dependencies
-  const seen = new Map<string, Seen>()
+  const seen = new Map<string, { readonly beat: number; readonly atMs: number }>()
   let beats = 0
   let lastReadMs = clock.monotonicMs()
   let current: Promise<void> | undefined

@@ -11,11 +11,6 @@ import { locateStore } from '../setup/store-location.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { spawnIndexProcess } from './admin-processes.ts'
 
-export interface DecisionIndex {
-  readonly search: DecisionSearch | null
-  close(): void
-}
-
 /** Null if the node indexes only its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
 export const sharedIndexOf = async (
   config: Pick<Config, 'store' | 'decisionsIndex'>,
@@ -35,7 +30,7 @@ export const openDecisionIndex = async (
   folder: DataFolder,
   shipping: ShippingService | null,
   log: Pick<Logger, 'warn'>,
-): Promise<DecisionIndex | null> => {
+): Promise<{ readonly search: DecisionSearch | null; close(): void } | null> => {
   const searches = config.serve.has('dashboard')
   if (!searches && !config.serve.has('attestation')) return null
   const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder, shipping))

@@ -87,17 +87,12 @@ const tailProblem = (chained: SegmentInChain, wholeBytes: number, warnings: stri
   return null
 }
 
-export interface SegmentVisitor {
-  onRecord(record: LogRecord): string | null
-  onChunk(bytes: number): void
-}
-
 /** Reads a segment once. `before` is the report on the previous segment of the slot; null for the oldest. */
 export const verifySegment = async (
   directory: string,
   chained: SegmentInChain,
   before: SegmentReport | null,
-  visitor: SegmentVisitor,
+  visitor: { onRecord(record: LogRecord): string | null; onChunk(bytes: number): void },
 ): Promise<SegmentReport> => {
   const warnings: string[] = []
   let problem: SegmentProblem | null = null

@@ -142,12 +142,10 @@ export const matchesApiKey = (text: string, hash: Uint8Array): boolean => {
   return timingSafeEqual(compared, hash)
 }
 
-export type ApiKeyStatus = 'active' | 'expired' | 'revoked'
-
 export const apiKeyStatus = (
   key: Pick<ApiKeyRecord, 'expiresAtSeconds' | 'revokedAtSeconds'>,
   nowSeconds: number,
-): ApiKeyStatus => {
+): 'active' | 'expired' | 'revoked' => {
   if (key.revokedAtSeconds !== null) return 'revoked'
   return key.expiresAtSeconds !== null && nowSeconds >= key.expiresAtSeconds ? 'expired' : 'active'
 }

@@ -9,9 +9,7 @@ import { DetailedError } from '../lib/named-error.ts'
 /** `detail` is for the operator. */
 export class UrlRefusedError extends DetailedError {}
 
-type Subnet = readonly [network: string, prefix: number]
-
-const rangesOf = (subnets: readonly Subnet[]): BlockList => {
+const rangesOf = (subnets: readonly (readonly [network: string, prefix: number])[]): BlockList => {
   const list = new BlockList()
   for (const [network, prefix] of subnets) list.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4')
   return list

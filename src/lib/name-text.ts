@@ -128,9 +128,7 @@ const asLatin = (text: string): string =>
     return LATIN_OF.get(plain) ?? LATIN_OF.get(plain.toUpperCase()) ?? letter
   })
 
-type Reading = Omit<NamePiece, 'joint'>
-
-const toPieces = (written: string): readonly Reading[] => {
+const toPieces = (written: string): readonly Omit<NamePiece, 'joint'>[] => {
   if (IS_PLAIN.test(written)) return [{ text: written, isDisguised: false, lookalike: null }]
   const boxed = written.replaceAll(BOXED, (letter) => SIGNS[letter] ?? letter)
   const hasLetter = HAS_LETTER.test(boxed)

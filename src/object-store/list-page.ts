@@ -18,11 +18,6 @@ export interface ListedPage {
   readonly continuationToken: string | undefined
 }
 
-export interface ListPageRefusal {
-  readonly status: number
-  readonly objects: null
-}
-
 export interface ListPageRequest {
   /** Path-style URL of the bucket, with a trailing slash. */
   readonly url: string
@@ -102,7 +97,7 @@ const parsePage = (text: string): ListedPage => {
 export const listPage = async (
   { url, prefix, continuationToken, timeoutMs }: ListPageRequest,
   access: SigningAccess,
-): Promise<ListedPage | ListPageRefusal> => {
+): Promise<ListedPage | { readonly status: number; readonly objects: null }> => {
   // The signature requires parameters sorted by name.
   const query = [
     ...(continuationToken === undefined ? [] : [`continuation-token=${encode(continuationToken)}`]),

@@ -20,12 +20,10 @@ export interface FairWorkOptions {
 /** Milliseconds into a slice after which no further step starts. */
 const SLICE_MS = 2
 
-type Job = () => boolean
-
 export const createFairWork = ({ clock, after, pauseFactor, waitingMax }: FairWorkOptions): FairWork => {
   const { monotonicMs } = clock
   /** By organization, in the order of turns. */
-  const waiting = new Map<string, Job[]>()
+  const waiting = new Map<string, (() => boolean)[]>()
   let isPaused = false
 
   const work = (): void => {

@@ -5,12 +5,10 @@ import { FactUnavailableError } from './fact-unavailable.ts'
 type Options = Pick<FactField, 'description' | 'maxLength' | 'refuseLiteral'> & {
   readonly type: 'bool' | 'int' | 'string'
 }
-type Declared = Readonly<Record<string, Options>>
-
 const COUNTRY = /^[A-Z]{2}$/
 
 /** Facts by group: `checks.document` contains `checks.document.matches`. */
-const DECLARED: Readonly<Record<string, Declared>> = {
+const DECLARED: Readonly<Record<string, Readonly<Record<string, Options>>>> = {
   session: {
     type: {
       type: 'string',

@@ -79,10 +79,8 @@ export const createJobQueue = () => {
   }
 }
 
-export type JobQueue = ReturnType<typeof createJobQueue>
-
 interface Lane {
-  readonly queue: JobQueue
+  readonly queue: ReturnType<typeof createJobQueue>
   weight: number
   credit: number
   active: boolean

@@ -20,10 +20,8 @@ export const PAGE_HEADERS = {
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
-export type Harden = (response: Response) => Response
-
 /** @param publicUrl the listener's URL as clients see it; with https, responses include HSTS */
-export const createHarden = (publicUrl: string): Harden => {
+export const createHarden = (publicUrl: string): ((response: Response) => Response) => {
   const added = Object.entries({
     ...SECURITY_HEADERS,
     ...(publicUrl.startsWith('https:') ? { 'strict-transport-security': STRICT_TRANSPORT_SECURITY } : {}),

@@ -61,8 +61,6 @@ export interface KeptClaim extends IdempotencyClaim {
   readonly node: string
 }
 
-type UnansweredRow = RowOf<IdempotencyClaim> & { readonly uuid_since_seconds: number }
-
 interface ClaimRow {
   readonly body_hash: Uint8Array
   readonly uuid: string
@@ -298,7 +296,7 @@ export const createIdempotencyTable = (
     expiredBySeconds: number,
     limit: number,
   ): Promise<readonly UnansweredClaim[]> => {
-    const rows = await scope.statements.query<UnansweredRow>(
+    const rows = await scope.statements.query<RowOf<IdempotencyClaim> & { readonly uuid_since_seconds: number }>(
       `SELECT organization_id, key_id, idempotency_key, uuid, claim_expires_at_seconds, uuid_since_seconds FROM ${table}
        WHERE node = ? AND node <> '' AND response_status IS NULL AND dispatched = 1 AND claim_expires_at_seconds <= ?
        ORDER BY claim_expires_at_seconds LIMIT ?`,

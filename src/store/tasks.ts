@@ -5,15 +5,13 @@ import { survivingCrashes, type TableScope, type TransactionScope } from './copy
 import type { Page, PageRequest } from './paging.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
-export type TaskState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
-
 type Members = Readonly<Record<string, unknown>>
 
 const COLUMNS = {
   id: text,
   organizationId: nullable(text),
   kind: text,
-  state: typed<TaskState>(),
+  state: typed<'queued' | 'running' | 'done' | 'failed' | 'cancelled'>(),
   input: json<Members>(),
   /** In units of the kind of task. `progressTotal` is 0 while unknown. */
   progressDone: integer,

@@ -6,8 +6,6 @@ const SECONDS_KEPT = 900
 const MINUTES_KEPT = 1_440
 const SECONDS_PER_MINUTE = 60
 
-export type LiveWindow = '15m' | '24h'
-
 export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
 const createRing = <Item>(capacity: number) => {
@@ -66,7 +64,7 @@ export const createLiveMonitor = () => {
       if (ofMinute.length === SECONDS_PER_MINUTE) closeMinute(reading)
       for (const listener of listeners) listener(newest)
     },
-    points: (window: LiveWindow): readonly LivePoint[] => (window === '15m' ? seconds.read() : minutes.read()),
+    points: (window: '15m' | '24h'): readonly LivePoint[] => (window === '15m' ? seconds.read() : minutes.read()),
     /** Last second; null before the second reading. */
     newest: (): LiveSecond | null => newest,
     subscribe: (listener: (second: LiveSecond) => void): (() => void) => {

@@ -7,12 +7,6 @@ export interface DescribedAnswer {
   readonly contentType?: string
 }
 
-interface DescribedHeader {
-  readonly name: string
-  readonly description: string
-  readonly schema: TSchema
-}
-
 export interface DescribedOperation {
   readonly operationId: string
   readonly method: string
@@ -22,7 +16,7 @@ export interface DescribedOperation {
   readonly description: string
   readonly parameters: Readonly<Record<string, { readonly description?: string; readonly schema?: TSchema }>>
   readonly query: TObject | null
-  readonly headers: readonly DescribedHeader[]
+  readonly headers: readonly { readonly name: string; readonly description: string; readonly schema: TSchema }[]
   /** By media type; empty if the request has no body. */
   readonly bodies: Readonly<
     Record<

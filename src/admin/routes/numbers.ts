@@ -51,8 +51,6 @@ interface Span {
   readonly fromMs: number
   readonly untilMs: number
 }
-type Counted = Static<typeof DAY>
-
 const daysOf = (text: string): readonly Span[] => {
   const spans = text.split(',').map((interval) => {
     const [from = '', until = ''] = interval.split('/')
@@ -68,7 +66,7 @@ const readSpan = async (
   organizationId: string,
   { fromMs, untilMs }: Span,
   parts: readonly Span[],
-): Promise<readonly Counted[]> => {
+): Promise<readonly Static<typeof DAY>[]> => {
   const sinceMs = tallyStart('time', fromMs)
   const rows = await decisions.ask({ operation: 'tally', question: { organizationId, by: 'time', sinceMs, untilMs } })
   const quarters = await store.answerLatencies.between(organizationId, sinceMs / 1000, Math.ceil(untilMs / 1000))

@@ -27,12 +27,10 @@ const CHECK = named(
   }),
 )
 
-type Stored = Readonly<Record<string, unknown>>
-
 const showCheck = (check: {
   readonly name: string
   readonly outcome: string
-  readonly detail: Stored
+  readonly detail: Readonly<Record<string, unknown>>
   readonly version: string
   readonly checkedAtSeconds: number
 }): Static<typeof CHECK> => {

@@ -26,14 +26,9 @@ const BLOCK_BITS = 12
 const BLOCK_ENTRIES = 2 ** BLOCK_BITS
 const BLOCK_MASK = BLOCK_ENTRIES - 1
 
-interface Block {
-  readonly keys: Uint8Array
-  readonly memos: Map<number, string>
-}
-
 interface Column {
   readonly width: KeyWidth
-  readonly blocks: Block[]
+  readonly blocks: { readonly keys: Uint8Array; readonly memos: Map<number, string> }[]
   count: number
 }
 

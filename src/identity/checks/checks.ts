@@ -8,11 +8,9 @@ import { NamedError } from '../../lib/named-error.ts'
 
 /** `look`: needs a person's review. `unreadable`: proves nothing about the person. `not-done`: couldn't run. */
 const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as const
-export type CheckOutcome = (typeof CHECK_OUTCOMES)[number]
-
 export interface SessionCheck {
   readonly name: string
-  readonly outcome: CheckOutcome
+  readonly outcome: (typeof CHECK_OUTCOMES)[number]
   /** Ids and fixed words, without personal data, because the store doesn't encrypt it. */
   readonly detail: Readonly<Record<string, unknown>>
   /** Version of the reader or list. */

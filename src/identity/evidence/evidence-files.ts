@@ -8,11 +8,6 @@ import { writeDurably } from '../../lib/durable-file.ts'
 import { isMissingFile } from '../../lib/named-error.ts'
 import { EvidenceUnreadableError } from './errors.ts'
 
-export interface StoredFile {
-  readonly name: string
-  readonly modifiedAtSeconds: number
-}
-
 const NAME = /^[0-9a-f]{32}$/
 const TEMPORARY = '.tmp'
 const READ_BYTES = 65_536
@@ -59,7 +54,7 @@ export const createEvidenceFiles = (folder: string) => {
     remove: (name: string): Promise<void> => rm(pathOf(name), { force: true }),
 
     /** Includes incomplete files left by a crash. */
-    list: async function* (): AsyncGenerator<StoredFile> {
+    list: async function* (): AsyncGenerator<{ readonly name: string; readonly modifiedAtSeconds: number }> {
       const directory = await opendir(folder).catch((error: unknown) => {
         if (isMissingFile(error)) return null
         throw error

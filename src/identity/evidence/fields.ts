@@ -61,9 +61,7 @@ const owners = (value: unknown): readonly Owner[] => {
   return list
 }
 
-type Decoders = { readonly [Name in FieldName]: (value: unknown, nowSeconds: number) => EvidenceFields[Name] }
-
-const DECODERS: Decoders = {
+const DECODERS: { readonly [Name in FieldName]: (value: unknown, nowSeconds: number) => EvidenceFields[Name] } = {
   fullName: (value) => text('fullName', value, NAME_MAX),
   birthDate,
   country,

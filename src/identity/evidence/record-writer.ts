@@ -78,12 +78,10 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
   return { finish, sealAndCommit }
 }
 
-export type RecordWriter = ReturnType<typeof createRecordWriter>
-
 export interface RecordAccess {
   readonly store: EvidenceStore
   readonly vault: Vault
   readonly clock: Clock
-  readonly writer: RecordWriter
+  readonly writer: ReturnType<typeof createRecordWriter>
   readonly requireSession: (session: EvidenceSession) => Promise<void>
 }

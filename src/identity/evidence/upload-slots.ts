@@ -31,15 +31,10 @@ const ADDRESS_PART = 1 / 2
 
 type Release = () => void
 
-interface Opening {
-  count: number
-  readonly byAddress: FairSlots
-}
-
 export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
   const arrivals = createCountedSlots()
   const byOrganization = createFairSlots(limits.opened, Number.POSITIVE_INFINITY)
-  const openings = new Map<string, Opening>()
+  const openings = new Map<string, { count: number; readonly byAddress: FairSlots }>()
 
   const acquireTurn = async (turns: FairSlots, owner: string): Promise<Release> => {
     const release = await turns.acquire(owner)

@@ -17,11 +17,6 @@ export interface DocumentPrograms {
   readonly pdfChecker: Pick<PdfChecker, 'check'>
 }
 
-export interface CleanDocument {
-  readonly mediaType: DocumentMediaType
-  readonly bytes: Uint8Array
-}
-
 /** Content types that browsers send for unknown types. */
 const UNDECLARED = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
 const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', 'image/pjpeg': 'image/jpeg' }
@@ -58,7 +53,7 @@ export const cleanDocument = async (
   bytes: Uint8Array,
   { kind, declaredType, organizationId }: Pick<DocumentUpload, 'kind' | 'declaredType'> & { organizationId: string },
   { reencoder, pdfChecker }: DocumentPrograms,
-): Promise<CleanDocument> => {
+): Promise<{ readonly mediaType: DocumentMediaType; readonly bytes: Uint8Array }> => {
   const header = readMediaHeader(bytes)
   const { mediaType } = header
   if (!DOCUMENT_RULES[kind].mediaTypes.includes(mediaType)) {

@@ -17,17 +17,13 @@ export interface SessionChangesDependencies {
   readonly listener: ChangeListener
 }
 
-type Connection = Parameters<SessionWalletStore['connect']>[0]
-type Removal = Parameters<SessionWalletStore['remove']>[0]
-type Consent = Parameters<SessionStore['recordConsent']>[0]
-
 export interface SessionChanges {
   register(registration: Registration): Promise<Registered>
   // Like the functions of the stores, but throw SessionUnknownError instead of returning null.
   changeStatus(change: StatusChange): Promise<SessionState>
-  connectWallet(connection: Connection): Promise<SessionState>
-  removeWallet(removal: Removal): Promise<SessionState>
-  recordConsent(consent: Consent): Promise<SessionState>
+  connectWallet(connection: Parameters<SessionWalletStore['connect']>[0]): Promise<SessionState>
+  removeWallet(removal: Parameters<SessionWalletStore['remove']>[0]): Promise<SessionState>
+  recordConsent(consent: Parameters<SessionStore['recordConsent']>[0]): Promise<SessionState>
 }
 
 const standingOf = ({ session, wallets }: SessionState, gone: readonly SessionState[] = []): StandingChange => ({

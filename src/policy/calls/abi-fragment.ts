@@ -43,8 +43,6 @@ const tokenize = (text: string): readonly Token[] => {
 const LOCATIONS: ReadonlySet<string> = new Set(['memory', 'calldata', 'storage', 'payable'])
 const VISIBILITIES: ReadonlySet<string> = new Set(['external', 'public', 'virtual', 'override'])
 const MUTABILITIES = ['pure', 'view', 'nonpayable', 'payable'] as const
-type Mutability = (typeof MUTABILITIES)[number]
-
 const ALIASES: Readonly<Record<string, string>> = { uint: 'uint256', int: 'int256' }
 
 class FragmentParser {
@@ -86,7 +84,7 @@ class FragmentParser {
     this.#take('function')
     const name = this.#word('a function name')
     const inputs = this.#parameters()
-    let stateMutability: Mutability = 'nonpayable'
+    let stateMutability: (typeof MUTABILITIES)[number] = 'nonpayable'
     for (;;) {
       const word = this.#peek()
       const mutability = MUTABILITIES.find((candidate) => candidate === word)

@@ -7,8 +7,6 @@ import type { ReadType, ReadValue } from '../types/reads.ts'
 import { createMappingReader, type DocumentContext, type MappingReader, verbatimText } from './document-reader.ts'
 import { parseTestAmount } from './read-value.ts'
 
-type TestFacts = Pick<PolicyTest, 'external' | 'lists'>
-
 const PARTS: readonly string[] = [...Object.keys(TEST_SCHEMAS), 'screeners', 'reads', 'velocity', 'lists']
 
 const parseScore = (text: string): number => {
@@ -97,7 +95,7 @@ export const readTestFacts = (
   context: DocumentContext,
   test: MappingReader,
   reads: readonly PolicyRead[],
-): TestFacts | null => {
+): Pick<PolicyTest, 'external' | 'lists'> | null => {
   if (!test.has('facts')) return { external: {}, lists: {} }
   const facts = test.mapping('facts', 'facts')
   if (facts === null) return null

@@ -18,11 +18,6 @@ import { DEFAULT_RULE } from './document-rules.ts'
 import { readTestFacts } from './document-test-facts.ts'
 import { parseTestAmount } from './read-value.ts'
 
-export interface TestReading {
-  readonly test: PolicyTest
-  readonly start: number
-}
-
 export interface TestScope {
   readonly decides: PolicySubject
   readonly rules: readonly string[]
@@ -139,7 +134,7 @@ export const readTests = (
   context: DocumentContext,
   reader: MappingReader,
   scope: TestScope,
-): readonly TestReading[] => {
+): readonly { readonly test: PolicyTest; readonly start: number }[] => {
   const items = reader.has('tests') ? reader.sequence('tests') : null
   if (items === null) return []
   if (items.length > POLICY_LIMITS.tests) {

@@ -47,13 +47,11 @@ const groupByChunk = async (
   return groups
 }
 
-type ReadColumn = 'keys' | 'keys, notes'
-
 async function* chunksWith<Row extends Partial<ChunkRow>>(
   statements: Statements,
   baseId: string,
   keys: readonly Uint8Array[],
-  columns: ReadColumn,
+  columns: 'keys' | 'keys, notes',
 ): AsyncGenerator<{ readonly row: Row; readonly wanted: readonly Uint8Array[] }> {
   const groups = await groupByChunk(statements, baseId, keys)
   const atOnce = columns === 'keys' ? CHUNKS_PER_TURN : 1

@@ -34,8 +34,6 @@ interface FoundBrowser extends LinkSession {
   readonly status: SessionStatus
 }
 
-type LinkRow = RowOf<FoundLink>
-
 const CHALLENGES = defineTable(
   'portal_challenges',
   {
@@ -54,7 +52,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     const reads = unidentifiedReads(scope)
     const bound = await BROWSERS.everywhere.find(reads, { linkHash })
     if (bound !== null) return bound
-    const [fresh] = await reads.query<LinkRow>(
+    const [fresh] = await reads.query<RowOf<FoundLink>>(
       `SELECT organization_id, session_id, NULL AS cookie_hash FROM session_tokens WHERE hash = ?
        UNION ALL
        SELECT organization_id, session_id, NULL FROM portal_handovers WHERE hash = ? AND expires_at_seconds > ?`,

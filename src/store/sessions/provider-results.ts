@@ -36,15 +36,13 @@ export const createProviderResultTable = (scope: TableScope) => ({
     RESULTS.sweep(scope, ['endpointId', 'messageId'], sql`received_at_seconds < ${scope.nowSeconds() - KEEP_SECONDS}`),
 })
 
-type Message = Parameters<Tables['providerResults']['spend']>[0]
-
 /** @throws ChecksPendingError if the compared data has changed; LinkedSessionsError if linked data was not compared */
 export type RequireCurrent = (tables: Tables, session: Session) => Promise<void>
 
 /** Ignores repeated messages. Rejects messages about sessions that are no longer submitted. */
 export const spendAndDecide = (
   store: Pick<Store, 'transaction' | 'sessionChecks'>,
-  message: Message,
+  message: Parameters<Tables['providerResults']['spend']>[0],
   requireCurrent: RequireCurrent,
 ) => {
   let isRepeated = false

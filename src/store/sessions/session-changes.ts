@@ -126,13 +126,11 @@ export const EVENTS = defineTable('session_events', {
   overridden,
 })
 
-type NewSessionEvent = Omit<SessionEvent, 'overridden'> & Partial<Pick<SessionEvent, 'overridden'>>
-
 /** Adds the event and queues its webhook messages. The session's row must already have its new state. */
 export const addEvent = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },
-  { overridden = [], ...event }: NewSessionEvent,
+  { overridden = [], ...event }: Omit<SessionEvent, 'overridden'> & Partial<Pick<SessionEvent, 'overridden'>>,
 ): Promise<void> => {
   const { organizationId, id: sessionId } = session
   await EVENTS.insert(transaction, { organizationId, sessionId, ...event, overridden })

@@ -12,8 +12,6 @@ interface WaitingSessions {
   readonly oldestAtSeconds: number | null
 }
 
-type OpenHits = Pick<WaitingSessions, 'count' | 'exact'>
-
 /** Live sessions only. Each count is a subset of the previous one. */
 interface SessionFunnel {
   readonly created: number
@@ -53,7 +51,7 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return { count: Math.min(count, WAITING_MAX), exact: count <= WAITING_MAX, oldestAtSeconds: row?.oldest ?? null }
   },
 
-  withOpenHits: async (organizationId: string): Promise<OpenHits> => {
+  withOpenHits: async (organizationId: string): Promise<Pick<WaitingSessions, 'count' | 'exact'>> => {
     const rows = await queryLong(
       `SELECT DISTINCT h.session_id FROM screening_hits h
        JOIN sessions s ON s.organization_id = h.organization_id AND s.id = h.session_id

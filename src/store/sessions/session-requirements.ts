@@ -54,13 +54,11 @@ const LAST_CHANGES = `SELECT
     checks_queued_sequence AS queued, checks_queued_at_seconds AS queued_at
   FROM sessions s WHERE s.organization_id = ? AND s.id = ?`
 
-type ChecksState = 'current' | 'outdated' | 'unsubmitted'
-
 const readChecksState = async (
   statements: Statements,
   { organizationId, id, status }: Target & Pick<Session, 'status'>,
   nowSeconds: number,
-): Promise<ChecksState> => {
+): Promise<'current' | 'outdated' | 'unsubmitted'> => {
   if (!isSessionOpen(status)) return 'current'
   const [row] = await statements.query<ChangeRow>(LAST_CHANGES, [organizationId, id])
   if (row === undefined) return 'current'
