@@ -2,9 +2,8 @@
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
-import { type RepeatedPart, SubjectsFailedError } from '../../src/identity/checks/checks.ts'
+import { type Comparison, type RepeatedPart, SubjectsFailedError } from '../../src/identity/checks/checks.ts'
 
-type Comparison = NonNullable<Awaited<ReturnType<RepeatedPart['begin']>>>
 type Source = Parameters<typeof createCheckAgain>[1]
 
 /** Checks that are made again for one organization. */

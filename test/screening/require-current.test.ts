@@ -73,7 +73,10 @@ const partsNow = () => {
   return [
     createNameChecks({
       settings,
-      listsInUse: async () => ({ versions: versionsOf(await store.screeningLists.list()), enabled: ['own'] }),
+      listsInUse: async () => {
+        const versions = versionsOf(await store.screeningLists.list())
+        return Object.keys(versions).length === 0 ? null : { versions, enabled: ['own'] }
+      },
       screenerFor: async () => {
         const entries = names.map((name, at) => ({
           id: `${at}`,
@@ -317,6 +320,19 @@ describe('an external decider', () => {
     await runChecks()
     await expect(decide()).rejects.toThrow(LinkedChecksPendingError)
     await checkAgain()
+    expect(await decide()).toBe('completed')
+  })
+
+  test('completes a session whose linked session was compared before the last list was disabled', async () => {
+    const earlier = { organizationId, sessionId }
+    await clearHits(sessionId)
+    sessionId = await connect(WALLET)
+    await identity.store.screeningLists.remove('own')
+    await submit()
+    await expect(decide()).rejects.toThrow(LinkedChecksPendingError)
+    await checkAgain()
+    const checks = await identity.store.sessionChecks.list(earlier.organizationId, earlier.sessionId)
+    expect(checks.map(({ name }) => name)).not.toContain('lists.names')
     expect(await decide()).toBe('completed')
   })
 })

@@ -102,7 +102,7 @@ export const createCheckAgain = (
         const checks = batch.length === 0 ? [] : await compareEach(compare, batch, version)
         // The data may have changed, and the runner may already have compared a session with the new version.
         const current = await begin(organizationId)
-        if (current?.keyOf(organizationId) !== version) return false
+        if (current.keyOf(organizationId) !== version) return false
         compare = current.compare
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
@@ -131,7 +131,7 @@ export const createCheckAgain = (
     const nextMs = new Map<string, number>()
     for (;;) {
       const comparison = await begin(null)
-      if (comparison === null || comparison.key === settledKey) return { sessions, opened }
+      if (comparison.key === settledKey) return { sessions, opened }
       // Some sessions now have the new version, so no key holds for all.
       settledKey = null
       if (comparison.key !== key) {

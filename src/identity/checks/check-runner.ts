@@ -4,14 +4,7 @@ import type { Session } from '../../domain/session.ts'
 import { ChecksPendingError } from '../../domain/session-errors.ts'
 import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
 import type { StoreChecks } from './check-again.ts'
-import {
-  type CheckPart,
-  type NewSessionCheck,
-  type QueuedChecks,
-  type RepeatedPart,
-  type SessionCheckStore,
-  versionOf,
-} from './checks.ts'
+import type { CheckPart, NewSessionCheck, QueuedChecks, RepeatedPart, SessionCheckStore } from './checks.ts'
 
 export interface CheckRunnerDependencies {
   readonly store: SessionCheckStore
@@ -48,12 +41,12 @@ interface Made {
 const make = async (part: CheckPart, session: Session): Promise<Made> => {
   if ('run' in part) return { checks: await part.run(session), version: null }
   const comparison = await part.begin(session.organizationId)
-  const checks = (await comparison?.compare([session]))?.[0] ?? []
-  return { checks, version: versionOf(comparison, session.organizationId) }
+  const checks = (await comparison.compare([session]))[0] ?? []
+  return { checks, version: comparison.keyOf(session.organizationId) }
 }
 
 const presentVersion = async ({ begin }: RepeatedPart, { organizationId }: Session): Promise<string | null> =>
-  versionOf(await begin(organizationId), organizationId)
+  (await begin(organizationId)).keyOf(organizationId)
 
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   const { store, storeChecks, findSession, parts, clock, onError } = dependencies

@@ -68,12 +68,9 @@ export interface Comparison {
 
 /** Its checks are repeated when the compared data changes, except for rejected sessions. */
 export interface RepeatedPart extends Part {
-  /** Null if there is nothing to compare with. @param organizationId null for all organizations */
-  begin(organizationId: string | null): Promise<Comparison | null>
+  /** @param organizationId null for all organizations */
+  begin(organizationId: string | null): Promise<Comparison>
 }
-
-export const versionOf = (comparison: Comparison | null, organizationId: string): string | null =>
-  comparison === null ? NOTHING : comparison.keyOf(organizationId)
 
 export interface QueuedChecks {
   readonly organizationId: string

@@ -9,7 +9,7 @@ import {
   type ScreeningSettingsOfAll,
 } from '../../../domain/screening-hit.ts'
 import type { CheckType, Session } from '../../../domain/session.ts'
-import { comparisonKey, type RepeatedPart } from '../../../identity/checks/checks.ts'
+import { type Comparison, comparisonKey, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import type { EvidenceFields, EvidenceService } from '../../../identity/evidence-types.ts'
 import { STATES } from '../../../zone-reader/zone/states.ts'
 import { DOCUMENT_CHECKS } from '../../documents/checks/document-checks.ts'
@@ -84,6 +84,13 @@ const basisOf = ({ isFromDocument: _, ...data }: ScreenedSubject): object => dat
 
 const NO_NAME = 'no name to compare: none was entered, or it was erased'
 const UNREADABLE = 'could not read the entered fields'
+
+/** Deletes the checks of lists that are no longer in use. */
+const NO_LISTS: Comparison = {
+  key: comparisonKey([MATCHER]),
+  keyOf: () => NOTHING,
+  compare: async (sessions) => sessions.map(() => []),
+}
 
 type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }
 /** `problem`: why a name could not be compared; null if all were. */
@@ -164,7 +171,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     after: [DOCUMENT_CHECKS],
     begin: async (organization) => {
       const inUse = await dependencies.listsInUse()
-      if (inUse === null) return null
+      if (inUse === null) return NO_LISTS
       const { versions, enabled } = inUse
       const { of, key } = await dependencies.settings(organization)
       const keyOf = (organizationId: string): string => nameVersion(versions, of(organizationId))
