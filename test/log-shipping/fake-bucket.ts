@@ -30,7 +30,7 @@ const withoutEnd = (): ReadableStream<Uint8Array> =>
 
 export const startFakeBucket = (bucket: string): FakeBucket => {
   const objects = new Map<string, Buffer>()
-  const etags = new Map<string, string>()
+  const etags = new WeakMap<Buffer, string>()
   const uploads = new Map<string, Map<number, Buffer>>()
   const requests: string[] = []
   const state = {
@@ -46,7 +46,7 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
   const store = (key: string, bytes: Buffer, etag: string): void => {
     if (state.corrupts && bytes.length > 0) bytes[0] = (bytes[0] as number) ^ 1
     objects.set(key, bytes)
-    etags.set(key, etag)
+    etags.set(bytes, etag)
   }
 
   const list = (query: URLSearchParams): Response => {
@@ -83,8 +83,8 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     }
     if (method === 'PUT') {
       store(key, body, `"${md5(body)}"`)
-      if (state.corrupts) etags.set(key, `"${md5(body)}"`)
-      return new Response(null, { headers: { etag: etags.get(key) ?? '' } })
+      if (state.corrupts) etags.set(body, `"${md5(body)}"`)
+      return new Response(null, { headers: { etag: etags.get(body) ?? '' } })
     }
     const found = objects.get(key)
     if (found === undefined) return new Response('<Error><Code>NoSuchKey</Code></Error>', { status: 404 })
@@ -92,7 +92,7 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
       objects.delete(key)
       return new Response(null, { status: 204 })
     }
-    const headers = { etag: etags.get(key) ?? '', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
+    const headers = { etag: etags.get(found) ?? `"${md5(found)}"`, 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
     return method === 'HEAD'
       ? new Response(null, { headers: { ...headers, 'content-length': String(found.length + state.surplus) } })
       : new Response(state.endless ? withoutEnd() : Buffer.concat([found, Buffer.alloc(state.surplus, ' ')]), {

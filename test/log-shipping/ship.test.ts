@@ -220,6 +220,52 @@ describe.each([
     expect(again.progress()).toMatchObject({ bytes: 0, segments: 0 })
   })
 
+  test('objects that others add before a start neither replace the copies nor stop them', async () => {
+    const place = open()
+    append(0, 7)
+    await shipperOf(place.target).pass()
+    const [first = ''] = segmentNames(log)
+    const size = local(first).length
+    expect(place.names()).toEqual([0, 4_000].map((start) => pieceObject(NODE, 'w00', first, start)))
+    // As long as the segment, and as the pieces that come next.
+    place.write(`${NODE}/w00/${first}`, Buffer.alloc(size, 'x'))
+    place.write(`${NODE}/w00/${first}.sha256`, Buffer.from('junk\n'))
+    place.write(pieceObject(NODE, 'w00', first, 8_000), Buffer.alloc(4_000, 'x'))
+    const piece = pieceObject(NODE, 'w00', first, 4_000)
+    place.write(piece, Buffer.alloc(place.bytes(piece).length, 'x'))
+
+    const again = shipperOf(place.target)
+    expect(await again.pass()).toEqual({ bytesUnshipped: 0, complete: true, failure: null })
+    expect(place.bytes(piece)).toEqual(local(first).subarray(4_000))
+    append(7, 30)
+    expect(await again.pass()).toEqual({ bytesUnshipped: 0, complete: true, failure: null })
+    expect(place.bytes(`${NODE}/w00/${first}`)).toEqual(local(first))
+    expect((await verifyNodes(place.target)).ok).toBe(true)
+  })
+
+  test('a closed segment that others copied wrongly keeps its pieces until its own copy is complete', async () => {
+    const place = open()
+    append(0, 30)
+    await shipperOf(place.target).pass()
+    const [first = '', second = ''] = segmentNames(log)
+    const pieceOf = (name: string) => pieceObject(NODE, 'w00', name, 0)
+    // One of the same size next to a piece, the other of another size.
+    place.write(pieceOf(first), local(first).subarray(0, 4_000))
+    place.write(`${NODE}/w00/${first}`, Buffer.alloc(local(first).length, 'x'))
+    place.write(`${NODE}/w00/${second}`, Buffer.from('x\n'))
+    const isOfFirst = (name: string) => name.startsWith(`${NODE}/w00/${first}`)
+    const full = {
+      ...place.target,
+      put: (name: string, content: Blob) =>
+        isOfFirst(name) ? Promise.reject(new Error('locked')) : place.target.put(name, content),
+    }
+    expect((await shipperOf(full).pass()).complete).toBe(false)
+    expect(place.names()).toContain(pieceOf(first))
+    await shipperOf(place.target).pass()
+    for (const name of [first, second]) expect(place.bytes(`${NODE}/w00/${name}`)).toEqual(local(name))
+    expect(place.names()).not.toContain(pieceOf(first))
+  })
+
   test('half a line and a segment without a record stay behind', async () => {
     const place = open()
     const shipper = shipperOf(place.target)

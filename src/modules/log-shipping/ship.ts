@@ -81,41 +81,35 @@ export const createShipper = (options: ShipperOptions) => {
   }
 
   const learn = async (): Promise<void> => {
-    const found = new Map<string, { whole: boolean; digest: boolean; parts: Map<number, number> }>()
-    for (const { name, bytes: size } of await target.list(`${node}/`)) {
+    const sizes = new Map<string, number>()
+    const digests = new Set<string>()
+    const found = await target.list(`${node}/`)
+    for (const known of [done, tails, pieces]) known.clear()
+    for (const { name, bytes: size } of found) {
       const parsed = parseShippedName(name)
       if (parsed === null) continue
       const key = keyOf(parsed.slot, parsed.segment)
-      const entry = found.get(key) ?? { whole: false, digest: false, parts: new Map<number, number>() }
-      found.set(key, entry)
-      if (parsed.kind === 'piece') {
-        entry.parts.set(parsed.offset, size)
-        piecesOf(key).add(name)
-      } else if (parsed.kind === 'segment') entry.whole = true
-      else entry.digest = true
+      if (parsed.kind === 'piece') piecesOf(key).add(name)
+      else if (parsed.kind === 'segment') sizes.set(key, size)
+      else digests.add(key)
     }
-    done.clear()
-    tails.clear()
-    for (const [key, { whole, digest, parts }] of found) {
-      // The digest is written last, so the segment is intact.
-      if (whole && digest) done.add(key)
-      const tail: Tail = { start: 0, end: 0 }
-      for (let size = parts.get(0); size !== undefined; size = parts.get(tail.end)) {
-        tail.start = tail.end
-        tail.end += size
-        if (size < pieceBytes) break
-      }
-      tails.set(key, tail)
+    for (const [key, size] of sizes) {
+      // A copy is complete when its pieces are removed. Others may have added an object next to them.
+      const isComplete = digests.has(key) && !pieces.has(key)
+      if (isComplete && statSync(join(directory, key), { throwIfNoEntry: false })?.size === size) done.add(key)
     }
     isKnown = true
   }
 
-  const put = async (name: string, content: Blob, known?: ContentDigest): Promise<void> => {
-    const digest = known ?? (await digestOf(content.stream()))
+  /** Uploads the content unless the object has it already. */
+  const put = async (name: string, content: Blob): Promise<ContentDigest> => {
+    const digest = await digestOf(content.stream())
+    if (await target.isIntact(name, digest)) return digest
     await target.put(name, content)
     if (!(await target.isIntact(name, digest)))
       throw new ShippedWrongError('the uploaded content differs from the original')
     bytes += digest.bytes
+    return digest
   }
 
   const shipTail = async (slot: string, { name }: SegmentName): Promise<void> => {
@@ -144,14 +138,11 @@ export const createShipper = (options: ShipperOptions) => {
   const shipClosed = async (slot: string, { name }: SegmentName): Promise<void> => {
     const key = keyOf(slot, name)
     if (!done.has(key)) {
-      const content = Bun.file(pathOf(slot, name))
-      const digest = await digestOf(content.stream())
-      const object = segmentObject(node, slot, name)
-      // An earlier run may have written the segment without its digest.
-      if (!(await target.isIntact(object, digest))) await put(object, content, digest)
-      await put(digestObject(node, slot, name), new Blob([`${digest.sha256}  ${name}\n`]))
+      const bytesBefore = bytes
+      const { sha256 } = await put(segmentObject(node, slot, name), Bun.file(pathOf(slot, name)))
+      await put(digestObject(node, slot, name), new Blob([`${sha256}  ${name}\n`]))
       done.add(key)
-      segments += 1
+      if (bytes > bytesBefore) segments += 1
       options.onProgress?.(progress())
     }
     await removePieces(key)
@@ -195,7 +186,7 @@ export const createShipper = (options: ShipperOptions) => {
         for (const { slot, segments: names } of logOf()) {
           for (const segment of names.slice(-2)) {
             // Also a closed segment shipped in pieces, whose complete copy may take long.
-            const wasFollowed = (tails.get(keyOf(slot, segment.name))?.end ?? 0) > 0
+            const wasFollowed = pieces.has(keyOf(slot, segment.name))
             if (wasFollowed || segment === names.at(-1)) await attempt(() => shipTail(slot, segment))
           }
         }
