@@ -4,7 +4,7 @@ import { answerOf } from '../decision-log/answer.ts'
 import { findDecision, recallDecision } from '../decision-log/recall.ts'
 import type { DecisionRecord } from '../decision-log/types.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
-import type { Clock } from '../lib/time.ts'
+import { type Clock, createHeldClock } from '../lib/time.ts'
 import {
   IdempotencyTwinInFlightError,
   KEEP_SLACK_SECONDS,
@@ -50,9 +50,12 @@ export const createDecisionMemory = (
     found.set(record.uuid, one)
     return one
   }
+  /** A step of the wall clock does not end the validity of a signature. */
+  const unusableClock = createHeldClock(clock, usableSeconds * 1_000)
+  unusableClock()
   const recalled = (one: Found | null): Recalled => {
     if (one === null) return { outcome: 'nothing' }
-    const leftSeconds = one.untilSeconds - clock.unixSeconds()
+    const leftSeconds = one.untilSeconds - unusableClock()
     if (leftSeconds + KEEP_SLACK_SECONDS <= 0) return { outcome: 'expired' }
     const keepSeconds = Math.max(0, Math.min(leftSeconds, usableSeconds))
     return { outcome: 'decided', answer: { body: one.body, keepSeconds } }

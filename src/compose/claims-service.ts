@@ -23,14 +23,16 @@ interface ClaimsDependencies {
 
 export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDependencies) => {
   const node = nodeNameOf(folder.decisions)
-  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock, node })
+  const usableSeconds = longestUse(config) + KEEP_SLACK_SECONDS
+  const { database } = store
+  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database, clock, node, usableSeconds })
   const memory = createDecisionMemory(folder.decisions, clock, {
     // Nodes share a PostgreSQL database; a SQLite file belongs to one node.
     node: store.kind === 'postgres' ? node : '',
-    usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
+    usableSeconds,
   })
   return {
-    claims: logged ?? (await withMovedClaims(store.idempotency, { database: store.database, clock })),
+    claims: logged ?? (await withMovedClaims(store.idempotency, { database, clock })),
     memory,
     backlogMs: (logged ?? store.database).backlogMs,
     /** Starts to report decisions of interrupted requests to other nodes. Returns a function that stops it. */

@@ -62,14 +62,16 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
  * processes keep their full duration. Read it once in advance.
  */
 export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: number): (() => number) => {
-  /** Wall clock minus monotonic clock, ascending, including the last reading before the past `heldMs`. */
-  const offsets: { readonly atMs: number; readonly offsetMs: number }[] = []
+  /** Wall clock minus monotonic clock, ascending. Each offset may have lasted until the next reading. */
+  const offsets: { readonly offsetMs: number; untilMs: number }[] = []
   return () => {
     const nowMs = Math.floor(monotonicMs())
     const offsetMs = unixSeconds() * 1_000 - nowMs
+    const previous = offsets.at(-1)
+    if (previous !== undefined) previous.untilMs = nowMs
     while ((offsets.at(-1)?.offsetMs ?? Number.NEGATIVE_INFINITY) >= offsetMs) offsets.pop()
-    offsets.push({ atMs: nowMs, offsetMs })
-    while (offsets[1] !== undefined && offsets[1].atMs <= nowMs - heldMs) offsets.shift()
+    offsets.push({ offsetMs, untilMs: Number.POSITIVE_INFINITY })
+    while (offsets[0] !== undefined && offsets[0].untilMs <= nowMs - heldMs) offsets.shift()
     return Math.floor((nowMs + (offsets[0]?.offsetMs ?? offsetMs)) / 1_000)
   }
 }

@@ -36,7 +36,7 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
     uuid: string,
     claimExpiresAtSeconds: number,
     place: { readonly node: string; readonly usableSeconds: number; readonly keepSeconds: number } | undefined,
-    nowSeconds: number,
+    times: { readonly endedBySeconds: number; readonly unusableBySeconds: number },
   ): Promise<ClaimOutcome<Claim>>
   /** Call before the uuid may be signed. Keeps the claim at least until then. Returns false if it is no longer held. */
   markDispatched(claim: Claim, keepUntilSeconds: number): Promise<boolean>
@@ -180,8 +180,11 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   /** Independent of the store's wall clock: a clock step must not end a claim whose holder may still sign. */
   const unanswered = new Map<string, UnansweredClaim>()
   /** For claims of other processes, whose holders may still sign after a step of the wall clock. */
-  const heldClock = createHeldClock(clock, claimSeconds * 1_000)
-  heldClock()
+  const endedClock = createHeldClock(clock, claimSeconds * 1_000)
+  /** For signatures, which remain valid in true time after a step of the wall clock. */
+  const unusableClock = createHeldClock(clock, (claimSeconds + (memory?.usableSeconds ?? 0)) * 1_000)
+  const readTimes = () => ({ endedBySeconds: endedClock(), unusableBySeconds: unusableClock() })
+  readTimes()
   let forgotMs = 0
   const noteUnanswered = (claimKey: string, claim: UnansweredClaim): void => {
     const nowMs = clock.monotonicMs()
@@ -255,8 +258,8 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     refuseUnanswered(claimKey, bodyHash)
     const endsMs = clock.monotonicMs() + claimSeconds * 1000
     const expiresAtSeconds = clock.unixSeconds() + claimSeconds
-    const nowSeconds = heldClock()
-    const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory, nowSeconds)
+    const times = readTimes()
+    const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory, times)
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
     refuseUnanswered(claimKey, bodyHash)

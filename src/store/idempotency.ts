@@ -31,6 +31,14 @@ interface ClaimPlace {
   readonly keepSeconds: number
 }
 
+/** Unix seconds. After a forward jump of the wall clock, both stay behind it for a while. */
+export interface ClaimTimes {
+  /** The holders of claims that expired by then no longer work. */
+  readonly endedBySeconds: number
+  /** Signatures that expired by then are unusable, and claims kept until then can be deleted. */
+  readonly unusableBySeconds: number
+}
+
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
   /** An earlier claim expired unanswered. This node may have signed its uuid since `uuidSinceSeconds` (0: unknown). */
@@ -120,8 +128,7 @@ export const createIdempotencyTable = (
   /**
    * Claims a key, or returns the outcome of the earlier request. A claim dispatched by another node stays in flight
    * until that node completes it or its signature is unusable.
-   * @param bodyHash covers all values that a retry must repeat @param nowSeconds time by which the claim must have
-   * expired
+   * @param bodyHash covers all values that a retry must repeat
    */
   claim: async (
     organizationId: string,
@@ -131,9 +138,10 @@ export const createIdempotencyTable = (
     uuid: string,
     claimExpiresAtSeconds: number,
     { node, usableSeconds, keepSeconds }: ClaimPlace = ANYWHERE,
-    nowSeconds = scope.nowSeconds(),
+    times?: ClaimTimes,
   ): Promise<ClaimResult> => {
     const uuidSinceSeconds = scope.nowSeconds()
+    const { endedBySeconds = uuidSinceSeconds, unusableBySeconds = uuidSinceSeconds } = times ?? {}
     const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
     const keepUntilSeconds = claimExpiresAtSeconds + keepSeconds
     // Without a node name, nothing marks the dispatch, so assume it.
@@ -146,7 +154,7 @@ export const createIdempotencyTable = (
     return scope.write(async (transaction) => {
       await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
         ...KEY(claim),
-        nowSeconds,
+        unusableBySeconds,
       ])
       if ((await transaction.execute(insert, values)) === 1) return { outcome: 'claimed', claim }
 
@@ -157,7 +165,7 @@ export const createIdempotencyTable = (
         KEY(claim),
       )
       // Another node released the claim between the two statements. A retry can claim it.
-      if (row === undefined) return { outcome: 'in-flight', expiresAtSeconds: nowSeconds }
+      if (row === undefined) return { outcome: 'in-flight', expiresAtSeconds: endedBySeconds }
       if (!sameBytes(row.body_hash, bodyHash)) return { outcome: 'mismatch' }
       if (row.response_status !== null && row.response_body !== null) {
         return {
@@ -169,16 +177,16 @@ export const createIdempotencyTable = (
       const expiresAtSeconds = row.claim_expires_at_seconds
       const mayBeSigned = row.dispatched !== 0
       const isElsewhere = row.node !== node
-      if (expiresAtSeconds > nowSeconds) {
+      if (expiresAtSeconds > endedBySeconds) {
         const earlier = { uuid: row.uuid, uuidSinceSeconds: row.uuid_since_seconds }
         return { outcome: 'in-flight', expiresAtSeconds, ...(mayBeSigned && !isElsewhere ? { earlier } : {}) }
       }
       const unusableFromSeconds = expiresAtSeconds + usableSeconds
-      if (mayBeSigned && isElsewhere && unusableFromSeconds > nowSeconds) {
+      if (mayBeSigned && isElsewhere && unusableFromSeconds > unusableBySeconds) {
         const reportedBySeconds = expiresAtSeconds + REPORT_SECONDS
         return {
           outcome: 'in-flight',
-          expiresAtSeconds: reportedBySeconds > nowSeconds ? reportedBySeconds : unusableFromSeconds,
+          expiresAtSeconds: reportedBySeconds > endedBySeconds ? reportedBySeconds : unusableFromSeconds,
         }
       }
       const isNew = !mayBeSigned || isElsewhere
@@ -312,11 +320,11 @@ export const createIdempotencyTable = (
   release: async (claim: IdempotencyClaim): Promise<boolean> =>
     (await scope.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim), claimOf(claim.organizationId))) === 1,
 
-  sweep: (): Promise<number> =>
+  sweep: (nowSeconds = scope.nowSeconds()): Promise<number> =>
     scope.write(
       (transaction) => {
         const key = 'organization_id, key_id, idempotency_key'
-        return sweepRows(transaction, table, key, 'keep_until_seconds <= ?', scope.nowSeconds())
+        return sweepRows(transaction, table, key, 'keep_until_seconds <= ?', nowSeconds)
       },
       { survives: 'process-crash' },
     ),

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/time.ts'
+import { type Clock, createHeldClock } from '../lib/time.ts'
 import type { PolicySource } from '../policy/types/source.ts'
 import { databaseScope, transactionScope } from './copy/table-scope.ts'
 import type { Database, TransactionOptions } from './database.ts'
@@ -36,6 +36,8 @@ export const storeWithin = (store: Store, tables: Tables): Store => ({
   transaction: (work) => work(tables),
 })
 
+/** Time for which a forward jump of the clock deletes no claims: longer than most signatures are valid. */
+const CLAIMS_HELD_MS = 7_200_000
 const WRITE_CHECK_VALID_MS = 1_000
 
 /** Writes at most once per second, because `/readyz` is public. */
@@ -71,14 +73,16 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
     const lastUsed = createLastUsedWriter(database)
     await tables.deployment.ensureUserKey()
     const userKey = await readUserKey(database)
+    const heldClock = createHeldClock(clock, CLAIMS_HELD_MS)
+    heldClock()
     const upkeep = createUpkeep({
       scope,
       lastUsed,
       answerLatencies: tables.answerLatencies,
       tables: [
         tables.answerLatencies,
-        tables.idempotency,
-        tables.claimGroups,
+        { sweep: () => tables.idempotency.sweep(heldClock()) },
+        { sweep: () => tables.claimGroups.sweep(heldClock()) },
         tables.sessionNonces,
         tables.portalLinks,
         tables.listBases,

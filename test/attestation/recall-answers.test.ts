@@ -55,6 +55,22 @@ test('an attestation is repeated as long as it lives and a minute, because clock
   expect(await memoryWith(record, 120).find(sought(1))).toMatchObject({ answer: { keepSeconds: 0 } })
 })
 
+test('an attestation does not expire early because the clock was set ahead', async () => {
+  const directory = temporaryDirectory()
+  const writer = openTestSegment(directory)
+  writer.append([attestation(1, { expiration: LIVES })])
+  writer.close()
+  const manual = createManualClock()
+  const offsetSeconds = START_SECONDS - manual.unixSeconds()
+  const clock = { ...manual, unixSeconds: () => manual.unixSeconds() + offsetSeconds }
+  const memory = createDecisionMemory(directory, clock, { node: '', usableSeconds: USABLE_SECONDS })
+  manual.step(86_400)
+  manual.advance(159)
+  expect((await memory.recall(sought(1))).outcome).toBe('decided')
+  manual.advance(1)
+  expect((await memory.recall(sought(1))).outcome).toBe('expired')
+})
+
 test('a denial is repeated for five minutes and one', async () => {
   expect(await outcomes(denial(1), 359)).toEqual(['decided', 'decided'])
   expect(await outcomes(denial(1), 361)).toEqual(['expired', 'expired'])

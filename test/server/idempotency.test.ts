@@ -64,13 +64,15 @@ const rowStore: IdempotencyStore<IdempotencyClaim> = {
   },
 }
 
+const USABLE_SECONDS = 3_660
+
 /** A process's own view of the claim log. */
 const logStore = (): IdempotencyStore<IdempotencyClaim> => {
-  const opening = openLoggedClaims({ database: temporary.store.database, clock: temporary.clock, node: 'this' })
+  const { store, clock } = temporary
+  const opening = openLoggedClaims({ database: store.database, clock, node: 'this', usableSeconds: USABLE_SECONDS })
   return failingClaims(() => opening)
 }
 
-const USABLE_SECONDS = 3_660
 const KEEP_SECONDS = 600
 
 /** A decision log that answers as `recall` says. */
@@ -470,7 +472,7 @@ describe.each<[string, () => ReturnType<typeof guard>]>([
     },
   )
 
-  test.each([CLAIM_SECONDS, KEEP_SECONDS / 2])(
+  test.each([CLAIM_SECONDS, KEEP_SECONDS / 2, 3_600])(
     'of a request that goes on is not taken over by another process, though the clock steps by %p s',
     async (seconds) => {
       const [one, other] = [open(), open()]
@@ -535,6 +537,17 @@ describe.each<[string, () => ReturnType<typeof guard>]>([
     await first
     expect(signed).toEqual([u(1)])
   })
+})
+
+test('an answer in a row is repeated while its attestation may be valid, though the clock was set ahead', async () => {
+  const run = guard(memoryOf(async () => ({ outcome: 'nothing' }), 'one'))
+  expect(await run(request(u(1)), sign)).toEqual(answered(u(1)))
+  temporary.clock.step(86_400)
+  await run(request(u(4), { header: 'order-8' }), sign)
+  temporary.clock.advance(LIFETIME_SECONDS)
+  expect(await run(request(u(2)), sign)).toEqual(answered(u(1), true))
+  temporary.clock.advance(USABLE_SECONDS)
+  expect(await run(request(u(3)), sign)).toEqual(answered(u(3)))
 })
 
 describe('answers that the log has', () => {

@@ -37,9 +37,16 @@ export const createIdempotencyModel = (clock: Pick<Clock, 'unixSeconds'>) => {
   }
 
   const claim = (
-    ...[organizationId, keyId, idempotencyKey, bodyHash, uuid, expires, place, at]: Required<
-      Parameters<IdempotencyTable['claim']>
-    >
+    ...[
+      organizationId,
+      keyId,
+      idempotencyKey,
+      bodyHash,
+      uuid,
+      expires,
+      place,
+      { endedBySeconds, unusableBySeconds },
+    ]: Required<Parameters<IdempotencyTable['claim']>>
   ): ClaimResult => {
     const key = { organizationId, keyId, idempotencyKey }
     const { node } = place
@@ -59,12 +66,12 @@ export const createIdempotencyModel = (clock: Pick<Clock, 'unixSeconds'>) => {
       return { outcome: 'claimed', claim: claimOf(fresh) }
     }
     const row = rows.get(nameOf(key))
-    if (row === undefined || row.keepUntilSeconds <= at) return start()
+    if (row === undefined || row.keepUntilSeconds <= unusableBySeconds) return start()
     if (Buffer.compare(row.bodyHash, bodyHash) !== 0) return { outcome: 'mismatch' }
     if (row.answer !== null) return { outcome: 'completed', uuid: row.uuid, response: row.answer }
     const isElsewhere = row.node !== node
     const { uuid: earlierUuid, uuidSinceSeconds, claimExpiresAtSeconds } = row
-    if (claimExpiresAtSeconds > at) {
+    if (claimExpiresAtSeconds > endedBySeconds) {
       const isKnown = row.dispatched && !isElsewhere
       const earlier = { uuid: earlierUuid, uuidSinceSeconds }
       return { outcome: 'in-flight', expiresAtSeconds: claimExpiresAtSeconds, ...(isKnown ? { earlier } : {}) }
@@ -73,8 +80,8 @@ export const createIdempotencyModel = (clock: Pick<Clock, 'unixSeconds'>) => {
     if (isElsewhere) {
       // Its node reports within five seconds, or its signature becomes unusable.
       const ends = [claimExpiresAtSeconds + 5, claimExpiresAtSeconds + place.usableSeconds]
-      if (ends[1]! <= at) return start()
-      return { outcome: 'in-flight', expiresAtSeconds: ends[0]! > at ? ends[0]! : ends[1]! }
+      if (ends[1]! <= unusableBySeconds) return start()
+      return { outcome: 'in-flight', expiresAtSeconds: ends[0]! > endedBySeconds ? ends[0]! : ends[1]! }
     }
     row.claimExpiresAtSeconds = expires
     row.keepUntilSeconds = Math.max(row.keepUntilSeconds, expires)

@@ -34,6 +34,7 @@ const step = fc.oneof(
       keepSeconds: fc.constantFrom(60, 300, DAY),
       /** How far the caller's time is behind. */
       behindSeconds: fc.constantFrom(0, 0, 0, 5),
+      usableBehindSeconds: fc.constantFrom(0, 0, 60),
       /** Identities' claims have uuids of version 7. */
       isAttestation: fc.boolean(),
     }),
@@ -105,7 +106,10 @@ describeStores((openTemporaryStore) => {
               uuid,
               now() + action.claimSeconds,
               { node, usableSeconds, keepSeconds },
-              now() - action.behindSeconds,
+              {
+                endedBySeconds: now() - action.behindSeconds,
+                unusableBySeconds: now() - action.behindSeconds - action.usableBehindSeconds,
+              },
             ] as const
             const result = await table.claim(...words)
             expect(result).toEqual(model.claim(...words))
@@ -161,6 +165,17 @@ describeStores((openTemporaryStore) => {
     }
     const listed = await idempotency.listUnanswered('one', START_SECONDS + 3, 2)
     expect(listed.map(({ claim: { uuid } }) => uuid)).toEqual([u(1), u(2)])
+  })
+
+  test('a sweep after the clock was set ahead deletes no claim for two hours', async () => {
+    await claim(u(1))
+    const kept = () => temporary.store.database.query<{ uuid: string }>('SELECT uuid FROM idempotency')
+    temporary.clock.step(40 * DAY)
+    await temporary.store.upkeep.sweep()
+    expect(await kept()).toHaveLength(1)
+    temporary.clock.advance(7_200)
+    await temporary.store.upkeep.sweep()
+    expect(await kept()).toEqual([])
   })
 
   test('sweeping goes on until nothing is left', async () => {

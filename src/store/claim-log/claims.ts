@@ -5,6 +5,7 @@ import { databaseScope } from '../copy/table-scope.ts'
 import {
   ANYWHERE,
   type ClaimResult,
+  type ClaimTimes,
   createIdempotencyTable,
   type IdempotencyClaim,
   type IdempotencyTable,
@@ -43,7 +44,7 @@ const operationsOf = (log: ClaimLog, firstOwn: number, findAnswer: IdempotencyTa
       uuid,
       claimExpiresAtSeconds,
       { keepSeconds } = ANYWHERE,
-      heldSeconds = Number.POSITIVE_INFINITY,
+      times?: ClaimTimes,
     ) => {
       const claim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const digest = digestOf(claim)
@@ -63,7 +64,7 @@ const operationsOf = (log: ClaimLog, firstOwn: number, findAnswer: IdempotencyTa
         if (!sameHash(current.bodyHash, bodyHash)) return { append: null, result: { outcome: 'mismatch' } }
         const { uuidSinceSeconds } = current
         const expiresAtSeconds = number < firstOwn ? current.keepUntilSeconds : current.claimExpiresAtSeconds
-        if (expiresAtSeconds > Math.min(nowSeconds, heldSeconds)) {
+        if (expiresAtSeconds > Math.min(nowSeconds, times?.endedBySeconds ?? nowSeconds)) {
           const earlier = { uuid: current.uuid, uuidSinceSeconds }
           return { append: null, result: { outcome: 'in-flight', expiresAtSeconds, earlier } }
         }

@@ -30,10 +30,10 @@ export const createClaimGroupTable = (scope: TableScope) => ({
     await GROUPS.insert(survivingCrashes(scope), { firstNumber, claims, keepUntilSeconds })
   },
 
-  sweep: (): Promise<number> => {
+  sweep: (nowSeconds = scope.nowSeconds()): Promise<number> => {
     // Keep the newest group: numbers must not restart while other processes remember earlier ones.
     const isOld = sql`first_number < (SELECT MAX(first_number) FROM claim_groups)`
-    const condition = sql`keep_until_seconds <= ${scope.nowSeconds()} AND ${isOld}`
+    const condition = sql`keep_until_seconds <= ${nowSeconds} AND ${isOld}`
     return GROUPS.sweep(survivingCrashes(scope), ['firstNumber'], condition)
   },
 })

@@ -1,6 +1,6 @@
 // A log of claims on SQLite: several claims per row, found with a table in memory, because one indexed row per claim
 // costs several times more. Each process reads the entries of the others under the write lock before it decides.
-import type { Clock } from '../../lib/time.ts'
+import { type Clock, createHeldClock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
 import { databaseScope, transactionScope } from '../copy/table-scope.ts'
 import type { Database } from '../database.ts'
@@ -49,9 +49,13 @@ const DURABILITY = { survives: 'process-crash' } as const
 export interface ClaimLogDependencies {
   readonly database: Database
   readonly clock: Clock
+  /** Time for which a forward jump of the clock frees no key: the longest validity of a signature. */
+  readonly usableSeconds?: number
 }
 
-export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
+export const createClaimLog = ({ database, clock, usableSeconds = 0 }: ClaimLogDependencies) => {
+  const heldClock = createHeldClock(clock, usableSeconds * 1_000)
+  heldClock()
   const positions = createPositions()
   const outside = createClaimGroupTable(databaseScope(database, clock))
   let next = 0
@@ -94,12 +98,13 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     if (commitsNow === null || commitsNow !== commits) await catchUp(table)
     const entries: PlacedEntry[] = []
     const nowSeconds = clock.unixSeconds()
+    const unusableBySeconds = heldClock()
     const results: unknown[] = []
     let keepUntilSeconds = 0
     for (const operation of operations) {
       const own = newestOf(entries, operation.digest)
       const last = own < 0 ? await read(table, operation.digest) : { entry: entries[own]!, number: next + own }
-      const isFree = last === null || last.entry.released || last.entry.keepUntilSeconds <= nowSeconds
+      const isFree = last === null || last.entry.released || last.entry.keepUntilSeconds <= unusableBySeconds
       const { append, result } = operation.decide(isFree ? null : last.entry, nowSeconds, last?.number ?? 0)
       results.push(result)
       if (append === null) continue
@@ -135,7 +140,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     committedMs = clock.monotonicMs()
     if (committedMs - forgotMs < FORGET_MS) return
     forgotMs = committedMs
-    positions.forget(clock.unixSeconds())
+    positions.forget(heldClock())
   }
 
   const work = async (): Promise<void> => {

@@ -330,6 +330,26 @@ describe('groups past their time', () => {
   })
 })
 
+test('a clock that is set ahead frees no key while a signature under it may be usable', async () => {
+  const log = await openLoggedClaims({
+    database: temporary.store.database,
+    clock: temporary.clock,
+    node: 'this',
+    usableSeconds: 200,
+  })
+  const first = held(await claimOf(log, u(1)))
+  temporary.clock.step(KEPT_SECONDS)
+  // The process forgets positions once per minute.
+  temporary.clock.advance(60)
+  await log.release({ ...first, idempotencyKey: 'unknown' })
+  expect(await log.markDispatched(first, 0)).toBe(true)
+  await claimOf(log, u(2), { key: 'newest' })
+  await temporary.store.upkeep.sweep()
+  expect(held(await claimOf(log, u(4))).uuid).toBe(u(1))
+  temporary.clock.advance(KEPT_SECONDS)
+  expect(held(await claimOf(log, u(5))).uuid).toBe(u(5))
+})
+
 test('claims whose outcomes are in another decision log stay in flight as long as they are kept', async () => {
   await claimOf(await logOf(temporary.store), u(1), { key: 'restored' })
   for (const store of [temporary.store, second]) {
