@@ -13,6 +13,7 @@ import { createSignIn, type SignInAttempt } from '../../../src/admin/accounts/si
 import { createThrottle } from '../../../src/admin/accounts/throttle.ts'
 import { adminPlugin } from '../../../src/admin/admin-api.ts'
 import { createDecisionSearch } from '../../../src/admin/decisions/search.ts'
+import { createDownloads } from '../../../src/admin/downloads.ts'
 import { createAdminGate } from '../../../src/admin/gate.ts'
 import { createAdminIdempotency } from '../../../src/admin/idempotency.ts'
 import { createDownloads } from '../../../src/admin/downloads.ts'
