@@ -64,19 +64,31 @@ const modulesTable = (): string =>
     ]),
   ])
 
-/** What a rule can read about a request, in the order of src/policy/facts.ts. */
-const factsTable = (): string =>
-  markdownTable([
-    ['Fact', 'Type', 'Needs', 'Meaning'],
-    ...Object.entries(FACTS).flatMap(([group, facts]) =>
-      Object.entries(facts).map(([name, { type, requires, description }]) => [
-        `\`${group}.${name}\``,
-        type.replace('google.protobuf.', '').toLowerCase(),
-        requires === undefined ? '' : `\`${requires}\``,
-        cell(description.replace(/\.$/, '')),
-      ]),
-    ),
+/** The facts in the order of src/policy/facts.ts, then the request fields that they require. */
+const factsTable = (): string => {
+  const facts = Object.entries(FACTS).flatMap(([group, members]) =>
+    Object.entries(members).map(([name, fact]) => ({ ...fact, group, name: `\`${group}.${name}\`` })),
+  )
+  const table = markdownTable([
+    ['Fact', 'Type', 'Meaning'],
+    ...facts.map(({ name, type, description }) => [
+      name,
+      type.replace('google.protobuf.', '').toLowerCase(),
+      cell(description.replace(/\.$/, '')),
+    ]),
   ])
+  const fields = [...new Set(facts.flatMap(({ requires }) => requires ?? []))].map((field) => {
+    const names = facts.map(({ group, name, requires }) =>
+      facts.every((other) => other.group !== group || other.requires === field)
+        ? `\`${group}\``
+        : requires === field
+          ? name
+          : '',
+    )
+    return `\`${field}\` for ${[...new Set(names)].filter((name) => name !== '').join(', ')}`
+  })
+  return `${table}\n\nRequired request fields: ${fields.join('; ')}.`
+}
 
 /** The maximum number of things of each kind, in the order of their declaration. */
 const limitsTable = (): string =>

@@ -14,25 +14,25 @@ const SECONDS_PER_DAY = 86_400
 const request = {
   time: {
     type: 'google.protobuf.Timestamp',
-    description: 'Time of the request, in whole seconds. In a time zone: request.time.getHours("Europe/Zurich").',
+    description: 'Time in whole seconds.',
     read: (evaluation) => new Date(evaluation.request.nowSeconds * 1000),
   },
   hour: {
     type: 'int',
-    description: 'Hour of the request in UTC, 0 to 23.',
+    description: 'Hour in UTC, 0 to 23.',
     read: (evaluation) => BigInt(Math.floor((evaluation.request.nowSeconds % SECONDS_PER_DAY) / 3600)),
   },
   weekday: {
     type: 'string',
     maxLength: 9,
-    description: 'Weekday of the request in UTC, for example "monday".',
+    description: 'Weekday in UTC, such as "monday".',
     refuseLiteral: oneOf(WEEKDAYS, `request.weekday must be one of ${WEEKDAYS.join(', ')}`),
     // 1970-01-01 was a Thursday.
     read: (evaluation) => WEEKDAYS[(Math.floor(evaluation.request.nowSeconds / SECONDS_PER_DAY) + 4) % 7],
   },
   time_of_day: {
     type: 'google.protobuf.Duration',
-    description: 'Time since midnight UTC: request.time_of_day >= duration("9h30m").',
+    description: 'Time since midnight UTC, such as duration("9h30m").',
     read: (evaluation) => durationValue(evaluation.request.nowSeconds % SECONDS_PER_DAY),
   },
 } satisfies FactGroup
@@ -41,14 +41,14 @@ const call = {
   decoded: {
     type: 'bool',
     requires: 'data',
-    description: 'Whether the data is a complete and well-formed call to a function in the policy’s abi or idl.',
+    description: 'Whether the data is a complete, well-formed call to a function in the abi or idl.',
     read: (evaluation) => evaluation.isDecoded,
   },
   function: {
     type: 'string',
     maxLength: 128,
     requires: 'data',
-    description: 'Name of the called function; empty if the abi or idl lacks it.',
+    description: 'Function name; empty if the abi or idl lacks it.',
     read: (evaluation) => evaluation.call?.name ?? '',
   },
   signature: {
@@ -56,14 +56,14 @@ const call = {
     maxLength: 1024,
     requires: 'data',
     description:
-      'Name and types of the called function: "transfer(address,uint256)". Empty if the abi or idl lacks it.',
+      'Function with types: "transfer(address,uint256)"; empty if the abi or idl lacks it.',
     read: (evaluation) => evaluation.call?.signature ?? '',
   },
   discriminator: {
     type: 'string',
     maxLength: 18,
     requires: 'data',
-    description: 'First eight bytes of the call data as lowercase 0x-hex; empty if the data is shorter.',
+    description: 'First eight bytes of the data in lowercase 0x-hex; empty if the data is shorter.',
     refuseLiteral: matching(DISCRIMINATOR, 'call.discriminator must be 0x and 16 lowercase hex digits, or empty', true),
     read: ({ request: { data } }) => (data.length < 18 ? '' : data.slice(0, 18).toLowerCase()),
   },
@@ -80,12 +80,12 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
   onBehalf: {
     present: {
       type: 'bool',
-      description: 'Whether the request names a user in on_behalf.',
+      description: 'Whether the request has on_behalf.',
       read: ({ request }) => request.onBehalf !== '',
     },
     address: {
       type: 'address',
-      description: 'Wallet of the user in on_behalf; wallet.address if the request omits it.',
+      description: 'Wallet in on_behalf; wallet.address if the request omits it.',
       read: (evaluation): AddressValue => evaluation.represented,
     },
   },
@@ -93,7 +93,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
     name: {
       type: 'string',
       maxLength: 64,
-      description: 'Name of the chain, for example "ethereum".',
+      description: 'Name, such as "ethereum".',
       read: (evaluation) => evaluation.request.chain.name,
     },
     id: {
@@ -104,7 +104,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
     family: {
       type: 'string',
       maxLength: 8,
-      description: 'Chain family: "evm" or "solana".',
+      description: '"evm" or "solana".',
       refuseLiteral: oneOf(['evm', 'solana'], 'chain.family must be "evm" or "solana"'),
       read: (evaluation) => evaluation.request.chain.family,
     },
@@ -120,7 +120,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
     value: {
       type: 'uint256',
       requires: 'msg_value',
-      description: 'Amount of native tokens sent, in wei or lamports.',
+      description: 'Native tokens sent, in wei or lamports.',
       read: (evaluation): Uint256 => evaluation.value,
     },
     data_size: {
@@ -133,7 +133,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
       type: 'string',
       maxLength: 10,
       requires: 'data',
-      description: 'First four bytes of the call data as lowercase 0x-hex; empty if the data is shorter.',
+      description: 'First four bytes of the data in lowercase 0x-hex; empty if the data is shorter.',
       refuseLiteral: matching(SELECTOR, 'tx.selector must be 0x and 8 lowercase hex digits, or empty', true),
       read: ({ request: { data } }) => (data.length < 10 ? '' : data.slice(0, 10).toLowerCase()),
     },
@@ -145,7 +145,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
       type: 'string',
       maxLength: 64,
       requires: 'user_ip',
-      description: 'IP address of the end user in its shortest form.',
+      description: 'IP address in its shortest form.',
       read: (evaluation) => evaluation.request.userIp,
     },
   },

@@ -13,27 +13,27 @@ const DECLARED: Readonly<Record<string, Readonly<Record<string, Options>>>> = {
     type: {
       type: 'string',
       maxLength: 10,
-      description: 'Type of the session: "individual" or "business".',
+      description: '"individual" or "business".',
       refuseLiteral: oneOf(['individual', 'business'], 'session.type must be "individual" or "business"'),
     },
-    level: { type: 'int', description: 'Level of the session: 1 basic, 2 standard, 3 enhanced.' },
+    level: { type: 'int', description: '1 basic, 2 standard, 3 enhanced.' },
     environment: {
       type: 'string',
       maxLength: 4,
-      description: 'Environment of the key that created the session: "live" or "test".',
+      description: 'Environment of the key: "live" or "test".',
       refuseLiteral: oneOf(['live', 'test'], 'session.environment must be "live" or "test"'),
     },
-    retries: { type: 'int', description: 'Number of times the session was returned to the person.' },
+    retries: { type: 'int', description: 'Times the session was returned to the person.' },
   },
   person: {
     age: {
       type: 'int',
-      description: 'Age in whole years, calculated from the entered birth date. Fails for a business.',
+      description: 'Age in whole years, from the entered birth date. Fails for a business.',
     },
     country: {
       type: 'string',
       maxLength: 2,
-      description: 'Entered country of residence or registration, ISO 3166-1: "CH".',
+      description: 'Entered country of residence or registration, such as "CH".',
       refuseLiteral: matching(COUNTRY, 'person.country must be two capital letters (ISO 3166-1), for example "CH"'),
     },
   },
@@ -48,17 +48,17 @@ const DECLARED: Readonly<Record<string, Readonly<Record<string, Options>>>> = {
     score: {
       type: 'int',
       description:
-        'Highest score of all hits that are not cleared; 0 if there are none. Fails if nothing was compared.',
+        'Highest score of the uncleared hits; 0 without one. Fails if nothing was compared.',
     },
     list_age_hours: {
       type: 'int',
       description:
-        'Whole hours since the oldest enabled list was confirmed. Fails if no list is enabled, or if an enabled list was never read.',
+        'Whole hours since the oldest enabled list was confirmed. Fails if no list is enabled, or one was never read.',
     },
     uncleared: {
       type: 'bool',
       description:
-        'Whether a hit is open or confirmed. No policy can complete such a session. Fails if a name or wallet was not compared.',
+        'Whether a hit is open or confirmed. Fails if a name or wallet was not compared.',
     },
   },
   'checks.document': {

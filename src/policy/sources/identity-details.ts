@@ -27,19 +27,19 @@ export const IDENTITY_DETAILS = defineSource<IdentityDetails>()({
   fields: {
     details_known: {
       type: 'bool',
-      description: 'Whether country and age are known, because the person agreed to their use in policies.',
+      description: 'Whether the person’s country and age are available to policies.',
       select: ({ country }) => country !== null,
     },
     country: {
       type: 'string',
       maxLength: 2,
-      description: 'Country of residence, ISO 3166-1: "CH". Fails if identity.details_known is false.',
+      description: 'Country of residence, such as "CH". Fails if identity.details_known is false.',
       refuseLiteral: matching(COUNTRY, 'identity.country must be two capital letters (ISO 3166-1), for example "CH"'),
       select: ({ country }) => country,
     },
     age: {
       type: 'int',
-      description: 'Age in whole years on the day of the request (UTC). Fails if identity.details_known is false.',
+      description: 'Age in whole years (UTC). Fails if identity.details_known is false.',
       select: ({ age }) => intOf(age),
     },
   },

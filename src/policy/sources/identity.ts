@@ -46,13 +46,13 @@ const identitySource = <const Kind extends string, const Part extends string>(
     fields: {
       verified: {
         type: 'bool',
-        description: `Whether ${whose} is verified at the organization’s current level.`,
+        description: `Whether ${whose} is verified at the organization’s level.`,
         select: ({ verified }) => verified,
       },
       type: {
         type: 'string',
         maxLength: 10,
-        description: 'Type of the identity: "individual" or "business"; empty if not verified.',
+        description: '"individual" or "business"; empty if not verified.',
         refuseLiteral: oneOf(
           ['individual', 'business', ''],
           `${names.group}.type must be "individual", "business" or empty`,
@@ -61,7 +61,7 @@ const identitySource = <const Kind extends string, const Part extends string>(
       },
       level: {
         type: 'int',
-        description: 'Verification level: 1 basic, 2 standard, 3 enhanced; 0 if not verified.',
+        description: '1 basic, 2 standard, 3 enhanced; 0 if not verified.',
         select: ({ level }) => intOf(level),
       },
       verified_at: {
