@@ -161,7 +161,7 @@ describeStores((open) => {
       expect(await details()).toEqual(UNKNOWN)
       await move(organization, session.id, 'submitted')
       expect(await details()).toEqual(UNKNOWN)
-      await move(organization, session.id, 'completed')
+      await move(organization, session.id, 'completed', { actor: 'operator:ada' })
       expect(await details()).toEqual({ country: 'FR', age: 30 })
 
       await evidence.eraseSession(session, 'operator:test')

@@ -101,7 +101,9 @@ describe('a new hit of somebody who is verified', () => {
     await choose('retry')
     const id = await verified()
     for (let tries = 0; tries < 5; tries++) {
-      for (const to of ['retry', 'completed'] as const) await parts.move(demo, id, to, { revoke: true })
+      for (const to of ['retry', 'completed'] as const) {
+        await parts.move(demo, id, to, { revoke: true, actor: 'operator:ada' })
+      }
     }
     expect(await find(id, HIT)).toBe(1)
     expect(await statusOf(id)).toBe('completed')

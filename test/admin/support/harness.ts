@@ -16,7 +16,6 @@ import { createDecisionSearch } from '../../../src/admin/decisions/search.ts'
 import { createDownloads } from '../../../src/admin/downloads.ts'
 import { createAdminGate } from '../../../src/admin/gate.ts'
 import { createAdminIdempotency } from '../../../src/admin/idempotency.ts'
-import { createDownloads } from '../../../src/admin/downloads.ts'
 import { createListUploads } from '../../../src/admin/list-uploads.ts'
 import { createLiveStreams } from '../../../src/admin/live/streams.ts'
 import { createLiveWatch } from '../../../src/admin/live/watch.ts'
@@ -265,7 +264,6 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     },
     policyWork: createFairWork({ clock: systemClock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     listUploads: createListUploads(),
-    downloads: createDownloads(),
     identity: {
       evidence: {
         listEvidence: async () => ({ fields: ['fullName'], documents: [] }),
