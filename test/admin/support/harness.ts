@@ -264,6 +264,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     },
     policyWork: createFairWork({ clock: systemClock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     listUploads: createListUploads(),
+    downloads: createDownloads(),
     identity: {
       evidence: {
         listEvidence: async () => ({ fields: ['fullName'], documents: [] }),
