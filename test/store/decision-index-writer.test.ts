@@ -33,6 +33,7 @@ test('no statement of a complete generation is kept', () => {
         keyId: 'key',
         chain: 'base',
         place: { slot: 'w00', segment: 'segment', offset: n * 100, length: 100 },
+        line: '',
         atMs: FIRST_MS + n,
         uuid: uuidOf(n),
         wallet: walletOf(n),

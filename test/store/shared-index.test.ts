@@ -1,8 +1,10 @@
 // The decision index that all nodes share: a search on one node finds what any node decided, and shows it with its proof.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readFileSync, truncateSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hashLine } from '../../src/decision-log/record.ts'
 import { listSegments, listSlots } from '../../src/decision-log/segment-name.ts'
+import { pieceObject } from '../../src/decision-log/shipped-lines.ts'
 import type { DecisionRecord, LogRecord } from '../../src/decision-log/types.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { createShipper } from '../../src/modules/log-shipping/ship.ts'
@@ -157,6 +159,36 @@ describeDatabases((dialect) => {
     }
     await there.ship()
     expect(await finderOf(here).search(ALL, null, 10)).toMatchObject({ complete: true, decisions: [{}, {}] })
+  })
+
+  test('a copy that was changed at the target is missing, although its hash links match', async () => {
+    const [here, there] = [createNode('here'), createNode('there')]
+    there.write([1, 2, 3].map((n) => attestation(n)))
+    await there.ingest()
+    await there.ship()
+    const [segment] = listSegments(join(there.directory, 'w00'))
+    const name = segment?.name ?? ''
+    const lines = readFileSync(join(there.directory, 'w00', name), 'utf8')
+      .split('\n')
+      .slice(0, -1)
+    let prev = ''
+    const forged = lines.map((line, index) => {
+      const changed = index === 2 ? line.replace('dead"', 'beef"') : line
+      const linked = index > 2 ? changed.replace(/^\{"prev":"[0-9a-f]{64}"/, `{"prev":"${prev}"`) : changed
+      prev = hashLine(linked)
+      return linked
+    })
+    expect(forged[2]).not.toBe(lines[2] ?? '')
+    await shipped.put(pieceObject('there', 'w00', name, 0), new Blob([`${forged.join('\n')}\n`]))
+    const finder = finderOf(here)
+    const { decisions, complete } = await finder.search(ALL, null, 10)
+    expect([decisions.map(({ record }) => record), complete]).toEqual([[attestation(1)], false])
+    expect(await finder.find(ORGANIZATION, attestation(2).uuid)).toBeNull()
+    expect((await finder.find(ORGANIZATION, attestation(1).uuid))?.record).toEqual(attestation(1))
+    // The node itself shows what its log contains.
+    writeFileSync(join(there.directory, 'w00', name), `${[...forged.slice(0, 3), ...lines.slice(3)].join('\n')}\n`)
+    const own = await finderOf(there).find(ORGANIZATION, attestation(2).uuid)
+    expect(own).toMatchObject({ line: forged[2], proof: { nextMatches: false } })
   })
 
   test('narrows by each part of the filter, within the organization alone', async () => {

@@ -66,6 +66,7 @@ test('every record is taken with its own values', () => {
         records.map((record) => ({
           kind: 'decision',
           place: null,
+          line: encodeRecord(record, '0'.repeat(64)),
           atMs: record.at,
           uuid: record.uuid,
           organizationId: record.organization,

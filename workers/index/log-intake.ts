@@ -92,6 +92,7 @@ const toIndexed = ({ line, parsed }: ParsedLine): IndexedLine | null => {
   return {
     kind: 'decision',
     place: { slot, segment, offset, length },
+    line: line.text,
     atMs: at,
     uuid,
     organizationId: text(parsed['organization']),

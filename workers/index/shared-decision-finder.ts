@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ProvenLine, readPlaces, readProven } from '../../src/decision-log/located.ts'
+import { hashLine } from '../../src/decision-log/record.ts'
 import { bringLines, type Surroundings } from '../../src/decision-log/shipped-lines.ts'
 import type { ShipTarget } from '../../src/object-store/ship-target.ts'
 import type { NodePlace, SharedIndexReader } from '../../src/store/decision-index/shared-reader.ts'
@@ -39,17 +40,29 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
     }
   }
 
+  const isIndexed = (line: string, { lineHash }: NodePlace): boolean =>
+    hashLine(line) === Buffer.from(lineHash).toString('hex')
+
+  /** Null for a missing line, and for a copy that differs from the line that its node indexed. */
+  const readLines = (folder: string, places: readonly NodePlace[]): readonly (string | null)[] => {
+    const lines = readPlaces(folder, places)
+    return places.map((place, position) => {
+      const line = lines[position] ?? null
+      return line !== null && (place.node === node || isIndexed(line, place)) ? line : null
+    })
+  }
+
   const readTexts = async (places: readonly NodePlace[]): Promise<readonly (string | null)[]> => {
     const texts = new Map<NodePlace, string | null>()
     for (const [of, own] of Map.groupBy(places, (place) => place.node)) {
-      const found = await withLines(of, own, 'none', (folder) => readPlaces(folder, own))
+      const found = await withLines(of, own, 'none', (folder) => readLines(folder, own))
       for (const [position, place] of own.entries()) texts.set(place, found?.[position] ?? null)
     }
     return places.map((place) => texts.get(place) ?? null)
   }
 
   return {
-    /** `complete` is false if a line is missing because its node has not shipped it yet. */
+    /** `complete` is false if a line is missing, because its node has not shipped it yet or its copy was changed. */
     search: async (filter: DecisionFilter, after: DecisionPosition | null, limit: number): Promise<FoundDecisions> => {
       const { places, next } = await reader.find(filter, after, limit)
       const texts = await readTexts(places)
@@ -66,7 +79,7 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
     ): Promise<(ProvenLine & { readonly withheld: boolean }) | null> => {
       for (const place of await reader.findByUuid(uuid)) {
         const proven = await withLines(place.node, [place], 'neighbours', (folder) => {
-          const record = recordOf(readPlaces(folder, [place])[0] ?? null)
+          const record = recordOf(readLines(folder, [place])[0] ?? null)
           return record?.uuid === uuid && record.organization === organizationId ? readProven(folder, place) : null
         })
         if (proven === null) continue

@@ -8,6 +8,8 @@ import { shadowName } from './writer.ts'
 
 export interface NodePlace extends DecisionPlace {
   readonly node: string
+  /** SHA-256 of the line. */
+  readonly lineHash: Uint8Array
 }
 
 interface PlaceRow {
@@ -18,6 +20,7 @@ interface PlaceRow {
   readonly segment: string
   readonly start_byte: number
   readonly byte_length: number
+  readonly line_hash: Uint8Array
   readonly withheld: number
 }
 
@@ -25,7 +28,7 @@ const COUNT_MAX = 100_000
 /** Usually one row: only forged uuids share their first half. */
 const SAME_UUID_MAX = 10
 
-const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, r.byte_length,
+const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, r.byte_length, r.line_hash,
   CASE WHEN w.uuid IS NULL THEN 0 ELSE 1 END AS withheld
   FROM decision_index_rows r LEFT JOIN decision_index_withheld w ON w.uuid = r.uuid`
 
@@ -35,6 +38,7 @@ const toPlace = (row: PlaceRow): NodePlace => ({
   segment: row.segment,
   offset: row.start_byte,
   length: row.byte_length,
+  lineHash: row.line_hash,
   atMs: row.at,
   number: row.number,
   withheld: Number(row.withheld) === 1,

@@ -7,12 +7,12 @@ export const SHARED_INDEX_PREFIX = 'decision_index_'
 export const SHARED_TALLIES = createTallyTable(`${SHARED_INDEX_PREFIX}tallies`)
 
 /** Increment when the stored data or its format changes. */
-const VERSION = '4'
+const VERSION = '5'
 
 const TABLES = ['rows', 'tallies', 'positions', 'withheld', 'nodes', 'meta'].map((name) => SHARED_INDEX_PREFIX + name)
 
 const create = ({ schemaWords }: Database): readonly string[] => {
-  const { integer, tableEnd } = schemaWords
+  const { integer, bytes, tableEnd } = schemaWords
   return [
     `CREATE TABLE decision_index_meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL)${tableEnd}`,
     `CREATE TABLE decision_index_nodes (
@@ -29,7 +29,7 @@ const create = ({ schemaWords }: Database): readonly string[] => {
        project_id TEXT NOT NULL, policy_id TEXT NOT NULL, key_id TEXT NOT NULL, rule TEXT NOT NULL, chain TEXT NOT NULL,
        compliant ${integer} NOT NULL, shadow TEXT, wallet ${integer} NOT NULL, uuid ${integer} NOT NULL,
        node TEXT NOT NULL, slot TEXT NOT NULL, segment TEXT NOT NULL, start_byte ${integer} NOT NULL,
-       byte_length ${integer} NOT NULL, PRIMARY KEY (organization_id, at, number)
+       byte_length ${integer} NOT NULL, line_hash ${bytes} NOT NULL, PRIMARY KEY (organization_id, at, number)
      )${tableEnd}`,
     ...SHARED_TALLIES.create(integer, tableEnd),
     'CREATE INDEX decision_index_by_uuid ON decision_index_rows (uuid)',

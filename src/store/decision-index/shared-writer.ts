@@ -1,4 +1,5 @@
 // Writes one node's decisions to the shared index, in one transaction with the position in the log.
+import { hashLine } from '../../decision-log/record.ts'
 import type { Database, SqlParameter, Transaction } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
@@ -31,6 +32,7 @@ const COLUMNS = [
   'segment',
   'start_byte',
   'byte_length',
+  'line_hash',
 ]
 /** Columns for the tallies. Only inserted and deleted rows count. */
 const TALLIED = 'organization_id, at, policy_id, rule, key_id, compliant'
@@ -73,6 +75,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     decision.place.segment,
     decision.place.offset,
     decision.place.length,
+    Uint8Array.fromHex(hashLine(decision.line)),
   ]
 
   const addTally = (transaction: Transaction, tally: Tally): Promise<unknown> =>

@@ -44,6 +44,8 @@ export interface DecisionCount {
 export interface IndexedDecision {
   readonly kind: 'decision'
   readonly place: LinePlace
+  /** Line at this place, without the newline. */
+  readonly line: string
   readonly atMs: number
   readonly uuid: string
   readonly organizationId: string
