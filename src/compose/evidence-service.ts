@@ -5,6 +5,7 @@ import { createRepeatedTask } from '../cluster/repeated-task.ts'
 import { createPdfChecker } from '../identity/evidence/check-pdf.ts'
 import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createDocumentScan } from '../identity/evidence/document-scan.ts'
+import { requireErasureClock } from '../identity/evidence/erasure-clock.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
@@ -88,17 +89,20 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     onError: (error) => log.warn('the file of an erased document could not be deleted; will retry', { error }),
   })
   const requireSteadyClock = createSteadyClock(systemClock)
-  const createSweep = (lead: Pick<Lead, 'leads'>) =>
-    createRetentionSweep({
+  const sweep = async (lead: Pick<Lead, 'leads'>): Promise<SweepResult> => {
+    await requireErasureClock(store.deployment, systemClock.unixSeconds())
+    const run = createRetentionSweep({
       clock: systemClock,
       requireSteadyClock,
       files: { list: files.list, remove: whileLeading(lead, files.remove) },
       store: store.evidenceRetention,
       erase: whileLeading(lead, evidence.eraseExpired),
     })
+    return run()
+  }
 
   const sweepOnce = async (lead: Lead): Promise<void> => {
-    const { sessions, files: removed } = await createSweep(lead)()
+    const { sessions, files: removed } = await sweep(lead)
     retentionRuns.completed += 1
     if (sessions + removed > 0) log.info('evidence was erased after its retention', { sessions, files: removed })
   }
@@ -109,7 +113,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     readings: createSealedNote<DocumentReading>({ ...notes, kind: 'reading' }),
     decisionFacts: createSealedNote({ ...notes, kind: 'decision' }),
     metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
-    sweep: createSweep({ leads: () => true }),
+    sweep: () => sweep({ leads: () => true }),
     leaderTask: createRepeatedTask({
       name: 'retention of evidence',
       intervalMs: SWEEP_INTERVAL_MS,

@@ -33,7 +33,6 @@ export const createDeploymentTable = (scope: TableScope) => {
     read,
     setOnce,
 
-    /** For commands only: the service never changes a value once it is set. */
     replace: (name: string, value: string): Promise<void> => DEPLOYMENT.put(scope, { name }, { value }),
 
     lock: (): Promise<number> => DEPLOYMENT.updateAll(scope, { name: 'deployment_id' }, { value: sql`value` }),
