@@ -84,6 +84,8 @@ interface Lookup {
 const LOOKUP_ATTEMPTS = 3
 /** Maximum pending lookups: guessed key ids must not exhaust the memory while the store is slow (invariant 8). */
 const LOOKUPS_MAX = 1_000
+/** Further lookups wait here: in the store, they would delay everybody's reads. */
+const LOOKUPS_AT_ONCE = 8
 /** Maximum age of a lookup that requests join, so that keys work again after a stalled store recovers. */
 const JOIN_MAX_MS = 2_000
 const NOTED_EVERY_SECONDS = 60
@@ -109,9 +111,13 @@ const createKeyLookup = (
   // Separate from the known keys, so that guesses cannot evict them. Values: time of the next lookup.
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()
+  const queued: (() => void)[] = []
+  let running = 0
   let changes = 0
 
   const find = async (keyId: string): Promise<Entry | null> => {
+    if (running < LOOKUPS_AT_ONCE) running += 1
+    else await new Promise<void>((resolve) => queued.push(resolve))
     try {
       const credential = await findKey(keyId)
       return credential === null ? null : createEntry(credential)
@@ -119,6 +125,10 @@ const createKeyLookup = (
       throw new DependencyUnavailableError('the API key could not be checked; retry with exponential backoff', {
         cause,
       })
+    } finally {
+      const next = queued.shift()
+      if (next === undefined) running -= 1
+      else next()
     }
   }
 

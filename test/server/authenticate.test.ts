@@ -229,16 +229,26 @@ describe('guessing', () => {
     expect(store.lookups).toBe(0)
   })
 
-  test('look-ups under way are bounded: over that 503 at once', async () => {
+  test('few look-ups are in the store at once; over a thousand under way, 503 at once', async () => {
     const { authenticator, store } = setUp()
     store.held = true
     const waiting = Array.from({ length: 1_000 }, () =>
       codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text),
     )
     expect(await codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text)).toBe('OVERLOADED')
-    expect(store.lookups).toBe(1_000)
+    expect(store.lookups).toBe(8)
+    store.held = false
     store.release()
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['UNAUTHENTICATED']))
+    expect(store.lookups).toBe(1_000)
+    store.held = true
+    const further = Array.from({ length: 9 }, () =>
+      codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text),
+    )
+    expect(store.lookups).toBe(1_008)
+    store.held = false
+    store.release()
+    await Promise.all(further)
   })
 
   test('a key made after it was guessed works once it is announced', async () => {
