@@ -55,8 +55,7 @@ const call = {
     type: 'string',
     maxLength: 1024,
     requires: 'data',
-    description:
-      'Function with types: "transfer(address,uint256)"; empty if the abi or idl lacks it.',
+    description: 'Function with types: "transfer(address,uint256)"; empty if the abi or idl lacks it.',
     read: (evaluation) => evaluation.call?.signature ?? '',
   },
   discriminator: {

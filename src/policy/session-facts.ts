@@ -5,10 +5,12 @@ import { FactUnavailableError } from './fact-unavailable.ts'
 type Options = Pick<FactField, 'description' | 'maxLength' | 'refuseLiteral'> & {
   readonly type: 'bool' | 'int' | 'string'
 }
+type Declared = Readonly<Record<string, Options>>
+
 const COUNTRY = /^[A-Z]{2}$/
 
 /** Facts by group: `checks.document` contains `checks.document.matches`. */
-const DECLARED: Readonly<Record<string, Readonly<Record<string, Options>>>> = {
+const DECLARED: Readonly<Record<string, Declared>> = {
   session: {
     type: {
       type: 'string',
@@ -47,8 +49,7 @@ const DECLARED: Readonly<Record<string, Readonly<Record<string, Options>>>> = {
   'checks.sanctions': {
     score: {
       type: 'int',
-      description:
-        'Highest score of the uncleared hits; 0 without one. Fails if nothing was compared.',
+      description: 'Highest score of the uncleared hits; 0 without one. Fails if nothing was compared.',
     },
     list_age_hours: {
       type: 'int',
@@ -57,8 +58,7 @@ const DECLARED: Readonly<Record<string, Readonly<Record<string, Options>>>> = {
     },
     uncleared: {
       type: 'bool',
-      description:
-        'Whether a hit is open or confirmed. Fails if a name or wallet was not compared.',
+      description: 'Whether a hit is open or confirmed. Fails if a name or wallet was not compared.',
     },
   },
   'checks.document': {
