@@ -107,10 +107,20 @@ const rowOf = (id: string, state: string, text: string): Row => ({
   text: text.trim(),
 })
 
+const ALL_IDS = Object.entries(PER_SECTION).flatMap(([section, count]) =>
+  Array.from({ length: count }, (_, index) => `${section}.${index + 1}`),
+)
+
+/** A range such as 4.4.1 to 4.4.4 stands for every requirement between its ends. */
+const idsOf = (range: string): string[] => {
+  const [from = '', to] = range.split(' to ')
+  return to === undefined ? [from] : ALL_IDS.slice(ALL_IDS.indexOf(from), ALL_IDS.indexOf(to) + 1)
+}
+
 const rowsOf = (heading: string): Row[] => {
   const section = page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
-  return [...section.matchAll(/^\| (\d+\.\d+\.\d+(?:, \d+\.\d+\.\d+)*) +\| (.*) \|$/gm)].flatMap(
-    ([, ids = '', text = '']) => ids.split(', ').map((id) => rowOf(id, heading.toLowerCase(), text)),
+  return [...section.matchAll(/^- (\d[\d., to]*): (.*)$/gm)].flatMap(([, ids = '', text = '']) =>
+    ids.split(', ').flatMap((range) => idsOf(range).map((id) => rowOf(id, heading.toLowerCase(), text))),
   )
 }
 
