@@ -139,15 +139,7 @@ export const createCommandClient = ({ routes, services, actor }: CommandClientDe
     },
     together: (work) =>
       services.store.transaction((tables) =>
-        work(
-          over(
-            withoutService({
-              ...services,
-              store: storeWithin(services.store, tables),
-            }),
-            actor,
-          ),
-        ),
+        work(over(withoutService({ ...services, store: storeWithin(services.store, tables) }), actor)),
       ),
     as: (author) => over(services, { ...actor, author }),
   })

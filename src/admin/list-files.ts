@@ -88,11 +88,7 @@ interface UploadResult {
 export const uploadList = async (
   context: EditContext,
   { contentType, bytes }: { readonly contentType: string | null; readonly bytes: AsyncIterable<Uint8Array> },
-  options: {
-    readonly merge: boolean
-    readonly skipBad: boolean
-    readonly needsSecondPerson: boolean
-  },
+  options: { readonly merge: boolean; readonly skipBad: boolean; readonly needsSecondPerson: boolean },
 ): Promise<UploadResult> => {
   const { store, owner, name, author, nowSeconds, stillAllowed } = context
   const format = formatOf(contentType)

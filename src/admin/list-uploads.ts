@@ -19,9 +19,7 @@ class ListUploadsBusyError extends fixedError('OVERLOADED', 'another list is bei
 class ListEntriesBusyError extends fixedError(
   'OVERLOADED',
   'too many list requests are queued; try again in a moment',
-  {
-    retryAfterSeconds: 1,
-  },
+  { retryAfterSeconds: 1 },
 ) {}
 
 export interface ListUploads {

@@ -145,11 +145,5 @@ export const checkDecisionProof = (proof: string, logKey: string): ProvenDecisio
     throw new ProofInvalidError('the signed head does not cover the line')
   }
   const text = line.toString('utf8')
-  return {
-    decision: parseLine(text),
-    line: text,
-    index: Number(index),
-    size,
-    checkpoint,
-  }
+  return { decision: parseLine(text), line: text, index: Number(index), size, checkpoint }
 }

@@ -133,12 +133,7 @@ export const openService = async (
         })
   const { pool, attesterReload } = signing
 
-  const feed = followChanges(store, clock, log, {
-    catalog,
-    authenticator,
-    pool,
-    attesters: attesterReload,
-  })
+  const feed = followChanges(store, clock, log, { catalog, authenticator, pool, attesters: attesterReload })
   const standings = createStoredStandings(
     store,
     feed.healthy,

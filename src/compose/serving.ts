@@ -163,12 +163,7 @@ export const serve = async (
     endpoints: attestation,
     identity: serves('identity') ? identity.endpoints : null,
     operations: {
-      readiness: createReadiness({
-        store,
-        signing: signing.readiness,
-        feed,
-        lifecycle,
-      }),
+      readiness: createReadiness({ store, signing: signing.readiness, feed, lifecycle }),
       describe: () => ({
         version: VERSION,
         serves: [...config.serve].join(','),

@@ -12,10 +12,7 @@ import type { WorkerHandle } from './worker-handle.ts'
 export class JobOutdatedError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
   'the policy, the API key or the identity changed during the request; retry',
-  {
-    retryAfterSeconds: 1,
-    nothingSigned: true,
-  },
+  { retryAfterSeconds: 1, nothingSigned: true },
 ) {}
 
 export interface PoolAnswer {

@@ -34,12 +34,7 @@ export const presentAttesters = (
   for (const { id, kind, address, keystorePath } of missing) {
     log.warn(
       'the keystore of an attester is missing: it cannot sign until you restore the file or retire the attester',
-      {
-        attester: id,
-        kind,
-        address,
-        keystorePath,
-      },
+      { attester: id, kind, address, keystorePath },
     )
   }
   return present

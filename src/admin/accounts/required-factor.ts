@@ -33,11 +33,7 @@ export const setSecondFactorRule = async (
     organizationId,
     required,
     user,
-  }: {
-    readonly organizationId: string | null
-    readonly required: boolean
-    readonly user: User | null
-  },
+  }: { readonly organizationId: string | null; readonly required: boolean; readonly user: User | null },
 ): Promise<{ readonly before: boolean }> => {
   if (required && user !== null) {
     const now = (await tables.users.lock(user.id)) ?? user

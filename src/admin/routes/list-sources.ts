@@ -16,9 +16,7 @@ const REACH = oneOf(['public', 'private', 'loopback'], 'Networks in which the so
 const SOURCE = named(
   'ListSource',
   closed({
-    location: Type.Union([Type.String(), Type.Null()], {
-      description: 'URL; null for a file on the server',
-    }),
+    location: Type.Union([Type.String(), Type.Null()], { description: 'URL; null for a file on the server' }),
     format: FORMAT,
     reach: REACH,
     skips_bad_lines: Type.Boolean({ description: 'If false, an invalid line rejects the complete file' }),

@@ -81,9 +81,7 @@ export const ORGANIZATION_ROUTES = [
       name: Type.Optional(label('Display name. Defaults to the slug')),
       level: Type.Optional(LEVEL),
       admin_key: Type.Optional(
-        Type.Boolean({
-          description: 'Whether to create a first admin key for this organization',
-        }),
+        Type.Boolean({ description: 'Whether to create a first admin key for this organization' }),
       ),
     }),
     status: 201,

@@ -108,11 +108,7 @@ export const PORTAL_SETTING_ROUTES = [
     handle: async ({ services, organization, requestId }) => {
       const logo = requireFound(await services.store.organizationBrands.findLogo(organization.id), 'logo')
       return new Response(new Uint8Array(logo.bytes), {
-        headers: {
-          'content-type': logo.type,
-          'cache-control': 'no-store',
-          'x-request-id': requestId,
-        },
+        headers: { 'content-type': logo.type, 'cache-control': 'no-store', 'x-request-id': requestId },
       })
     },
   }),

@@ -14,11 +14,7 @@ export interface ApiDocuments {
 
 const documentResponse = (text: string, requestId: string): Response =>
   new Response(text, {
-    headers: {
-      'content-type': 'application/json',
-      'cache-control': 'no-cache',
-      'x-request-id': requestId,
-    },
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-cache', 'x-request-id': requestId },
   })
 
 const served = ({ documents }: Services): ApiDocuments => {

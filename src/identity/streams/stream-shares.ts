@@ -6,9 +6,7 @@ import { fixedError } from '../../domain/errors.ts'
 export class StreamLimitError extends fixedError(
   'RATE_LIMITED',
   'too many open streams; close some streams, or retry later',
-  {
-    retryAfterSeconds: 15,
-  },
+  { retryAfterSeconds: 15 },
 ) {}
 
 export interface StreamOwner {

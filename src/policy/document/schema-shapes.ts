@@ -11,13 +11,7 @@ export const object = (
   description: string,
   required: readonly string[],
   properties: Readonly<Record<string, Schema>>,
-): Schema => ({
-  type: 'object',
-  description,
-  required,
-  properties,
-  additionalProperties: false,
-})
+): Schema => ({ type: 'object', description, required, properties, additionalProperties: false })
 export const list = (description: string, items: Schema, maxItems: number): Schema => ({
   type: 'array',
   description,

@@ -60,11 +60,7 @@ export const openIndexForReading = (path: string): IndexReading | null => {
     return null
   }
   setConnection(database)
-  return {
-    database,
-    close: () => database.close(),
-    isStale: () => fileNumber(path) !== number,
-  }
+  return { database, close: () => database.close(), isStale: () => fileNumber(path) !== number }
 }
 
 export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonicMs, limitMs }: SearchBudget) => {

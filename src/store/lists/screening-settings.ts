@@ -46,10 +46,7 @@ export const createScreeningSettingsTable = (scope: TableScope) => ({
     const which = { organizationId: organizationId ?? undefined }
     const rows = await SETTINGS.everywhere.list(scope, which, ['organizationId'])
     const byOrganization = new Map(rows.map((row) => [row.organizationId, row.settings]))
-    return {
-      of: (id) => byOrganization.get(id) ?? DEFAULTS,
-      key: JSON.stringify([...byOrganization]),
-    }
+    return { of: (id) => byOrganization.get(id) ?? DEFAULTS, key: JSON.stringify([...byOrganization]) }
   },
 
   set: (organizationId: string, settings: ScreeningSettings): Promise<void> => {

@@ -4,11 +4,7 @@
 import { threadEntry } from '../../program/entries.ts'
 
 export type CheckpointOrder =
-  | {
-      readonly type: 'start'
-      readonly path: string
-      readonly commits: Int32Array
-    }
+  | { readonly type: 'start'; readonly path: string; readonly commits: Int32Array }
   | { readonly type: 'stop' }
 
 /** @param onLost called if the thread ends unexpectedly; the caller must then run checkpoints itself */

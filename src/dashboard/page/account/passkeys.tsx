@@ -27,10 +27,7 @@ export const Passkeys = () => {
       pages={useList('GET /me/passkeys')}
       rowKey={({ id }) => id}
       name={({ name }) => name}
-      columns={{
-        Name: ({ name }) => <strong>{name}</strong>,
-        'Last used': time('last_used_at'),
-      }}
+      columns={{ Name: ({ name }) => <strong>{name}</strong>, 'Last used': time('last_used_at') }}
       onChange={() => void refresh()}
       {...(possible ? { create: ADD } : {})}
       actions={({ id: passkey, name }) => [

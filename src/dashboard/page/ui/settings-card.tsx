@@ -117,11 +117,7 @@ export const SwitchCard = <Value,>(props: SwitchCardProps<Value>) => {
   const { start, isPending, dialog } = useActions()
   const toggle = (wanted: boolean): void => {
     const { done, ...description } = action(wanted)
-    start({
-      ...description,
-      run: async () => query.set(await change(wanted)),
-      done,
-    })
+    start({ ...description, run: async () => query.set(await change(wanted)), done })
   }
   return (
     <Card {...(id === undefined ? {} : { id })} title={title} text={text}>

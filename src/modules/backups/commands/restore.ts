@@ -203,10 +203,7 @@ const restoreFrom = async (
     output.stderr(`compared ${Math.floor((100 * bytes) / Math.max(bytesTotal, 1))}% of ${bytesTotal} bytes\n`)
   })
   const { manifest } = verified
-  const policy = {
-    keys: await context.evidenceKeys(),
-    mayBeUnauthenticated: command.flag('unauthenticated'),
-  }
+  const policy = { keys: await context.evidenceKeys(), mayBeUnauthenticated: command.flag('unauthenticated') }
   const authenticated = requireAuthentic(verified, policy, output)
   const { files, mac: _, ...content } = manifest
   const facts = { ...content, authenticated }

@@ -50,9 +50,7 @@ const COUNTS = {
       }),
       Type.Null(),
     ],
-    {
-      description: 'Results of a session policy',
-    },
+    { description: 'Results of a session policy' },
   ),
 }
 

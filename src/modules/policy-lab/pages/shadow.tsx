@@ -43,10 +43,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
   const path = { ...params, policy: policy.id }
   const results = useRead(
     'GET /organizations/{organization}/policies/{policy}/shadow-results',
-    {
-      params: path,
-      query: {},
-    },
+    { params: path, query: {} },
     policy.shadow_revision_id,
   )
   const decisions = usePages<Decision>(

@@ -140,11 +140,7 @@ const check = async (context: CommandContext): Promise<number> => {
   const screening = openScreening(buildScreening(lists))
   for (const { id, name, birthDate, country } of lines) {
     const { hits, problem }: ScreeningAnswer = screening.screen(
-      {
-        name,
-        ...(BIRTH_DATE.test(birthDate) ? { birthDate } : {}),
-        ...(country === '' ? {} : { country }),
-      },
+      { name, ...(BIRTH_DATE.test(birthDate) ? { birthDate } : {}), ...(country === '' ? {} : { country }) },
       threshold,
     )
     const detail = problem === null ? null : NAME_PROBLEMS[problem]

@@ -115,9 +115,7 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
   const path = { ...params, session: session.id }
   const { value, error, reload } = useRead(
     'GET /organizations/{organization}/sessions/{session}/checks/lists',
-    {
-      params: path,
-    },
+    { params: path },
     session.sequence,
   )
   const waiting = value?.waiting === true

@@ -16,10 +16,7 @@ export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
   const { params, path } = useWorkplace()
   const { value, error, reload } = useRead(
     'GET /organizations/{organization}/policies/{policy}/shadow-results',
-    {
-      params: { ...params, policy: policy.id },
-      query: {},
-    },
+    { params: { ...params, policy: policy.id }, query: {} },
     policy.shadow_revision_id,
   )
   useEffect(() => {

@@ -15,21 +15,14 @@ const HEAD = named(
   closed({
     size: Type.Integer({ description: 'Number of lines covered by the newest signed head' }),
     log_key: Type.String({ description: 'Verifier key of the log' }),
-    published: Type.String({
-      description: 'Published head (C2SP tlog-checkpoint) with cosignatures',
-    }),
+    published: Type.String({ description: 'Published head (C2SP tlog-checkpoint) with cosignatures' }),
     published_size: Type.Integer({ description: 'Number of lines covered by this head' }),
     cosignatures_required: Type.Integer({
       description: 'Number of cosignatures that a head requires; 0 without witnesses',
     }),
     cosignatures_within_seconds: Type.Integer(),
     cosignatures_late: Type.Boolean(),
-    witnesses: Type.Array(
-      closed({
-        name: Type.String(),
-        cosigned_at: nullable(time()),
-      }),
-    ),
+    witnesses: Type.Array(closed({ name: Type.String(), cosigned_at: nullable(time()) })),
   }),
 )
 

@@ -3,9 +3,7 @@ import { partLoader } from '../../../pages/use-part.ts'
 import { useMessages } from '../language.ts'
 import { Button, Notice } from './parts.tsx'
 
-type LazyPart<Properties> = ((properties: Properties) => JSX.Element) & {
-  readonly preload: () => void
-}
+type LazyPart<Properties> = ((properties: Properties) => JSX.Element) & { readonly preload: () => void }
 
 export const lazy = <Properties extends object>(
   load: () => Promise<ComponentType<Properties>>,
