@@ -39,8 +39,8 @@ export const timeOrNull = (unixSeconds: number | null): string | null =>
   unixSeconds === null ? null : isoTime(unixSeconds)
 
 /** Name shown to other people, without hidden characters or surrounding spaces. */
-export const label = (description: string, maxLength = 100) =>
-  Type.String({ description, minLength: 1, maxLength, printable: true })
+export const label = (description: string) =>
+  Type.String({ description, minLength: 1, maxLength: 100, printable: true })
 
 export const isPrintable = (text: string): boolean => !hasHidden(text) && text.trim() === text
 

@@ -14,5 +14,5 @@ export const timeOf = (name: string, text: string): number => {
 }
 
 /** Exclusive end in Unix milliseconds. The default includes the current second. @throws FieldInvalidError */
-export const endOf = (name: string, text: string | undefined, clock: Clock): number =>
-  text === undefined ? (clock.unixSeconds() + 1) * 1_000 : timeOf(name, text)
+export const endOf = (text: string | undefined, clock: Clock): number =>
+  text === undefined ? (clock.unixSeconds() + 1) * 1_000 : timeOf('until', text)

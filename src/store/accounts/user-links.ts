@@ -44,5 +44,3 @@ export const createUserLinkTable = (scope: TableScope) => {
     spend: (hash: Uint8Array): Promise<UserLink | null> => LINKS.remove(scope, open(hash)),
   }
 }
-
-export type UserLinkTable = ReturnType<typeof createUserLinkTable>

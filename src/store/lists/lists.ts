@@ -108,13 +108,13 @@ const readInParts = async <Row extends { readonly key: Uint8Array }>(
 
 const KEYS_AT_ONCE = 500
 
-const inParts = async <Item>(items: readonly Item[], size: number, work: (part: readonly Item[]) => Promise<void>) => {
-  for (let at = 0; at < items.length; at += size) await work(items.slice(at, at + size))
+const inParts = async <Item>(items: readonly Item[], work: (part: readonly Item[]) => Promise<void>) => {
+  for (let at = 0; at < items.length; at += KEYS_AT_ONCE) await work(items.slice(at, at + KEYS_AT_ONCE))
 }
 
 const findEdits = async (statements: Statements, listId: string, keys: readonly Uint8Array[]) => {
   const found = new Map<string, ListEdit>()
-  await inParts(keys, KEYS_AT_ONCE, async (part) => {
+  await inParts(keys, async (part) => {
     const edits = await EDITS.list(statements, { listId, key: among(part) }, ['key'])
     for (const edit of edits) found.set(hexOfKey(edit.key), edit)
   })
@@ -274,7 +274,7 @@ export const createListTable = (scope: TableScope) => {
           ['listId', 'key'],
           stored.map((edit) => ({ listId, ...edit })),
         )
-        await inParts(dropped, KEYS_AT_ONCE, async (part) => {
+        await inParts(dropped, async (part) => {
           await EDITS.removeAll(transaction, { listId, key: among(part.map(({ key }) => key)) })
         })
         const edited = await LISTS.update(

@@ -86,7 +86,7 @@ export const POLICY_EFFECT_ROUTES = [
         revisionId: body.revision_id ?? null,
         policyId: params.policy,
         sinceMs: body.since === undefined ? nowMs - replayedDays * DAY_MS : timeOf('since', body.since),
-        untilMs: endOf('until', body.until, services.clock),
+        untilMs: endOf(body.until, services.clock),
       }
       const task = await write(async (tables, note) => {
         await requirePolicy(tables, organization.id, params.policy)

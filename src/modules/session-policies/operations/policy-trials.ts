@@ -86,7 +86,7 @@ export const SESSION_POLICY_TRIAL_COMMANDS = [
     handle: async ({ services, organization, actor, body, write }) => {
       const { source } = body
       const sinceMs = timeOf('since', body.since)
-      const untilMs = endOf('until', body.until, services.clock)
+      const untilMs = endOf(body.until, services.clock)
       const policy = compilePolicy(source)
       const sessions = await services.identity.knowledge.decidedByPeople(organization.id, {
         sinceSeconds: Math.floor(sinceMs / 1_000),
