@@ -439,6 +439,7 @@ describe('the log', () => {
     const [first] = listSegments(join(logOf(), 'w00'))
     rmSync(join(logOf(), 'w00', first?.name ?? ''))
     expect(pages({ organizationId: ALPHA }, 1).map(({ uuid }) => uuid)).toEqual([uuidOf(2)])
+    expect(index.search({ organizationId: ALPHA }, null, 2).missing).toBe(1)
     expect(index.find(ALPHA, uuidOf(1))).toBeNull()
   })
 })

@@ -1,6 +1,6 @@
 // Exported rows are RFC 4180: whatever a cell holds, a reader of CSV gets it back, and a spreadsheet runs none of it.
 import { expect, test } from 'bun:test'
-import { exportHeader, exportRows } from '../../workers/index/decision-export.ts'
+import { exportPart, exportRows } from '../../workers/index/decision-export.ts'
 import { decisionRecord } from '../admin/support/decisions.ts'
 
 /** A reader of its own. */
@@ -16,10 +16,19 @@ const parse = (text: string): readonly (readonly string[])[] => {
 test('a cell with line breaks, quotes and commas is one cell, and a formula is text', () => {
   const requests = ['two\nlines', 'a\r\nb', 'a\rb', 'a "quote"', 'a, b', '=1+1', 'plain']
   const decisions = requests.map((request, n) => ({ record: decisionRecord(n, { request }), withheld: false }))
-  const [header = [], ...rows] = parse(exportHeader('csv') + exportRows('csv', decisions))
+  const [header = [], ...rows] = parse(exportPart('csv', { decisions, missing: 0, next: null }, true).text)
   expect(rows.map(({ length }) => length)).toEqual(requests.map(() => header.length))
   const column = header.indexOf('request')
   expect(rows.map((row) => row[column])).toEqual(requests.map((text) => (text.startsWith('=') ? `'${text}` : text)))
   // Each of them is a line of its own in the other format.
   expect(exportRows('ndjson', decisions).trim().split('\n')).toHaveLength(requests.length)
+})
+
+test('a row states how many decisions of a part are missing', () => {
+  const found = { decisions: [{ record: decisionRecord(1), withheld: false }], missing: 2, next: null }
+  const message = 'decisions missing here, because their lines are unavailable: 2'
+  const [header = [], , row = []] = parse(exportPart('csv', found, true).text)
+  expect(row.length).toBe(header.length)
+  expect([row[header.indexOf('kind')], row[header.indexOf('message')]]).toEqual(['missing', message])
+  expect(JSON.parse(exportPart('ndjson', found, false).text.split('\n')[1] ?? '')).toEqual({ kind: 'missing', message })
 })

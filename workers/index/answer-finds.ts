@@ -1,7 +1,7 @@
 // Runs the service's requests with a finder of the local or the shared index, and replies with each request's id.
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import type { TallyQuestion } from '../../src/store/decision-index/tallies.ts'
-import { exportHeader, exportRows } from './decision-export.ts'
+import { exportPart } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
 import type { IndexStatus } from './decision-index.ts'
 import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
@@ -27,9 +27,8 @@ const find = async (finder: Finder, request: FindRequest): Promise<IndexResults[
     case 'tally':
       return finder.tally(request.question)
     case 'export': {
-      const { decisions, next } = await finder.search(request.filter, request.after, request.limit)
-      const header = request.after === null ? exportHeader(request.format) : ''
-      return { text: header + exportRows(request.format, decisions), rows: decisions.length, next }
+      const found = await finder.search(request.filter, request.after, request.limit)
+      return exportPart(request.format, found, request.after === null)
     }
   }
 }

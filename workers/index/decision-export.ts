@@ -1,5 +1,7 @@
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { csvLine } from '../../src/lib/csv.ts'
+import type { FoundDecisions } from './decision-finder.ts'
+import type { IndexResults } from './decision-index-protocol.ts'
 
 export type ExportFormat = 'ndjson' | 'csv'
 
@@ -49,14 +51,24 @@ const valuesOf = ({ record, withheld }: ExportedDecision): Record<string, unknow
   verdict: record.compliant ? 'compliant' : 'denied',
 })
 
-export const exportHeader = (format: ExportFormat): string => (format === 'csv' ? csvLine(CSV_COLUMNS) : '')
+const csvRow = (values: Record<string, unknown>): string => csvLine(CSV_COLUMNS.map((column) => values[column]))
+const jsonRow = (value: object): string => `${JSON.stringify(value)}\n`
 
 export const exportRows = (format: ExportFormat, decisions: readonly ExportedDecision[]): string =>
-  format === 'csv'
-    ? decisions
-        .map((decision) => {
-          const values = valuesOf(decision)
-          return csvLine(CSV_COLUMNS.map((column) => values[column]))
-        })
-        .join('')
-    : decisions.map((decision) => `${JSON.stringify(shown(decision))}\n`).join('')
+  decisions.map((decision) => (format === 'csv' ? csvRow(valuesOf(decision)) : jsonRow(shown(decision)))).join('')
+
+/** With a row in place of decisions whose lines are unavailable, so that a file without them does not look complete. */
+export const exportPart = (
+  format: ExportFormat,
+  {
+    decisions,
+    missing,
+    next,
+  }: Pick<FoundDecisions, 'missing' | 'next'> & { readonly decisions: readonly ExportedDecision[] },
+  isFirst: boolean,
+): IndexResults['export'] => {
+  const header = isFirst && format === 'csv' ? csvLine(CSV_COLUMNS) : ''
+  const message = `decisions missing here, because their lines are unavailable: ${missing}`
+  const mark = missing === 0 ? '' : (format === 'csv' ? csvRow : jsonRow)({ kind: 'missing', message })
+  return { text: header + exportRows(format, decisions) + mark, next }
+}

@@ -3,7 +3,7 @@ import { type ProvenLine, readPlaces, readProven } from '../../src/decision-log/
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import type { IndexFile } from '../../src/store/decision-index/file.ts'
 import { createIndexReader } from '../../src/store/decision-index/reader.ts'
-import type { DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
+import type { DecisionFilter, DecisionPlace, DecisionPosition } from '../../src/store/decision-index/types.ts'
 
 export interface FoundDecision {
   /** The log's record, without the hash of the previous line. */
@@ -16,6 +16,8 @@ export interface FoundDecisions {
   readonly decisions: readonly FoundDecision[]
   readonly next: DecisionPosition | null
   readonly complete: boolean
+  /** Number of decisions on this page whose lines are unavailable. */
+  readonly missing: number
 }
 
 export interface DecisionFinderOptions {
@@ -27,7 +29,7 @@ export interface DecisionFinderOptions {
 const SEARCH_LIMIT_MS = 700
 
 /** Compares the record itself, because two wallets may share a number in the index. */
-export const matches = (record: DecisionRecord, filter: DecisionFilter): boolean =>
+const matches = (record: DecisionRecord, filter: DecisionFilter): boolean =>
   record.organization === filter.organizationId && (filter.wallet === undefined || record.from === filter.wallet)
 
 export const recordOf = (line: string | null): DecisionRecord | null => {
@@ -40,19 +42,26 @@ export const recordOf = (line: string | null): DecisionRecord | null => {
   }
 }
 
+export const foundOf = (
+  places: readonly DecisionPlace[],
+  lines: readonly (string | null)[],
+  filter: DecisionFilter,
+): Pick<FoundDecisions, 'decisions' | 'missing'> => {
+  const records = lines.map(recordOf)
+  const decisions = places.flatMap(({ withheld, atMs, number }, index): FoundDecision[] => {
+    const record = records[index] ?? null
+    return record === null || !matches(record, filter) ? [] : [{ record, withheld, position: { atMs, number } }]
+  })
+  return { decisions, missing: records.filter((record) => record === null).length }
+}
+
 /** @throws system errors if the log cannot be read */
 export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionFinderOptions) => {
   const reader = createIndexReader(file, { monotonicMs, limitMs: SEARCH_LIMIT_MS })
   return {
     search: (filter: DecisionFilter, after: DecisionPosition | null, limit: number): FoundDecisions => {
       const { places, next, complete } = reader.find(filter, after, limit)
-      const texts = readPlaces(directory, places)
-      const decisions = places.flatMap((place, index): FoundDecision[] => {
-        const record = recordOf(texts[index] ?? null)
-        if (record === null || !matches(record, filter)) return []
-        return [{ record, withheld: place.withheld, position: { atMs: place.atMs, number: place.number } }]
-      })
-      return { decisions, next, complete }
+      return { ...foundOf(places, readPlaces(directory, places), filter), next, complete }
     },
     find: (organizationId: string, uuid: string): (ProvenLine & { readonly withheld: boolean }) | null => {
       for (const place of reader.findByUuid(uuid)) {

@@ -34,7 +34,7 @@ export interface IndexResults {
   readonly find: (ProvenLine & { readonly withheld: boolean }) | null
   readonly count: DecisionCount
   readonly tally: readonly TallyRow[]
-  readonly export: { readonly text: string; readonly rows: number; readonly next: DecisionPosition | null }
+  readonly export: { readonly text: string; readonly next: DecisionPosition | null }
   readonly status: IndexStatus
   readonly rebuild: null
 }

@@ -8,7 +8,7 @@ import { bringLines, type Surroundings } from '../../src/decision-log/shipped-li
 import type { ShipTarget } from '../../src/object-store/ship-target.ts'
 import type { NodePlace, SharedIndexReader } from '../../src/store/decision-index/shared-reader.ts'
 import type { DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
-import { type FoundDecision, type FoundDecisions, matches, recordOf } from './decision-finder.ts'
+import { type FoundDecisions, foundOf, recordOf } from './decision-finder.ts'
 
 export interface SharedDecisionFinderOptions {
   readonly directory: string
@@ -65,13 +65,8 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
     /** `complete` is false if a line is missing, because its node has not shipped it yet or its copy was changed. */
     search: async (filter: DecisionFilter, after: DecisionPosition | null, limit: number): Promise<FoundDecisions> => {
       const { places, next } = await reader.find(filter, after, limit)
-      const texts = await readTexts(places)
-      const decisions = places.flatMap((place, position): FoundDecision[] => {
-        const record = recordOf(texts[position] ?? null)
-        if (record === null || !matches(record, filter)) return []
-        return [{ record, withheld: place.withheld, position: { atMs: place.atMs, number: place.number } }]
-      })
-      return { decisions, next, complete: !texts.includes(null) }
+      const found = foundOf(places, await readTexts(places), filter)
+      return { ...found, next, complete: found.missing === 0 }
     },
     find: async (
       organizationId: string,

@@ -56,7 +56,10 @@ export const DECISION_ROUTES = [
           'Labels of the bound contracts at `to`, by chain and address (`base/0x…`); contracts without a label are omitted',
       }),
       next_cursor: nullable(Type.String()),
-      complete: Type.Boolean({ description: 'False if the search stopped early and continues on the next page' }),
+      complete: Type.Boolean({
+        description:
+          'False if the search stopped early and continues on the next page, or if lines of other nodes are unavailable',
+      }),
       up_to_date: Type.Boolean({ description: 'False if the newest decisions may be missing' }),
     }),
     errors: [503],
@@ -99,7 +102,8 @@ export const DECISION_ROUTES = [
   route('exportDecisions', 'GET', '/organizations/{organization}/decisions/export', {
     access: VIEWER,
     summary: 'Export decisions as a file, newest first',
-    description: 'The response is streamed. `countDecisions` returns the number of rows.',
+    description:
+      'The response is streamed. `countDecisions` returns the number of decisions. A row of the kind `missing` states how many decisions could not be read at this point.',
     query: Type.Object({ ...FILTER, format: oneOf(['csv', 'ndjson']) }),
     streams: true,
     media: ['application/x-ndjson', 'text/csv'],

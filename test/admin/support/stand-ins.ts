@@ -3,7 +3,7 @@
 import type { LiveReading } from '../../../src/admin/live/point.ts'
 import type { ProcessControl, ProcessTarget } from '../../../src/admin/live/processes.ts'
 import type { PoolStats } from '../../../src/pool/admission.ts'
-import { exportHeader, exportRows } from '../../../workers/index/decision-export.ts'
+import { exportPart } from '../../../workers/index/decision-export.ts'
 import type { DecisionIndex } from '../../../workers/index/decision-index.ts'
 import type { IndexReply, IndexRequest } from '../../../workers/index/decision-index-protocol.ts'
 
@@ -84,13 +84,8 @@ export const answerIndex = (
     case 'tally':
       return { id, ok: true, result: index.tally(request.question) }
     case 'export': {
-      const { decisions, next } = index.search(request.filter, request.after, request.limit)
-      const header = request.after === null ? exportHeader(request.format) : ''
-      return {
-        id,
-        ok: true,
-        result: { text: header + exportRows(request.format, decisions), rows: decisions.length, next },
-      }
+      const found = index.search(request.filter, request.after, request.limit)
+      return { id, ok: true, result: exportPart(request.format, found, request.after === null) }
     }
     case 'status':
       return { id, ok: true, result: index.status() }

@@ -148,9 +148,11 @@ export const Decisions = () => {
                   )
                 }
               />
-              {!state.complete && items !== null && !none && (
+              {!state.complete && items !== null && (
                 <p class="card-note soft">
-                  The search stopped early to stay fast. To search older decisions, select “Show more”.
+                  {more
+                    ? 'The search stopped early, or decisions of other nodes are unavailable. To search older decisions, select “Show more”.'
+                    : 'Decisions are missing: the logs of other nodes have not been shipped, or their copies are unavailable.'}
                 </p>
               )}
             </>
