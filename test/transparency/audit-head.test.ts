@@ -12,6 +12,7 @@ import { openTemporaryStore, type TemporaryStore } from '../store/temporary-stor
 import { createTestMaker, TEST_SIGNER } from './tree-fixtures.ts'
 
 const { key } = TEST_SIGNER
+const EARLIER_SIGNER = { ...TEST_SIGNER, key: { ...key, name: `${key.name}/0` } }
 const hashOf = (number: number): string => number.toString(16).padStart(64, '0')
 let file = ''
 let tree: Awaited<ReturnType<typeof createTestMaker>>['tree']
@@ -58,6 +59,12 @@ test('a head of the tree, of another key, or none at all is no head of the audit
   }
 })
 
+test('the head of another log in the file, as after begin-tree on another node, is replaced', async () => {
+  writeFileSync(file, signAuditHead({ sequence: 9, hash: hashOf(9) }, EARLIER_SIGNER))
+  await keeper().keep({ sequence: 3, hash: hashOf(3) })
+  expect(openAuditHead(readFileSync(file, 'utf8'), key).sequence).toBe(3)
+})
+
 test('an audit log that was truncated, rolled back or rewritten is told, by each place', async () => {
   const temporary: TemporaryStore = await openTemporaryStore()
   try {
@@ -75,6 +82,7 @@ test('an audit log that was truncated, rolled back or rewritten is told, by each
     const [newest] = (await temporary.store.audit.page({}, { after: null, limit: 1 })).items
     const { sequence, hash } = newest ?? { sequence: 0, hash: '' }
     const problems = () => auditHeadProblems(temporary.store, { key }, { auditHead: file }, tree.reader)
+    writeFileSync(file, signAuditHead({ sequence, hash: hashOf(1) }, EARLIER_SIGNER))
     expect(await problems()).toEqual([])
     await keeper().keep({ sequence: sequence - 1, hash: newest?.previousHash ?? '' })
     expect(await problems()).toEqual([])

@@ -8,7 +8,7 @@ import { openDecisionTreeReader } from '../store/open.ts'
 import type { DecisionTreeReader } from '../store/reader.ts'
 import { NoteInvalidError } from '../tree/note.ts'
 import { openAuditHead } from '../verify/audit-head.ts'
-import { readHeadFile } from '../verify/tree-heads.ts'
+import { isOfOtherLog, readHeadFile } from '../verify/tree-heads.ts'
 import { type LogKey, readLogKey } from './log-key.ts'
 import { treeTargetOf } from './tree-service.ts'
 
@@ -25,7 +25,7 @@ export const auditHeadProblems = async (
     { where: 'the audit head next to the tree', encoded: (await tree?.auditHead()) ?? null },
   ]
   for (const { where, encoded } of heads) {
-    if (encoded === null) continue
+    if (encoded === null || isOfOtherLog(encoded, key.name)) continue
     try {
       const problem = await auditProblem(audit, openAuditHead(encoded, key))
       if (problem !== null) problems.push(`${where}: the audit log was truncated, rolled back or rewritten: ${problem}`)

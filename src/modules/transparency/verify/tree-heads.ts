@@ -19,10 +19,10 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
   }
 }
 
-/** Whether the head belongs to another log, for example to the one before `begin-tree` on another node. */
-export const isOfOtherLog = (encoded: string, origin: string): boolean => {
+/** Whether a head of the tree or the audit log belongs to another log, for example before `begin-tree` elsewhere. */
+export const isOfOtherLog = (encoded: string, logName: string): boolean => {
   try {
-    return parseCheckpoint(parseNote(encoded).text).origin !== origin
+    return ![logName, `${logName}/audit`].includes(parseCheckpoint(parseNote(encoded).text).origin)
   } catch (error) {
     if (error instanceof NoteInvalidError) return false
     throw error

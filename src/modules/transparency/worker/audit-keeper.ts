@@ -6,7 +6,7 @@ import type { DecisionTree } from '../store/open.ts'
 import type { LogSigner } from '../tree/checkpoint.ts'
 import type { VerifierKey } from '../tree/note.ts'
 import { openAuditHead, signAuditHead } from '../verify/audit-head.ts'
-import { readHeadFile } from '../verify/tree-heads.ts'
+import { isOfOtherLog, readHeadFile } from '../verify/tree-heads.ts'
 
 export const createAuditKeeper = (options: {
   readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
@@ -20,8 +20,9 @@ export const createAuditKeeper = (options: {
 
   const readKept = async (): Promise<void> => {
     for (const encoded of [await readHeadFile(file), await tree.reader.auditHead()]) {
-      const head = encoded === null ? null : openAuditHead(encoded, key)
-      if (head !== null && head.sequence > (kept?.sequence ?? 0)) kept = head
+      if (encoded === null || isOfOtherLog(encoded, key.name)) continue
+      const head = openAuditHead(encoded, key)
+      if (head.sequence > (kept?.sequence ?? 0)) kept = head
     }
     isRead = true
   }
