@@ -1,5 +1,6 @@
 // The document's form: what is accepted, and every wrong shape refused with its line and column (decisions §4).
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { Composer } from 'yaml'
 import { parsePolicyDocument } from '../../src/policy/document/document.ts'
 import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
@@ -281,9 +282,20 @@ describe('YAML beyond plain data is refused', () => {
     const tooMuch = ['1:1 the document has too many parts or too deep nesting']
     expect(mistakes('['.repeat(100_000))).toEqual(tooMuch)
     expect(mistakes('- '.repeat(100_000))).toEqual(tooMuch)
-    expect(mistakes('- '.repeat(9_990))).toHaveLength(1)
+    for (const nested of ['- ', '? ', ': ', '[', '{a: ', '? - ']) {
+      expect([nested, mistakes(nested.repeat(65))]).toEqual([nested, tooMuch])
+      expect([nested, mistakes(nested.repeat(30))]).not.toEqual([nested, tooMuch])
+    }
     expect(mistakes('#\n'.repeat(100_000))).toEqual(tooMuch)
     expect(mistakes(Array.from({ length: 15_000 }, (_, i) => `k${i}: 1`).join('\n'))).toEqual(tooMuch)
+  })
+
+  test('documents after the second one are not composed', () => {
+    using composed = spyOn(Composer.prototype, 'next')
+    expect(mistakes('---\n'.repeat(9_000))).toEqual([
+      '2:1 a policy must be a single document: remove the second document',
+    ])
+    expect(composed.mock.calls.length).toBeLessThan(5)
   })
 })
 

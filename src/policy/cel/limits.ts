@@ -6,8 +6,8 @@ export const POLICY_LIMITS = {
   sourceBytes: 256 * 1024,
   /** YAML tokens, on which the cost of parsing depends. */
   sourceTokens: 20_000,
-  /** Nesting depth of `[` and `{` in the YAML. */
-  sourceFlowDepth: 32,
+  /** Nesting depth of the YAML. `- - -` and `? ? ?` nest on one line. */
+  sourceDepth: 64,
   rules: 200,
   nameLength: 128,
   descriptionLength: 4096,
