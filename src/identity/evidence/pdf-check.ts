@@ -3,7 +3,8 @@
 // ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
 import { hexDigit } from './pdf-ascii.ts'
-import { INFLATE_LIMITS, type InflateLimits, inflateStreams, STREAM, TOO_LARGE } from './pdf-streams.ts'
+import { findObjectStreams, UNREADABLE } from './pdf-object-streams.ts'
+import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from './pdf-streams.ts'
 
 const REFUSALS = {
   damaged: 'the PDF is damaged',
@@ -13,12 +14,11 @@ const REFUSALS = {
   encrypted: 'the PDF is encrypted: print it to a new PDF without a password, or send an image',
 }
 
-export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUSALS), TOO_LARGE])
+export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUSALS), TOO_LARGE, UNREADABLE])
 
 export const ACCEPTED = 'accepted'
 
 const END = Buffer.from('%%EOF')
-const END_STREAM = Buffer.from('endstream')
 const ZIP_END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
 const ZIP_END_BYTES = 22
 const ZIP_COMMENT_MAX = 65_535
@@ -80,25 +80,6 @@ const requirePassive = (content: Buffer): void => {
   }
 }
 
-/** Maximum distance of a stream's dictionary from the stream. */
-const DICTIONARY_BYTES = 4_096
-const OBJECT_STREAM = /\/ObjStm|\/First(?![A-Za-z0-9])/
-const PREDICTED = /\/(?:DecodeParms|DP|Predictor)(?![A-Za-z0-9])/
-
-/** Rejects an object stream with a predictor, which changes the inflated bytes. */
-const requireReadable = (content: Buffer, streamWordsMax: number): void => {
-  let words = 0
-  for (let at = content.indexOf(STREAM); at !== -1; at = content.indexOf(STREAM, at + STREAM.length)) {
-    words += 1
-    if (words > streamWordsMax) throw new DocumentInvalidError(TOO_LARGE)
-    const before = content.subarray(Math.max(0, at - DICTIONARY_BYTES), at)
-    const dictionary = decodeNames(before.subarray(before.lastIndexOf(END_STREAM) + 1)).toString('latin1')
-    if (OBJECT_STREAM.test(dictionary) && PREDICTED.test(dictionary)) {
-      throw new DocumentInvalidError(REFUSALS.packed)
-    }
-  }
-}
-
 const ENCRYPT = '/Encrypt'
 
 /** Rejects encrypted documents. The trailer and the cross-reference stream's dictionary are never encrypted. */
@@ -137,6 +118,5 @@ export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INF
   if (endsAsZip(bytes)) throw new DocumentInvalidError(REFUSALS.carriesMore)
   requirePassive(bytes)
   requireOpen(bytes)
-  requireReadable(bytes, limits.streamWordsMax)
-  await inflateStreams(bytes, requirePassive, limits)
+  await inflateStreams(bytes, findObjectStreams(bytes, decodeNames(bytes)), requirePassive, limits)
 }

@@ -3,6 +3,7 @@
 import { createInflate } from 'node:zlib'
 import { DocumentInvalidError } from './errors.ts'
 import { ASCII_85, ASCII_HEX } from './pdf-ascii.ts'
+import { positionsOf, UNREADABLE } from './pdf-object-streams.ts'
 
 export interface InflateLimits {
   readonly inflatedBytesMax: number
@@ -20,7 +21,7 @@ export const INFLATE_LIMITS: InflateLimits = {
   processorMsMax: 2_000,
 }
 
-export const STREAM = Buffer.from('stream')
+const STREAM = 'stream'
 /** Inflated bytes per stream that are kept and searched for nested streams. */
 const LOOKED_AT_BYTES = 4 * 1_048_576
 const NESTED_MAX = 4
@@ -72,8 +73,16 @@ const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void
 /** Longer than any name that `look` searches for, with its value. */
 const OVERLAP_BYTES = 256
 
-/** Returns the first LOOKED_AT_BYTES; passes the rest to `look`. @throws DocumentInvalidError if over budget */
-const inflate = async (bytes: Buffer, budget: Budget, look: (content: Buffer) => void): Promise<Buffer> => {
+/**
+ * Returns the first LOOKED_AT_BYTES; passes the rest to `look`.
+ * @throws DocumentInvalidError if over budget, or if the data is damaged and must be whole
+ */
+const inflate = async (
+  bytes: Buffer,
+  budget: Budget,
+  look: (content: Buffer) => void,
+  mustBeWhole: boolean,
+): Promise<Buffer> => {
   const stream = createInflate()
   const kept: Buffer[] = []
   let length = 0
@@ -91,6 +100,7 @@ const inflate = async (bytes: Buffer, budget: Budget, look: (content: Buffer) =>
   } catch (error) {
     // Damaged or not zlib: a viewer would show the data inflated so far.
     if (error instanceof DocumentInvalidError) throw error
+    if (mustBeWhole) throw new DocumentInvalidError(UNREADABLE)
     // For damaged data, zlib doesn't report how much it read.
     read = bytes.length
   } finally {
@@ -101,30 +111,33 @@ const inflate = async (bytes: Buffer, budget: Budget, look: (content: Buffer) =>
 }
 
 /**
- * Also inflates nested streams. @param look receives the data in overlapping pieces; may throw
- * @throws DocumentInvalidError if a limit is exceeded
+ * Also inflates nested streams. @param objectStreams positions of data that must be whole: viewers show the start of
+ * damaged data, but zlib doesn't always return it. @param look receives the data in overlapping pieces; may throw
+ * @throws DocumentInvalidError if a limit is exceeded, or an object stream is damaged
  */
 export const inflateStreams = async (
   document: Buffer,
+  objectStreams: ReadonlySet<number>,
   look: (content: Buffer) => void,
   { inflatedBytesMax, readBytesMax, streamWordsMax, processorMsMax }: InflateLimits = INFLATE_LIMITS,
 ): Promise<void> => {
   const budget: Budget = { inflated: inflatedBytesMax, read: readBytesMax, endsAtMs: processorMs() + processorMsMax }
-  const unpack = async (bytes: Buffer, depth: number): Promise<void> => {
-    const content = await inflate(bytes, budget, look)
+  const unpack = async (bytes: Buffer, depth: number, mustBeWhole = false): Promise<void> => {
+    const content = await inflate(bytes, budget, look, mustBeWhole)
     look(content)
     const inside = readings(content, budget, look)
     if (inside.length === 0) return
     if (depth >= NESTED_MAX || content.length >= LOOKED_AT_BYTES) throw tooLarge()
     for (const each of inside) await unpack(each, depth + 1)
   }
-  let words = 0
-  for (let at = document.indexOf(STREAM); at !== -1; at = document.indexOf(STREAM, at + STREAM.length)) {
-    words += 1
-    if (words > streamWordsMax) throw tooLarge()
+  const words = positionsOf(STREAM, document)
+  if (words.length > streamWordsMax) throw tooLarge()
+  for (const at of words) {
     let start = at + STREAM.length
     if (document[start] === 0x0d) start += 1
     if (document[start] === 0x0a) start += 1
-    for (const each of readings(document.subarray(start), budget, look)) await unpack(each, 1)
+    const data = document.subarray(start)
+    if (objectStreams.has(start)) await unpack(data, 1, true)
+    else for (const each of readings(data, budget, look)) await unpack(each, 1)
   }
 }
