@@ -6,16 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { answerHelp } from '../test/support/head-help.ts'
 import { type BenchResult, parseResult, ResultInvalidError } from './result.ts'
-import {
-  drawing,
-  goalTable,
-  type HasDrawing,
-  PARTS,
-  peerTable,
-  shareTable,
-  sweepTable,
-  tableOf,
-} from './speed-tables.ts'
+import { drawing, goalTable, type HasDrawing, peerTable, sweepTable } from './speed-tables.ts'
 
 answerHelp(import.meta)
 
@@ -72,9 +63,6 @@ export const mergeResults = (results: readonly BenchResult[], quoting: Quoting =
 const findingList = ({ findings }: BenchResult): string[] =>
   findings.length === 0 ? [] : ['', 'Findings of the bench:', '', ...findings.map((text) => `- ${text}`)]
 
-const details = (lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : ['', '<details><summary>More numbers</summary>', ...lines, '', '</details>']
-
 /** One sentence: when, on which machine, and with which runtime and commit. */
 const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchResult): string => {
   const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
@@ -92,19 +80,13 @@ const LONG_RUN = marks('long run')
 /** The section's Markdown, markers included. @throws ResultInvalidError for a result that must not be quoted */
 const speedSection: Section['make'] = (result, hasDrawing = () => false, quoting = {}) => {
   checkQuotable(result, quoting)
-  const summary = tableOf(result, 'summary').flatMap((rows) => ['', 'Ratios of one run, round by round:', '', rows])
   return [
     SPEED.begin,
     `Measured by \`bun run bench\` ${describePlace(result)}`,
-    ...summary,
     ...goalTable(result),
     ...peerTable(result, hasDrawing),
     ...sweepTable(result, hasDrawing),
-    ...details([
-      ...PARTS.flatMap(({ part, words }) => tableOf(result, part).flatMap((rows) => ['', words, '', rows])),
-      ...shareTable(result),
-      ...findingList(result),
-    ]),
+    ...findingList(result),
     SPEED.end,
   ].join('\n')
 }
@@ -117,7 +99,7 @@ const longRunSection: Section['make'] = (result, hasDrawing = () => false, quoti
     `${minutes} minutes at a steady rate, measured by \`bun run bench --only soak\` ${describePlace(result)}`,
     ...goalTable(result),
     ...drawing('soak', 'Memory and latency over time', hasDrawing),
-    ...details([...tableOf(result, 'soak').flatMap((rows) => ['', rows]), ...findingList(result)]),
+    ...findingList(result),
     LONG_RUN.end,
   ].join('\n')
 }

@@ -1,17 +1,9 @@
 // The tables of docs/speed.md, made of results.
 import { CAPACITY_HEAD, capacityRows, loadPoints } from './capacity.ts'
 import { PEER_NOTES, peerRows } from './peers/peer-table.ts'
-import { formatValue, isOutcome } from './report.ts'
-import type { BenchResult, Measurement } from './result.ts'
-import { stageShares } from './stage-shares.ts'
+import { formatValue } from './report.ts'
+import type { BenchResult } from './result.ts'
 import { describeRecommendation, sweepPoints } from './sweep.ts'
-
-/** Parts of a result that the page shows in the details, with the text before each table. The result file has all. */
-export const PARTS: readonly { readonly part: string; readonly words: string }[] = [
-  { part: 'service', words: 'The service, with key check, a policy of six rules and decision record:' },
-  { part: 'batch', words: 'Batches:' },
-  { part: 'solana', words: 'Attestations on Solana, signing with Ed25519:' },
-]
 
 /** Escapes a cell, so that it does not end its row. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
@@ -21,43 +13,33 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, align, ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
 }
 
-const ratioTable = (measurements: readonly Measurement[]): string =>
-  table(
-    ['Ratio', 'Median', 'Rounds'],
-    measurements.map(({ label, median, rounds, unit }) => [
-      label,
-      formatValue(median, unit),
-      `${formatValue(Math.min(...rounds), unit)} to ${formatValue(Math.max(...rounds), unit)}`,
-    ]),
-  )
-
-/** Lateness of the generator, CPU by thread and throughput at a fixed rate; only the result file has them. */
-const NOT_SHOWN = /generator_p99$|cpu_(?:main|index)$|(?:open|half)\.throughput$/
-
-const medianTable = (measurements: readonly Measurement[]): string =>
-  table(
-    ['Measurement', 'Median'],
-    measurements
-      .filter((measurement) => !NOT_SHOWN.test(measurement.name) && !isOutcome(measurement))
-      .map(({ label, median, unit }) => [label, formatValue(median, unit)]),
-  )
-
 /** Whether docs/images has a drawing of this name. */
 export type HasDrawing = (name: string) => boolean
 
 export const drawing = (name: string, words: string, hasDrawing: HasDrawing): string[] =>
   hasDrawing(name) ? ['', `![${words}](images/bench-${name}.svg)`] : []
 
-export const goalTable = ({ goals }: BenchResult): string[] => {
-  const rows = goals.map(({ label, value, unit, bound, limit, reached }) => [
-    label,
-    formatValue(value, unit),
-    `${bound} ${formatValue(limit, unit)}`,
-    reached ? 'yes' : 'no',
-  ])
+/** The goals; a ratio with its lowest and highest round. The result file has every other number. */
+export const goalTable = ({ goals, measurements }: BenchResult): string[] => {
+  const ratios = measurements.filter(({ name }) => name.startsWith('summary.'))
+  const rows = goals.map(({ label, value, unit, bound, limit, reached }) => {
+    const rounds = ratios.find((ratio) => ratio.label === label)?.rounds
+    const range = rounds && ` (${formatValue(Math.min(...rounds), unit)} to ${formatValue(Math.max(...rounds), unit)})`
+    return [
+      label,
+      `${formatValue(value, unit)}${range ?? ''}`,
+      `${bound} ${formatValue(limit, unit)}`,
+      reached ? 'yes' : 'no',
+    ]
+  })
   return rows.length === 0
     ? []
-    : ['', 'Goals of the project:', '', table(['Goal', 'Measured', 'Limit', 'Reached'], rows)]
+    : [
+        '',
+        'Goals of the project; for ratios, the median and the range of the rounds:',
+        '',
+        table(['Goal', 'Measured', 'Limit', 'Reached'], rows),
+      ]
 }
 
 export const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): string[] => {
@@ -100,18 +82,4 @@ export const peerTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing)
     lines.push('', 'Rules alone, in one thread:', '', table(['Engine', 'CPU per evaluation'], ruleRows))
   lines.push('', 'Set-up and limits:', '', ...PEER_NOTES.map((note) => `- ${note}`))
   return lines
-}
-
-export const shareTable = ({ measurements }: BenchResult): string[] => {
-  const rows = stageShares(measurements).map(({ label, microseconds, share }) => [
-    label,
-    formatValue(microseconds, 'µs'),
-    `${Math.round(share * 100)}%`,
-  ])
-  return rows.length === 0 ? [] : ['', 'CPU of one attestation:', '', table(['Work', 'CPU', 'Share'], rows)]
-}
-
-export const tableOf = ({ measurements }: BenchResult, part: string): string[] => {
-  const own = measurements.filter(({ name }) => name.split('.')[0] === part)
-  return own.length === 0 ? [] : [part === 'summary' ? ratioTable(own) : medianTable(own)]
 }
