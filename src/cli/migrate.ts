@@ -13,20 +13,22 @@ import {
 import { runToExitCode } from '../command-line/print-error.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { unreadableText } from '../lib/named-error.ts'
+import { systemClock } from '../lib/time.ts'
 import { PROGRAM } from '../program/labels.ts'
 import { dataFolderAt } from '../setup/data-folder.ts'
 import { rememberedStore, rememberStore } from '../setup/store-location.ts'
 import type { LogTreeTables } from '../store/copy/log-tree-tables.ts'
 import { markMoved, unmarkMoved } from '../store/copy/moved.ts'
 import { type CopiedTable, copyTables, openCopySource, openForCopying, openMoved } from '../store/copy/table-copy.ts'
-import { findUsers } from '../store/live-processes.ts'
+import { databaseScope } from '../store/copy/table-scope.ts'
+import { createLiveProcessTable, findUsers } from '../store/live-processes.ts'
 import { type FolderLock, lockFolder } from '../store/sqlite/folder-lock.ts'
 import { describeStore, parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
 
 const USAGE = `Usage: ${PROGRAM} migrate --from ADDRESS --to ADDRESS [--json]
        ${PROGRAM} migrate --take-back ADDRESS
 
-Copies a database into an empty one, table by table, and compares the rows by count and SHA-256. If the command fails, the target stays empty. Stop all services that use the source first. The source keeps its content, but is marked as moved and can no longer be opened.
+Copies a database into an empty one, table by table, and compares the rows by count and SHA-256. If the command fails, the target stays empty. Stop all services that use the source first. The source keeps its content, but is marked as moved and can no longer be opened. A process that was suspended or disconnected stops when it reaches the source again.
 
 ADDRESS is sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE. Put an address with a password into an environment variable
 or a file, so that the process list doesn't show it: env:NAME or file:PATH. A PostgreSQL database must already exist.
@@ -106,11 +108,16 @@ const copyAll = async (source: StoreTarget, target: StoreTarget, context: Migrat
         `${users.length} processes use ${describeStore(source)}: stop them (${users.join(', ')})`,
       )
     }
+    const silent = await createLiveProcessTable(databaseScope(from, systemClock)).list()
+    if (silent.length > 0) {
+      const names = silent.map(({ name }) => name).join(', ')
+      output.stderr(`Without a heartbeat: ${names}. If still running, they stop when they reach the source again.\n`)
+    }
     const to = await openForCopying(target)
     try {
       let printedMs = monotonicMs()
       const newTree = `${treeFile}.${randomBytes(6).toString('hex')}.made`
-      const copied = await copyTables(from, to, {
+      return await copyTables(from, to, {
         alongside: async (transaction) => {
           const tree: StoreTarget = source.kind === 'sqlite' ? { kind: 'sqlite', path: treeFile } : source
           if (target.kind === 'postgres') {
@@ -122,11 +129,12 @@ const copyAll = async (source: StoreTarget, target: StoreTarget, context: Migrat
           printedMs = monotonicMs()
           output.stderr(`${tablesDone} of ${tablesTotal} tables; ${table}: ${rows} rows\n`)
         },
+        markSource: async (transaction) => {
+          // A tree from before a migration to PostgreSQL may be in the folder.
+          if (existsSync(newTree)) takeTreeFile(newTree, treeFile)
+          await markMoved(transaction, target)
+        },
       })
-      // A tree from before a migration to PostgreSQL may be in the folder.
-      if (existsSync(newTree)) takeTreeFile(newTree, treeFile)
-      await markMoved(from, target)
-      return copied
     } finally {
       await to.close()
     }

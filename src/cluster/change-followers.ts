@@ -7,6 +7,7 @@ import type { Pool } from '../pool/pool.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import { type ChangeFeed, createChangeFeed } from '../store/change-feed.ts'
 import type { Change } from '../store/changes.ts'
+import { StoreMovedError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
@@ -25,6 +26,8 @@ export interface ChangeFollowers {
   readonly authenticator: Authenticator
   readonly pool: Pick<Pool, 'noteChange' | 'renewLease'>
   readonly attesters: Pick<AttesterReload, 'reload' | 'behindSinceMs'>
+  /** Ends the process, because the store was moved. */
+  readonly endProcess: () => void
 }
 
 export interface FollowedChanges extends ChangeFeed {
@@ -37,7 +40,7 @@ const BEHIND_MAX_MS = 4_000
 
 /** The only place that invalidates caches. */
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
-  const { catalog, authenticator, pool, attesters } = followed
+  const { catalog, authenticator, pool, attesters, endProcess } = followed
   const followers: ChangeFollower[] = []
   let leaseUntilMs = Number.POSITIVE_INFINITY
   /** Time of the first complete read after the lease ended; null while there is a lease. */
@@ -83,7 +86,12 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
       for (const follower of followers) follower.resync()
     },
     onRead: renewLease,
-    onError: (error) => log.warn('could not read the change feed', { error }),
+    onError: (error) => {
+      if (!(error instanceof StoreMovedError)) return log.warn('could not read the change feed', { error })
+      log.error('stopping, because the store was moved', { reason: error.detail })
+      void feed.stop()
+      endProcess()
+    },
   })
   return {
     ...feed,

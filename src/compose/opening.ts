@@ -133,7 +133,13 @@ export const openService = async (
         })
   const { pool, attesterReload } = signing
 
-  const feed = followChanges(store, clock, log, { catalog, authenticator, pool, attesters: attesterReload })
+  const feed = followChanges(store, clock, log, {
+    catalog,
+    authenticator,
+    pool,
+    attesters: attesterReload,
+    endProcess: () => process.kill(process.pid, 'SIGTERM'),
+  })
   const standings = createStoredStandings(
     store,
     feed.healthy,

@@ -1,6 +1,7 @@
 // Records the changes that invalidate caches, in the transaction of the change, so that both become visible together
 // (invariant 7). Read by change-feed.ts.
 import { randomUUID } from 'node:crypto'
+import { throwMoved } from './copy/moved.ts'
 import type { TableScope } from './copy/table-scope.ts'
 import type { DeferredStatement, Statements, Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
@@ -39,8 +40,10 @@ export const recordChange = async (
   const statements: readonly DeferredStatement[] = [
     { sql: "UPDATE counters SET value = value + 1 WHERE name = 'changes'", parameters: [] },
     {
+      // Without the counter, a constraint fails: the store was moved.
       sql: `INSERT INTO changes (sequence, topic, subject_id, organization_id, created_at_seconds, mark)
-            SELECT value, ?, ?, ?, ?, ? FROM counters WHERE name = 'changes'`,
+            VALUES ((SELECT value FROM counters WHERE name = 'changes'),
+              (SELECT CAST(? AS TEXT) FROM counters WHERE name = 'changes'), ?, ?, ?, ?)`,
       parameters: [change.topic, change.subjectId, change.organizationId, nowSeconds, randomUUID()],
     },
   ]
@@ -56,12 +59,13 @@ export const runAtCommit = async (
   else for (const { sql, parameters } of statements) await transaction.execute(sql, parameters)
 }
 
+/** @throws StoreMovedError */
 export const readNewest = async (statements: Statements): Promise<ChangePosition> => {
   const [newest] = await statements.query<ChangePosition>(
     `SELECT counters.value AS sequence, changes.mark
      FROM counters LEFT JOIN changes ON changes.sequence = counters.value WHERE counters.name = 'changes'`,
   )
-  return newest ?? { sequence: 0, mark: null }
+  return newest ?? throwMoved(statements)
 }
 
 /** Oldest first. Null if the change at the position is a different one. */

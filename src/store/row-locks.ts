@@ -1,9 +1,12 @@
 // Locks rows by updating them without a change. On PostgreSQL, unlocked reads may be stale.
+import { throwMoved } from './copy/moved.ts'
 import type { Transaction } from './database.ts'
 
 /** For rules without their own row, such as unique names across tables. Every announced change takes this lock. */
-export const lockDeployment = (transaction: Transaction): Promise<number> =>
-  transaction.execute("UPDATE counters SET value = value WHERE name = 'changes'")
+export const lockDeployment = async (transaction: Transaction): Promise<void> => {
+  const locked = await transaction.execute("UPDATE counters SET value = value WHERE name = 'changes'")
+  if (locked === 0) await throwMoved(transaction)
+}
 
 /** For transactions that compare a sum of the organization with a limit. Take it before lockDeployment. */
 export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>

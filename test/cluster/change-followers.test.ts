@@ -2,7 +2,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { followChanges } from '../../src/cluster/change-followers.ts'
 import { type Change, type ChangeTopic, recordChange } from '../../src/store/changes.ts'
+import { markMoved } from '../../src/store/copy/moved.ts'
+import { StoreMovedError } from '../../src/store/errors.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { until } from '../support/until.ts'
 
 let temporary: TemporaryStore
 let calls: string[]
@@ -14,7 +17,7 @@ beforeEach(async () => {
   calls = []
   attestersBehindSinceMs = null
   const note = (what: string) => (): void => void calls.push(what)
-  const log = { warn: () => undefined } as never
+  const log = { warn: note('warning'), error: note('error') } as never
   feed = followChanges(temporary.store, temporary.clock, log, {
     catalog: { invalidate: note('catalog'), clear: note('catalog cleared') } as never,
     authenticator: {
@@ -24,6 +27,7 @@ beforeEach(async () => {
     } as never,
     pool: { noteChange: note('pool'), renewLease: (untilMs) => void calls.push(`lease ${untilMs}`) },
     attesters: { reload: note('attesters'), behindSinceMs: () => attestersBehindSinceMs },
+    endProcess: note('end'),
   })
 })
 afterEach(async () => {
@@ -127,4 +131,18 @@ test('changes that were missed count as a change of everything', async () => {
   await feed.start()
   const setBack = () => temporary.store.database.execute("UPDATE counters SET value = 8 WHERE name = 'changes'", [])
   expect(await changesOf(setBack)).toEqual(['keys cleared', 'catalog cleared', 'pool', 'attesters', ...LEASE])
+})
+
+test('the process ends once the store was moved, without a further lease', async () => {
+  await feed.start()
+  await temporary.store.database.transaction((transaction) => markMoved(transaction, temporary.target))
+  calls = []
+  const errors = await feed.poll().then(
+    () => 'no error',
+    (error: unknown) => error,
+  )
+  expect(errors).toBeInstanceOf(StoreMovedError)
+  await until(() => calls.length > 0)
+  expect(calls).toEqual(['error', 'end'])
+  expect(feed.healthy()).toBe(false)
 })

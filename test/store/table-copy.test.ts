@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { systemClock } from '../../src/lib/time.ts'
+import { readNewest, recordChange } from '../../src/store/changes.ts'
+import { markMoved, unmarkMoved } from '../../src/store/copy/moved.ts'
 import { readCatalog } from '../../src/store/copy/table-catalog.ts'
 import { readContent } from '../../src/store/copy/table-content.ts'
 import { copyTables, openCopySource, openForCopying } from '../../src/store/copy/table-copy.ts'
@@ -38,6 +40,8 @@ const open = async (target: StoreTarget): Promise<Database> => {
   return database
 }
 
+const ENTRY = { organizationId: null, actor: 'test', actorName: '', subject: '', requestId: '', detail: {} }
+
 const seed = async (target: StoreTarget, organizations: readonly string[]): Promise<void> => {
   const store = await openStore({ target, clock: systemClock })
   for (const slug of organizations) await seedOrganization(store, slug)
@@ -45,15 +49,7 @@ const seed = async (target: StoreTarget, organizations: readonly string[]): Prom
   await store.lists.edit(null, 'shared', [
     { key: new Uint8Array(20).fill(255), present: true, memo: "it's quoted", author: 'test', addedAtSeconds: 1 },
   ])
-  await store.audit.append({
-    organizationId: null,
-    actor: 'test',
-    actorName: '',
-    action: 'a.b',
-    subject: '',
-    requestId: '',
-    detail: {},
-  })
+  await store.audit.append({ ...ENTRY, action: 'a.b' })
   await store.close()
 }
 
@@ -176,6 +172,35 @@ for (const from of kinds) {
         expect((await store.organizations.list()).map(({ slug }) => slug).sort()).toEqual(['acme', 'other'])
         await seedOrganization(store, 'third')
         expect(await store.organizations.list()).toHaveLength(3)
+      })
+
+      test('a move keeps every acknowledged change, and refuses those of processes that go on', async () => {
+        const source = await place(from)
+        const target = await place(to)
+        await seed(source, ['acme'])
+        const running = await openStore({ target: source, clock: systemClock })
+        closers.push(running.close)
+        const [left, right] = [await open(source), await open(target)]
+        let late: Promise<unknown> | undefined
+        await copyTables(left, right, {
+          onProgress: () => {
+            late ??= running.organizations.create({ slug: 'late', name: 'Late' }).catch((error: unknown) => error)
+          },
+          markSource: (transaction) => markMoved(transaction, target),
+        })
+        expect(await late).toBeInstanceOf(Error)
+        const session = { topic: 'session', subjectId: 'subject', organizationId: null } as const
+        const changes = [
+          () => seedOrganization(running, 'later'),
+          () => running.database.transaction((transaction) => recordChange(transaction, session, 0)),
+          () => running.audit.append({ ...ENTRY, action: 'too.late' }),
+        ]
+        for (const change of changes) expect(await change().catch((error: unknown) => error)).toBeInstanceOf(Error)
+        expect((await running.organizations.list()).map(({ slug }) => slug)).toEqual(['acme'])
+        await expect(readNewest(running.database)).rejects.toThrow('was moved to')
+        expect(await unmarkMoved(left)).toBe(true)
+        expect(await contentsOf(right)).toEqual(await contentsOf(left))
+        for (const change of changes) await change()
       })
 
       test('a target that is in use is refused and stays as it was', async () => {

@@ -1,12 +1,13 @@
-// Marks a store as moved by `countersign migrate`. Opening it fails with an error that names the new store.
-import type { Database, Statements } from '../database.ts'
-import { StoreUnusableError } from '../errors.ts'
+// Marks a store as moved by `countersign migrate`. Opening it fails with an error that names the new store. A process that
+// still has it open can change nothing, and stops.
+import type { Database, Statements, Transaction } from '../database.ts'
+import { StoreMovedError, StoreUnusableError } from '../errors.ts'
 import { describeStore, type StoreTarget } from '../store-address.ts'
 
 export const MOVED_TO = 'moved_to'
 
-export const movedError = (place: string): StoreUnusableError =>
-  new StoreUnusableError(
+export const movedError = (place: string): StoreMovedError =>
+  new StoreMovedError(
     `this store was moved to ${place} and is no longer used: set COUNTERSIGN_STORE or COUNTERSIGN_STORE_FILE to the new address`,
   )
 
@@ -15,9 +16,20 @@ export const refuseMovedStore = async (statements: Statements): Promise<void> =>
   if (row !== undefined) throw movedError(row.value)
 }
 
-export const markMoved = async (store: Database, to: StoreTarget): Promise<void> => {
-  await store.execute('INSERT INTO deployment (name, value) VALUES (?, ?)', [MOVED_TO, describeStore(to)])
+/** For a statement that found no counter of changes. */
+export const throwMoved = async (statements: Statements): Promise<never> => {
+  await refuseMovedStore(statements)
+  throw new StoreUnusableError('the store has no counter of changes: restore a backup')
 }
 
-export const unmarkMoved = async (store: Database): Promise<boolean> =>
-  (await store.execute('DELETE FROM deployment WHERE name = ?', [MOVED_TO])) === 1
+/** Renames the counters, so that every later change and audit entry fails, and every read of the change feed. */
+export const markMoved = async (transaction: Transaction, to: StoreTarget): Promise<void> => {
+  await transaction.execute('INSERT INTO deployment (name, value) VALUES (?, ?)', [MOVED_TO, describeStore(to)])
+  await transaction.execute("UPDATE counters SET name = 'moved ' || name")
+}
+
+export const unmarkMoved = (store: Database): Promise<boolean> =>
+  store.transaction(async (transaction) => {
+    await transaction.execute("UPDATE counters SET name = substr(name, 7) WHERE substr(name, 1, 6) = 'moved '")
+    return (await transaction.execute('DELETE FROM deployment WHERE name = ?', [MOVED_TO])) === 1
+  })

@@ -6,6 +6,7 @@ import { systemClock } from '../../lib/time.ts'
 import type { Database, Statements, Transaction } from '../database.ts'
 import { StoreUnusableError } from '../errors.ts'
 import { openMigratedDatabase } from '../open-database.ts'
+import { lockDeployment } from '../row-locks.ts'
 import type { StoreTarget } from '../store-address.ts'
 import { type CatalogTable, MIGRATIONS_TABLE, readCatalog } from './table-catalog.ts'
 import { createContentHash, quoted, readContent, readRows, type TableContent, type TableRow } from './table-content.ts'
@@ -24,6 +25,8 @@ export interface CopyProgress {
 export interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void
   readonly alongside?: (transaction: Transaction) => Promise<void>
+  /** Called after the copy was committed, in a transaction of the source that blocks changes during the copy. */
+  readonly markSource?: (transaction: Transaction) => Promise<void>
 }
 
 /** Below the timer limits of both databases. */
@@ -53,11 +56,12 @@ const dialectOf = ({ dialect = 'sqlite' }: Database) => dialect
 
 export const readSnapshot = <Result>(
   database: Database,
-  work: (statements: Statements) => Promise<Result>,
+  work: (transaction: Transaction) => Promise<Result>,
+  mode: 'READ ONLY' | 'READ WRITE' = 'READ ONLY',
 ): Promise<Result> =>
   database.transaction(async (transaction) => {
     if (dialectOf(database) === 'postgres') {
-      await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      await transaction.query(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ ${mode}`)
     }
     return work(transaction)
   })
@@ -156,11 +160,11 @@ export const copyTable = async (
 export const copyTables = async (
   source: Database,
   target: Database,
-  { onProgress = () => undefined, alongside }: CopyOptions = {},
+  { onProgress = () => undefined, alongside, markSource }: CopyOptions = {},
 ): Promise<readonly CopiedTable[]> => {
   const fresh = await readFresh()
-  return target.transaction((transaction) =>
-    readSnapshot(source, async (from) => {
+  const copyFrom = (from: Statements) =>
+    target.transaction(async (transaction) => {
       const sourceSchema = await readSchema(from, source)
       const targetSchema = await readSchema(transaction, target)
       if (sourceSchema.migrations !== targetSchema.migrations || namesOf(sourceSchema) !== namesOf(targetSchema)) {
@@ -180,6 +184,13 @@ export const copyTables = async (
       }
       await alongside?.(transaction)
       return copied
-    }),
-  )
+    })
+  if (markSource === undefined) return readSnapshot(source, copyFrom)
+  const move = async (from: Transaction) => {
+    await lockDeployment(from)
+    const copied = await copyFrom(from)
+    await markSource(from)
+    return copied
+  }
+  return readSnapshot(source, move, 'READ WRITE')
 }
