@@ -35,9 +35,11 @@ const ACTIVE = [
   '/GoToE',
   '/ImportData',
 ]
-/** Matches names with a value, because image data contains the short names by chance. Bounded, so time stays linear. */
-const ACTIVE_SHORT =
-  /\/(?:EF|XFA)[\s\0]{0,32}(?:%[^\r\n]{0,64}[\r\n][\s\0]{0,32})?(?:<<|\[|\d{1,10}\s{1,32}\d{1,5}\s{1,32}R)/
+/**
+ * Matches names with a value, because image data contains the short names by chance. A value after a comment, or after
+ * more than 32 blanks, can be anything. Bounded, so time stays linear.
+ */
+const ACTIVE_SHORT = /\/(?:EF|XFA)(?:[\s\0]{33}|[\s\0]{0,32}(?:<<|\[|%)|[\s\0]{1,32}[-+.\d][-+.\d\s\0%])/
 const HASH = 0x23
 
 /** Negative unless both bytes are hex digits. */

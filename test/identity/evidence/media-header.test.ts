@@ -135,6 +135,12 @@ describe('a PDF', () => {
       '/EF<</F 9 0 R>>',
       '/EF % a comment\n 9 0 R',
       '/AcroForm<</XFA 8 0 R>>',
+      `/XFA${' '.repeat(33)}8 0 R`,
+      `/XFA%${'a comment'.repeat(20)}\n8 0 R`,
+      '/XFA %a\n%b\n[(template) 8 0 R]',
+      '/XFA +8 0 R',
+      '/XFA 8%\n0 R',
+      '/XFA 00000000008 0 R',
       '/OpenAction<</S/Rendition/JS(app.alert(1))>>',
     ]) {
       expect(await refusalOf(pdf(inside))).toBeInstanceOf(DocumentInvalidError)
