@@ -34,6 +34,7 @@ const ACTIVE = [
   '/Sound',
   '/GoToE',
   '/ImportData',
+  '/OnInstantiate',
 ]
 /**
  * Matches names with a value, because image data contains the short names by chance. A value after a comment, or after

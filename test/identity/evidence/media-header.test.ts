@@ -135,6 +135,7 @@ describe('a PDF', () => {
       '/EF<</F 9 0 R>>',
       '/EF % a comment\n 9 0 R',
       '/AcroForm<</XFA 8 0 R>>',
+      '/Type/3D/Subtype/U3D/OnInstantiate 8 0 R',
       `/XFA${' '.repeat(33)}8 0 R`,
       `/XFA%${'a comment'.repeat(20)}\n8 0 R`,
       '/XFA %a\n%b\n[(template) 8 0 R]',
