@@ -152,7 +152,7 @@ describeOnChain('chain reads of a real node', () => {
   test('an RPC of another chain is not believed; the next one is asked', async () => {
     const lying = create([node.url], 1)
     expect(await lying.read(tier())).toBeNull()
-    expect(lying.errors).toMatchObject([{ detail: `the RPC serves chain ${CHAIN_ID} instead of 1` }])
+    expect(lying.errors).toMatchObject([{ detail: `the RPC endpoint serves chain ${CHAIN_ID} instead of 1` }])
     const failing = create(['http://127.0.0.1:1', node.url])
     expect(await failing.read(tier())).not.toBeNull()
     expect(failing.errors).toHaveLength(1)

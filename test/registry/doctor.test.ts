@@ -97,7 +97,7 @@ describeOnChain('countersign doctor', () => {
       'mine rpc problem',
       'mine registry note',
     ])
-    expect(found[0]?.detail).toStartWith('the RPC serves chain 8453 instead of 1: ')
+    expect(found[0]?.detail).toStartWith('the RPC endpoint serves chain 8453 instead of 1: ')
     const missing = await checks({ base: { rpc: chain.url, registry: CONTRACT } })
     expect(missing.of('registry')[0]).toMatchObject({
       result: 'problem',

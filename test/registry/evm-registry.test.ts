@@ -69,7 +69,7 @@ describeOnChain('a registry on a node', () => {
   test('is verified by its chain id', async () => {
     await reader().verify(rpc)
     const error = (await failure(reader(registry.address, 1).verify(rpc))) as RpcFailedError
-    expect(error.detail).toBe('the RPC serves chain 8453 instead of 1')
+    expect(error.detail).toBe('the RPC endpoint serves chain 8453 instead of 1')
   })
 })
 

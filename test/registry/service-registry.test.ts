@@ -170,6 +170,6 @@ describeOnChain('contracts that are looked up on their chain', () => {
     expect(line).toMatchObject({ level: 'warn' })
     const { stderr } = service.output()
     expect(stderr).not.toContain('secret-key')
-    expect(stderr).toContain('the RPC serves chain 1 instead of 8453')
+    expect(stderr).toContain('the RPC endpoint serves chain 1 instead of 8453')
   })
 })
