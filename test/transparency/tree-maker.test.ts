@@ -162,8 +162,8 @@ test('the head of another log in the file, as after begin-tree on another node, 
 })
 
 describe('a failover to a database without the last head', () => {
-  /** Two nodes whose database is replaced by a copy of 4 leaves, after both have seen a head of 7. */
-  const failOver = async () => {
+  /** Two nodes whose database is replaced by a copy of 4 leaves, after they have seen a head of 8. */
+  const failOver = async (isRead = true) => {
     const roots = { one: temporaryDirectory(), two: temporaryDirectory() }
     const files = ['primary', 'standby'].map((name) => join(roots.one, `${name}.db`)) as [string, string]
     const openAt = (path: string) =>
@@ -189,7 +189,7 @@ describe('a failover to a database without the last head', () => {
     trees = await openAt(files[0])
     appendTo(roots.one, 3, 3)
     expect((await one.maker.pass(true))?.size).toBe(8)
-    await two.maker.pass(false)
+    if (isRead) await two.maker.pass(false)
     await close()
     trees = await openAt(files[1])
     appendTo(roots.two, 50, 10)
@@ -203,6 +203,17 @@ describe('a failover to a database without the last head', () => {
       await expect(nodes[name].passOnly(leads)).rejects.toThrow(TreeRolledBackError)
     }
     expect(await signed()).toBe(4)
+    await close()
+  })
+
+  test('stops the leader, which did not read the head, once the node that signed it is back', async () => {
+    const { one, two, signed, close } = await failOver(false)
+    await two.passOnly(true)
+    const size = await signed()
+    expect(size).toBeGreaterThan(4)
+    await expect(one.passOnly(false)).rejects.toThrow(TreeRolledBackError)
+    await expect(two.passOnly(true)).rejects.toThrow('the head of another node: the tree does not extend')
+    expect(await signed()).toBe(size as number)
     await close()
   })
 })

@@ -17,6 +17,9 @@ export const PUBLISHED = 'published'
 
 export const AUDIT_HEAD = 'audit_head'
 
+/** Head of a node whose tree lost it, for the leader to compare. */
+export const LOST_HEAD = 'lost_head'
+
 export const readMeta = async (statements: Statements, name: string): Promise<string | null> => {
   const [row] = await statements.query<{ value: string }>('SELECT value FROM decision_tree_meta WHERE name = ?', [name])
   return row?.value ?? null
@@ -46,6 +49,7 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>) => (
   published: async (): Promise<string | null> =>
     (await readMeta(database, PUBLISHED)) ?? ((await readHead(database))?.checkpoint || null),
   auditHead: (): Promise<string | null> => readMeta(database, AUDIT_HEAD),
+  lostHead: (): Promise<string | null> => readMeta(database, LOST_HEAD),
   /** Spans that contain this byte of the segment, one per node with a segment of this name. */
   spansAt: async (
     { slot, segment }: Pick<TreeSegment, 'slot' | 'segment'>,

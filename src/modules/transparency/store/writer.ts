@@ -8,7 +8,7 @@ import { EMPTY_TREE, edgeOf, edgeTiles, growTree, rootOf } from '../tree/grow.ts
 import { HASH_BYTES } from '../tree/hash.ts'
 import { parseNote } from '../tree/note.ts'
 import type { ReadTiles } from '../tree/prove.ts'
-import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
+import { AUDIT_HEAD, LOST_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
 import type { LeafRun, StoredHead } from './types.ts'
 
 /** Another process changed rows that the transaction had read. Retry after the rollback. */
@@ -185,6 +185,10 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
   keepAuditHead: (encoded: string): Promise<void> =>
     database.transaction(async (transaction) => {
       await writeMeta(transaction, AUDIT_HEAD, encoded)
+    }),
+  keepLostHead: (encoded: string): Promise<void> =>
+    database.transaction(async (transaction) => {
+      await writeMeta(transaction, LOST_HEAD, encoded)
     }),
 
   /** Publishes a head unless a newer one is published. @param checkpoint null to publish every signed head */

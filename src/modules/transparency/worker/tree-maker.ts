@@ -123,6 +123,8 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
 
   const lead = async (): Promise<StoredHead> => {
     await checkHeads()
+    const lost = await tree.reader.lostHead()
+    if (lost !== null) await requireHeld(lost, 'the head of another node')
     while (await tree.writer.grow());
     while (await readLog(tree.writer.grow));
     onStep('grown')
@@ -149,7 +151,13 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
       isChecked = false
       while (await readLog(tree.writer.submit));
       onStep('submitted')
-      await keep(await readHead(), tree.reader.readTiles)
+      try {
+        await keep(await readHead(), tree.reader.readTiles)
+      } catch (error) {
+        // The leader may not have read this head before the failover.
+        if (error instanceof TreeRolledBackError && kept) await tree.writer.keepLostHead(kept)
+        throw error
+      }
       return null
     },
 
