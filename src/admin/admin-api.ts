@@ -4,6 +4,7 @@ import { assignOwner, runFor } from '../lib/caller.ts'
 import { networkOf } from '../lib/ip-address.ts'
 import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
+import type { RefusalPacer } from '../server/event-loop-turns.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
 import { toProblem } from '../server/problem.ts'
 import { routerPath } from '../server/public-route.ts'
@@ -33,6 +34,7 @@ interface AdminApiDependencies {
   readonly idempotent: IdempotencyGuard<IdempotencyClaim>
   readonly requestIds: RequestIdSource
   readonly clientAddress: ClientAddress
+  readonly pacer: RefusalPacer
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
   readonly report: (error: unknown, requestId: string) => void
@@ -78,8 +80,8 @@ const toResponse = (
 }
 
 export const adminPlugin = (dependencies: AdminApiDependencies) => {
-  const { routes, gate, services, deadlines, idempotent, requestIds, clientAddress, monotonicMs, metrics, report } =
-    dependencies
+  const { routes, gate, services, deadlines, idempotent, requestIds, clientAddress, pacer, monotonicMs } = dependencies
+  const { metrics, report } = dependencies
 
   const perform = async (
     route: Route,
@@ -148,6 +150,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
 
   const answer = async (route: Route, { request, params = {}, server }: RoutedRequest): Promise<Response> => {
     const startedMs = monotonicMs()
+    pacer.arrived()
     const { headers } = request
     const record = metrics.route(route.method, ADMIN_PREFIX + route.path)
     const requestId = requestIds(headers.get('x-request-id'))
@@ -170,14 +173,16 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
       record(response.status, monotonicMs() - startedMs)
       return response
     } catch (error) {
-      const { status, code } = toProblem(error)
-      record(status, monotonicMs() - startedMs)
-      metrics.recordError(code)
-      return problemResponse(error, requestId, {
-        report,
-        rateLimit,
-        challenge: BEARER_CHALLENGE,
-        members: { ...fieldMembers(error) },
+      return pacer.refuse(() => {
+        const { status, code } = toProblem(error)
+        record(status, monotonicMs() - startedMs)
+        metrics.recordError(code)
+        return problemResponse(error, requestId, {
+          report,
+          rateLimit,
+          challenge: BEARER_CHALLENGE,
+          members: { ...fieldMembers(error) },
+        })
       })
     }
   }

@@ -40,6 +40,7 @@ import type { FactCollector } from '../policy/types/needs.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import { createClientAddress } from '../server/client-address.ts'
 import type { Deadlines } from '../server/deadline.ts'
+import { createRefusalPacer } from '../server/event-loop-turns.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
 import type { Listener } from '../server/listener.ts'
 import type { RateLimiter } from '../server/rate-limit.ts'
@@ -220,6 +221,7 @@ export const startAdmin = async (dependencies: AdminDependencies) => {
     authenticator: dependencies.authenticator,
     limiter: dependencies.limiter,
   })
+  const pacer = createRefusalPacer()
   const api = adminPlugin({
     routes,
     services,
@@ -233,6 +235,7 @@ export const startAdmin = async (dependencies: AdminDependencies) => {
     }),
     requestIds: dependencies.requestIds,
     clientAddress: createClientAddress(config.trustedProxies),
+    pacer,
     monotonicMs: clock.monotonicMs,
     metrics,
     report: dependencies.report,
@@ -256,6 +259,7 @@ export const startAdmin = async (dependencies: AdminDependencies) => {
         assets.all.map(({ path }) => path),
       ),
       pages: createDashboardPages(assets),
+      pacer,
       requestIds: dependencies.requestIds,
       recordError: metrics.recordError,
       report: dependencies.report,

@@ -10,7 +10,8 @@ import type { ReferencePages } from './reference.ts'
 
 export type DashboardPages = (request: Request, path: string) => Response | null | Promise<Response | null>
 
-interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen' | 'publicUrl' | 'tls' | 'requestIds'> {
+interface DashboardListenerOptions
+  extends Pick<ListenerOptions, 'listen' | 'publicUrl' | 'tls' | 'requestIds' | 'pacer'> {
   readonly api: AnyElysia
   readonly explain: ExplainMissing
   readonly reference: ReferencePages

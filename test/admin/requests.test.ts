@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { PERSON_RATE_LIMIT } from '../../src/admin/gate.ts'
 import { currentCaller } from '../../src/lib/caller.ts'
+import { nextTurn } from '../../src/lib/time.ts'
 import { ConstraintViolatedError } from '../../src/store/errors.ts'
 import { allKeys } from '../support/all-rows.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
@@ -44,6 +45,21 @@ test('a cookie is looked up for the client’s network, and then the request is 
     { owner: '', network },
     { owner: alpha.id, network },
   ])
+})
+
+test('a refusal leaves in the turns of refusals', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const arrived = spyOn(harness.pacer, 'arrived')
+  spyOn(harness.pacer, 'refuse').mockImplementation((make) => promise.then(make))
+  let isAnswered = false
+  const refused = harness.request('GET', KEYS).then(({ status }) => {
+    isAnswered = true
+    return status
+  })
+  await nextTurn()
+  expect([arrived.mock.calls.length, isAnswered]).toEqual([1, false])
+  resolve()
+  expect(await refused).toBe(401)
 })
 
 describe('a body', () => {

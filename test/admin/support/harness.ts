@@ -40,6 +40,7 @@ import { createFairWork } from '../../../src/policy/fair-work.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
 import { createAuthenticator } from '../../../src/server/authenticate.ts'
 import { createDeadlines } from '../../../src/server/deadline.ts'
+import { createRefusalPacer, type RefusalPacer } from '../../../src/server/event-loop-turns.ts'
 import { toProblem } from '../../../src/server/problem.ts'
 import { createRateLimiter } from '../../../src/server/rate-limit.ts'
 import { createRequestIds } from '../../../src/server/request-id.ts'
@@ -83,6 +84,7 @@ export interface Harness {
   readonly accountKeys: [Uint8Array, ...Uint8Array[]]
   readonly services: Services
   readonly pool: ReturnType<typeof createFakePool>
+  readonly pacer: RefusalPacer
   readonly index: DecisionIndex
   /** Files of attester keys that were made and given up. */
   readonly discardedKeystores: readonly string[]
@@ -335,6 +337,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
   const gate = createAdminGate({ store, sessions, origins, authenticator, limiter: createRateLimiter({ clock }) })
   const requestIds = createRequestIds()
+  const pacer = createRefusalPacer()
   const apiOver: Harness['apiOver'] = (routes) => {
     const plugin = adminPlugin({
       routes,
@@ -342,6 +345,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       services,
       deadlines,
       requestIds,
+      pacer,
       clientAddress: (_peer, headers) => headers.get(ADDRESS_HEADER) ?? ADDRESS,
       metrics,
       idempotent: createAdminIdempotency({
@@ -387,6 +391,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     accountKeys,
     services,
     pool,
+    pacer,
     index,
     startedTasks,
     askedNeeds,
