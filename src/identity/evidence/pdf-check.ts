@@ -40,7 +40,8 @@ const ACTIVE = [
  * Matches names with a value, because image data contains the short names by chance. A value after a comment, or after
  * more than 32 blanks, can be anything. Bounded, so time stays linear.
  */
-const ACTIVE_SHORT = /\/(?:EF|XFA)(?:[\s\0]{33}|[\s\0]{0,32}(?:<<|\[|%)|[\s\0]{1,32}[-+.\d][-+.\d\s\0%])/
+const ACTIVE_SHORT =
+  /\/(?:XFA[\s\0]{0,32}\[|(?:EF|XFA)(?:[\s\0]{33}|[\s\0]{0,32}(?:<<|%)|[\s\0]{1,32}[-+.\d][-+.\d\s\0%]))/
 const HASH = 0x23
 
 /** Negative unless both bytes are hex digits. */
