@@ -1,6 +1,6 @@
 // Builds the identity API.
 
-import type { LeaderTask } from '../cluster/leader.ts'
+import type { Lead, LeaderTask } from '../cluster/leader.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
 import { type CheckTables, createStoreChecks } from '../identity/checks/store-checks.ts'
@@ -35,6 +35,7 @@ import type { Gate } from '../server/gate.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
 import type { SignedGate } from '../server/signed-gate.ts'
 import type { Change } from '../store/changes.ts'
+import type { Transaction } from '../store/database.ts'
 import { decodeSessionSubject } from '../store/sessions/session-changes.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { createDecisionTimes, type IdentityMetrics } from '../telemetry/identity-metrics.ts'
@@ -119,11 +120,24 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
   const changesOver = (changeStatus: SessionChangesDependencies['sessions']['changeStatus']): SessionChanges =>
     createSessionChanges({ sessions: { ...store.sessions, changeStatus }, wallets: store.sessionWallets, listener })
   const changes = changesOver(store.sessions.changeStatus)
+  let lead: Lead | null = null
+  const checkLead: LeaderTask = {
+    name: 'lead of the session checks',
+    start: (begun) => {
+      lead = begun
+    },
+    stop: () => Promise.resolve(),
+  }
+  const holds = async (transaction: Transaction): Promise<boolean> => (await lead?.holds(transaction)) ?? false
   const together: ChangeTogether<CheckTables> = createChangeTogether(
     (work) =>
       store.transaction(
-        ({ sessions, sessionWallets, sessionChecks, screeningSettings }) =>
-          work({ sessions, wallets: sessionWallets, checks: sessionChecks, settings: screeningSettings }),
+        ({ sessions, sessionWallets: wallets, sessionChecks, screeningSettings: settings }) => {
+          const checks: CheckTables['checks'] = {
+            replaceUnchanged: (...given) => sessionChecks.replaceUnchanged(...given, holds),
+          }
+          return work({ sessions, wallets, checks, settings })
+        },
         { survives: 'process-crash' },
       ),
     listener,
@@ -238,7 +252,7 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
     },
     load: deciders.load,
     screeningLists: modules.lists,
-    leaderTasks: [webhooks.leaderTask, evidenceParts.leaderTask, ...modules.leaderTasks, checkTask],
+    leaderTasks: [checkLead, webhooks.leaderTask, evidenceParts.leaderTask, ...modules.leaderTasks, checkTask],
     close: () => {
       clearInterval(ticking)
       hub.close()

@@ -129,6 +129,24 @@ describeStores((open) => {
     expect([await left('v'), await left('w')]).toEqual([[], [first.id]])
   })
 
+  test('those of a process that no longer leads are not stored', async () => {
+    const { sessionChecks, sessions, leaderLeases } = temporary.store
+    const sessionId = (await handIn()).id
+    const lease = leaderLeases.identity
+    const sequence = (await sessions.find(organizationId, sessionId))?.session.sequence ?? 0
+    const checks = [{ name: 'one.a', outcome: 'passed', detail: {}, version: 'v' }]
+    const storeAs = (holder: string, term: number) =>
+      sessionChecks.replaceUnchanged(organizationId, 'one', [{ sequence, checks, sessionId }], (transaction) =>
+        lease.holds(transaction, holder, term),
+      )
+    const before = await lease.take('before', null)
+    await lease.take('after', before)
+    expect(await storeAs('before', 1)).toMatchObject({ skipped: 1 })
+    expect(await sessionChecks.list(organizationId, sessionId)).toEqual([])
+    expect(await storeAs('after', 2)).toMatchObject({ skipped: 0 })
+    expect(await sessionChecks.list(organizationId, sessionId)).toHaveLength(1)
+  })
+
   /** Stores the check `one.a` with these hits. */
   const find = (
     target: { readonly organizationId: string; readonly sessionId: string },
