@@ -14,7 +14,7 @@ import { longestUse } from './expiry-service.ts'
 import { claimSecondsOf } from './request-path.ts'
 
 interface ClaimsDependencies {
-  readonly config: Pick<Config, 'chainSettings' | 'deadlineMs'>
+  readonly config: Pick<Config, 'chainSettings' | 'deadlineMs' | 'serve'>
   readonly store: Store
   readonly folder: Pick<DataFolder, 'decisions'>
   readonly clock: Clock
@@ -25,7 +25,8 @@ export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDe
   const node = nodeNameOf(folder.decisions)
   const usableSeconds = longestUse(config) + KEEP_SLACK_SECONDS
   const { database } = store
-  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database, clock, node, usableSeconds })
+  const claimed = { database, clock, usableSeconds, node: config.serve.has('attestation') ? node : null }
+  const logged = store.kind === 'postgres' ? null : await openLoggedClaims(claimed)
   const memory = createDecisionMemory(folder.decisions, clock, {
     // Nodes share a PostgreSQL database; a SQLite file belongs to one node.
     node: store.kind === 'postgres' ? node : '',

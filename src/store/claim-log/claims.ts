@@ -94,8 +94,8 @@ const operationsOf = (log: ClaimLog, firstOwn: number, findAnswer: IdempotencyTa
 }
 
 export interface LoggedClaimsOptions extends ClaimLogDependencies {
-  /** Name of this node's decision log. */
-  readonly node: string
+  /** Name of this node's decision log. Null if this process doesn't attest. */
+  readonly node: string | null
 }
 
 export type LoggedClaims = ReturnType<typeof operationsOf>
@@ -104,11 +104,7 @@ export type LoggedClaims = ReturnType<typeof operationsOf>
  * Copies claims stored in rows (by PostgreSQL or an earlier version). A key claimed by another node stays in flight
  * until its row expires. @returns true if other nodes have claims
  */
-const carryOver = async (
-  log: ClaimLog,
-  table: IdempotencyTable,
-  { node }: Pick<LoggedClaimsOptions, 'node'>,
-): Promise<boolean> => {
+const carryOver = async (log: ClaimLog, table: IdempotencyTable, node: string): Promise<boolean> => {
   const rows = await table.listKept()
   const isOwn = (row: KeptClaim): boolean => row.node === '' || row.node === node
   const append = (row: KeptClaim): Promise<null> => {
@@ -126,7 +122,10 @@ export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<Lo
   const log = createClaimLog(options)
   const scope = databaseScope(options.database, options.clock)
   const table = createIdempotencyTable(scope)
-  const { firstNumber } = await ownClaimLog(scope, options.node, await log.load())
-  const hasOthers = await carryOver(log, table, options)
+  const { node } = options
+  const next = await log.load()
+  if (node === null) return operationsOf(log, next, null)
+  const { firstNumber } = await ownClaimLog(scope, node, next)
+  const hasOthers = await carryOver(log, table, node)
   return operationsOf(log, firstNumber, hasOthers ? table.findAnswer : null)
 }

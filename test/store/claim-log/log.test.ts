@@ -24,7 +24,7 @@ let organizationId: string
 const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 const now = (): number => temporary.clock.unixSeconds()
 
-const logOf = (store: Store, node = 'this'): Promise<LoggedClaims> =>
+const logOf = (store: Store, node: string | null = 'this'): Promise<LoggedClaims> =>
   openLoggedClaims({ database: store.database, clock: temporary.clock, node })
 
 const claimOf = (
@@ -352,6 +352,9 @@ test('a clock that is set ahead frees no key while a signature under it may be u
 
 test('claims whose outcomes are in another decision log stay in flight as long as they are kept', async () => {
   await claimOf(await logOf(temporary.store), u(1), { key: 'restored' })
+  // A process that does not attest changes nothing.
+  await logOf(second, null)
+  expect(await temporary.store.deployment.read('claim_log_owner')).toBe('0 this')
   for (const store of [temporary.store, second]) {
     const log = await logOf(store, 'restored')
     temporary.clock.advance(CLAIM_SECONDS)
