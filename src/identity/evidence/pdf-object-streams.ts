@@ -10,43 +10,65 @@ const ENTRIES = [
   String.raw`/Filter${BLANK}*(?:/FlateDecode|\[${BLANK}*/FlateDecode${BLANK}*\])`,
   String.raw`/(?:N|First|Length|Extends)${BLANK}+\d+(?:${BLANK}+\d+${BLANK}+R)?`,
 ]
-/** Starts at a line, so that no comment can hide the start of the dictionary from a viewer. */
 const OBJECT_STREAM = new RegExp(
-  String.raw`[\r\n]\d+ \d+ obj${BLANK}*<<(?:${BLANK}*(?:${ENTRIES.join('|')}))*${BLANK}*>>${BLANK}*stream\r?\n`,
-  'g',
+  String.raw`${BLANK}*<<(?:${BLANK}*(?:${ENTRIES.join('|')}))*${BLANK}*>>${BLANK}*stream\r?\n`,
+  'y',
 )
 
 const stringWith = (inner: string): string => String.raw`\((?:[^()\\]|\\[\s\S]${inner})*\)`
 /** With parentheses in parentheses, at most three deep. */
 const STRING = stringWith(`|${stringWith(`|${stringWith('')}`)}`)
-const TOKEN = new RegExp(
-  String.raw`${BLANK}+|%[^\r\n]*|<<|>>|[[\]]|<[\dA-Fa-f\0\t\n\f\r ]*>|${STRING}|/?[^\0\t\n\f\r ()<>[\]{}/%]+|/`,
-  'y',
-)
+const SKIPPED = String.raw`(?:${BLANK}|%[^\r\n]*[\r\n])*`
+const REGULAR = String.raw`[^\0\t\n\f\r ()<>[\]{}/%]`
+const REFERENCE = String.raw`\d+${BLANK}+\d+${BLANK}+R(?!${REGULAR})`
+const SCALAR = String.raw`/${REGULAR}*|${REFERENCE}|[-+.\d]${REGULAR}*|(?:true|false|null)(?!${REGULAR})|${STRING}|<[\dA-Fa-f\0\t\n\f\r ]*>`
+const TOKEN = new RegExp(String.raw`${SKIPPED}(<<|>>|[[\]]|${SCALAR})`, 'y')
+/** Bounded, so time stays linear: a comment or more than 32 blanks can precede anything. */
+const before = (token: string): RegExp => new RegExp(`${BLANK}{33}|${BLANK}{0,32}(?:%|${token})`, 'y')
+const DICTIONARY = before('<<')
+const STREAM = before('stream')
 
-/** Returns the end of a dictionary from a position in it, or -1 if it is malformed or belongs to a stream. */
-const endOfPlainDictionary = (text: string, from: number): number => {
+const matchAt = (pattern: RegExp, text: string, at: number): RegExpExecArray | null => {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
+/** Returns the end of a dictionary from its first key, or -1 if it is malformed: viewers repair it differently. */
+const endOfDictionary = (text: string, from: number): number => {
   const closers = ['>>']
+  let isKey = true
   TOKEN.lastIndex = from
-  for (let token = TOKEN.exec(text)?.[0]; token !== undefined; token = TOKEN.exec(text)?.[0]) {
-    if (/^[\0\t\n\f\r %]/.test(token)) continue
-    if (closers.length === 0) return token.startsWith('stream') ? -1 : TOKEN.lastIndex
-    if (token === '<<') closers.push('>>')
-    else if (token === '[') closers.push(']')
-    else if ((token === '>>' || token === ']') && closers.pop() !== token) return -1
+  for (let token = TOKEN.exec(text)?.[1]; token !== undefined; token = TOKEN.exec(text)?.[1]) {
+    const closer = closers.at(-1)
+    if (token === '<<' || token === '[') {
+      if (isKey && closer === '>>') return -1
+      closers.push(token === '[' ? ']' : '>>')
+      isKey = true
+    } else if (token === '>>' || token === ']') {
+      if (token !== closer || !(isKey || token === ']')) return -1
+      closers.pop()
+      isKey = true
+      if (closers.length === 0) return TOKEN.lastIndex
+    } else if (closer === '>>') {
+      if (isKey && !token.startsWith('/')) return -1
+      isKey = !isKey
+    }
   }
   return -1
 }
 
 /** Names by which viewers recognize an object stream. */
-const TYPE = '/ObjStm'
-const FIRST = '/First'
+const NAMES = ['/ObjStm', '/First']
+const NAMED = /\/ObjStm|\/First[\0\t\n\f\r %]/
 
 export const positionsOf = (key: string, content: Buffer | string): number[] => {
   const positions: number[] = []
   for (let at = content.indexOf(key); at !== -1; at = content.indexOf(key, at + key.length)) positions.push(at)
   return positions
 }
+
+const countNames = (content: Buffer): number =>
+  NAMES.reduce((count, name) => count + positionsOf(name, content).length, 0)
 
 /**
  * Returns the positions of the compressed data. @param decoded the document with the escapes in its names decoded
@@ -55,26 +77,25 @@ export const positionsOf = (key: string, content: Buffer | string): number[] => 
 export const findObjectStreams = (document: Buffer, decoded: Buffer): ReadonlySet<number> => {
   const unreadable = new DocumentInvalidError(UNREADABLE)
   const compressed = new Set<number>()
-  const [types, firsts] = [positionsOf(TYPE, document), positionsOf(FIRST, document)]
-  const all = positionsOf(TYPE, decoded).length + positionsOf(FIRST, decoded).length
-  if (all > types.length + firsts.length) throw unreadable
-  if (all === 0) return compressed
+  if (countNames(decoded) > countNames(document)) throw unreadable
   const text = document.toString('latin1')
-  const plain = new Set<number>()
-  for (const { 0: match, index } of text.matchAll(OBJECT_STREAM)) {
-    const names = [...positionsOf(TYPE, match), ...positionsOf(FIRST, match)]
-    for (const at of names) plain.add(index + at)
-    if (names.length > 0 && match.includes('/Filter')) compressed.add(index + match.length)
-  }
-  if (types.some((at) => !plain.has(at))) throw unreadable
-  // Outlines have the key /First too. Each byte of an ordinary document is read at most once.
+  if (!NAMED.test(text)) return compressed
+  // Each byte of an ordinary document is read at most once.
   let unread = text.length
-  for (const at of firsts) {
-    const from = at + FIRST.length
-    if (plain.has(at) || !/[\0\t\n\f\r %]/.test(text.charAt(from))) continue
-    const end = endOfPlainDictionary(text, from)
+  for (const at of positionsOf('obj', text)) {
+    const from = at + 'obj'.length
+    if (!/[\0\t\n\f\r +.\d-]/.test(text.charAt(at - 1))) continue
+    const plain = matchAt(OBJECT_STREAM, text, from)?.[0]
+    if (plain !== undefined) {
+      if (NAMED.test(plain) && plain.includes('/Filter')) compressed.add(from + plain.length)
+      continue
+    }
+    const start = matchAt(DICTIONARY, text, from)?.[0]
+    if (start === undefined) continue
+    const end = start.endsWith('<<') ? endOfDictionary(text, from + start.length) : -1
     unread -= end - from
     if (end === -1 || unread < 0) throw unreadable
+    if (matchAt(STREAM, text, end) !== null && NAMED.test(text.slice(from, end))) throw unreadable
   }
   return compressed
 }

@@ -91,6 +91,19 @@ describe('object streams', () => {
     ['the end of an object in a comment', streamOf('/N 1/First 7 0 R%>>endobj\n/DecodeParms 7 0 R', packed)],
     ['the end of a dictionary in an array', streamOf('/N 1/First 4/X[>> 1]/DecodeParms 7 0 R', packed)],
     ['the end of a dictionary in no string', streamOf('/N 1/First 4/X)>>endobj/DecodeParms 7 0 R', packed)],
+    ['another dictionary around them', streamOf(`/DecodeParms 7 0 R\n9 0 obj<<${KEYS}`, packed)],
+    ['a value that is missing', streamOf('/N 1/First 4/X>>endobj/DecodeParms 7 0 R', packed)],
+    ['an empty name', streamOf('/N 1/First 4/>>/DecodeParms 7 0 R', packed)],
+    ['a name that is missing', streamOf('/N 1/First 4(x)>>endobj/X[/DecodeParms 7 0 R]', packed)],
+    ['blanks before the word stream', streamOf('/N 1/First 4/DecodeParms 7 0 R', packed, `${' '.repeat(40)}stream\n`)],
+    [
+      'a comment before the dictionary',
+      streamOf(`%\n<<${KEYS}/DecodeParms 7 0 R`, packed).replace('obj\n<<%', 'obj\n%'),
+    ],
+    [
+      'blanks before the dictionary',
+      streamOf(`/N 1/First 4/DecodeParms 7 0 R`, packed).replace('obj\n<<', `obj${' '.repeat(40)}<<`),
+    ],
     ['a comment before the word stream', streamOf('/N 1/First 4/DecodeParms 7 0 R', packed, '%\n stream\n')],
   ])('that a viewer may read otherwise are rejected: %s', async (_, inside) => {
     expect(await refusalOf(inside)).toBe(UNREADABLE)
@@ -113,6 +126,8 @@ describe('object streams', () => {
       `/First \n1 0 obj<<${'/N 1 '.repeat(1_000_000)}`,
       `/First ${'\n1 0 obj<</N 1 '.repeat(300_000)}`,
       `/First ${'('.repeat(5_000_000)}`,
+      `>>\n/First ${'1 0 obj%'.repeat(500_000)}`,
+      `/First 1${'>>\n1 0 obj<</X('.repeat(300_000)}`,
     ]
     for (const each of inside) {
       const before = process.cpuUsage()
