@@ -22,9 +22,6 @@ export interface GeneratedTable {
   readonly make: () => string
 }
 
-/** A cell must not end its row. */
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
-
 /** Columns padded to one width, as the formatter leaves them. */
 const markdownTable = (rows: readonly (readonly string[])[]): string => {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)))
@@ -41,42 +38,27 @@ const ALL_SETTINGS: readonly Setting<unknown>[] = [
 ]
 
 const settingsTable = (): string =>
-  markdownTable([
-    ['Setting', 'Default', 'Meaning'],
-    ...ALL_SETTINGS.map(({ name, defaultText, description, secret }) => [
-      secret === true ? `\`${variableOf(name)}\` or \`${variableOf(name)}_FILE\`` : `\`${name}\``,
-      defaultText === '' ? '' : `\`${cell(defaultText)}\``,
-      cell(description),
-    ]),
-  ])
+  ALL_SETTINGS.map(({ name, defaultText, description, secret }) => {
+    const names = secret === true ? `\`${variableOf(name)}\` or \`${variableOf(name)}_FILE\`` : `\`${name}\``
+    return `- ${names}${defaultText === '' ? '' : ` (\`${defaultText}\`)`}: ${description}`
+  }).join('\n')
 
 /** What `--without` can name. */
 const modulesTable = (): string =>
-  markdownTable([
-    ['Module', 'Purpose', 'Needs', 'Settings'],
-    ...MODULES.map(({ name, summary, needs = [], settings = {} }) => [
-      `\`${name}\``,
-      cell(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}`),
-      needs.map((need) => `\`${need}\``).join(', '),
-      Object.values(settings)
-        .map(({ name: setting }) => `\`${setting}\``)
-        .join(', '),
-    ]),
-  ])
+  MODULES.map(({ name, summary, needs = [] }) => {
+    const needed = needs.map((need) => `\`${need}\``).join(', ')
+    return `- \`${name}\`: ${summary.charAt(0).toUpperCase()}${summary.slice(1)}${needed === '' ? '' : `. Needs ${needed}`}`
+  }).join('\n')
 
 /** The facts in the order of src/policy/facts.ts, then the request fields that they require. */
 const factsTable = (): string => {
   const facts = Object.entries(FACTS).flatMap(([group, members]) =>
     Object.entries(members).map(([name, fact]) => ({ ...fact, group, name: `\`${group}.${name}\`` })),
   )
-  const table = markdownTable([
-    ['Fact', 'Type', 'Meaning'],
-    ...facts.map(({ name, type, description }) => [
-      name,
-      type.replace('google.protobuf.', '').toLowerCase(),
-      cell(description.replace(/\.$/, '')),
-    ]),
-  ])
+  const list = facts.map(
+    ({ name, type, description }) =>
+      `- ${name} (${type.replace('google.protobuf.', '').toLowerCase()}): ${description.replace(/\.$/, '')}`,
+  )
   const fields = [...new Set(facts.flatMap(({ requires }) => requires ?? []))].map((field) => {
     const names = facts.map(({ group, name, requires }) =>
       facts.every((other) => other.group !== group || other.requires === field)
@@ -87,7 +69,7 @@ const factsTable = (): string => {
     )
     return `\`${field}\` for ${[...new Set(names)].filter((name) => name !== '').join(', ')}`
   })
-  return `${table}\n\nRequired request fields: ${fields.join('; ')}.`
+  return `${list.join('\n')}\n\nRequired request fields: ${fields.join('; ')}.`
 }
 
 /** The maximum number of things of each kind, in the order of their declaration. */

@@ -39,14 +39,13 @@ export const SETTINGS = {
   }),
   serve: setting({
     name: 'serve',
-    description:
-      'Comma-separated list of the parts that this process serves: attestation, identity, portal, dashboard; or all',
+    description: 'Comma-separated roles of this process: attestation, identity, portal, dashboard; or all',
     defaultText: 'all',
     parse: parseRoles,
   }),
   dataDir: setting({
     name: 'data-dir',
-    description: 'Folder for the database, keystores and decision log; created at the first start',
+    description: 'Folder for the database, keystores and decision log',
     defaultText: './data',
     parse: parsePath,
   }),
@@ -63,28 +62,28 @@ export const SETTINGS = {
   }),
   apiUrl: setting({
     name: 'api-url',
-    description: 'Public address of the attestation and identity APIs. Defaults to the address of their listener',
+    description: 'Public address of the attestation and identity APIs. Defaults to their listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
   noDemo: setting({
     name: 'no-demo',
     description:
-      'For production: the first start creates only the attesters, without a demo organization, policy or API keys (true or false)',
+      'For production: the first start creates only the attesters, without a demo organization, policy or API keys',
     defaultText: 'false',
     parse: parseBoolean,
   }),
   docs: setting({
     name: 'docs',
     description:
-      'Serve the API reference at /docs of the dashboard listener, and the OpenAPI documents on both listeners (true or false)',
+      'Serve the API reference at /docs of the dashboard listener, and the OpenAPI documents on both listeners',
     defaultText: 'true',
     parse: parseBoolean,
   }),
   metricsListen: setting({
     name: 'metrics-listen',
     description:
-      'Address of a separate listener for /metrics, or `api` to serve /metrics to all callers of the API listener. By default, the API listener serves /metrics only to programs on this machine',
+      'Address of a separate listener for /metrics, or `api` to serve it to all callers of the API listener. By default, only programs on this machine get it',
     defaultText: '',
     parse: (text) => (text === '' ? null : text === 'api' ? text : parseListen(text)),
   }),
@@ -96,7 +95,7 @@ export const SETTINGS = {
   }),
   portalUrl: setting({
     name: 'portal-url',
-    description: 'Public address of the verification page. Defaults to the address of its listener',
+    description: 'Public address of the verification page. Defaults to its listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
@@ -121,7 +120,7 @@ export const SETTINGS = {
   }),
   dashboardUrl: setting({
     name: 'dashboard-url',
-    description: 'Public address of the dashboard. Defaults to the address of its listener',
+    description: 'Public address of the dashboard. Defaults to its listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
@@ -135,14 +134,13 @@ export const SETTINGS = {
   tlsCertificate: setting({
     name: 'tls-certificate',
     description:
-      'PEM file with the certificate and its intermediate certificates, for HTTPS: one file for all listeners, or api=FILE,portal=FILE,dashboard=FILE,metrics=FILE',
+      'PEM file with the server and intermediate certificates: one file for all listeners, or api=FILE,portal=FILE,dashboard=FILE,metrics=FILE',
     defaultText: '',
     parse: parseByListener,
   }),
   tlsKey: setting({
     name: 'tls-key',
-    description:
-      'PEM file with the certificate’s private key, without a passphrase, in the same form as tls-certificate',
+    description: 'PEM file with the private key, without a passphrase, in the same form as tls-certificate',
     defaultText: '',
     parse: parseByListener,
   }),
@@ -174,14 +172,13 @@ export const SETTINGS = {
   listEntriesMax: setting({
     name: 'list-entries-max',
     description:
-      'Maximum entries in all address lists of one organization; each process keeps them in memory (1000 to 1000000000)',
+      'Maximum entries in all address lists of an organization, in the memory of each process (1000 to 1000000000)',
     defaultText: String(LIST_ENTRIES_PER_ORGANIZATION_MAX),
     parse: parseInteger(1_000, 1_000_000_000),
   }),
   organizationWeights: setting({
     name: 'organization-weights',
-    description:
-      'Weights of organizations when all workers are busy, for example acme=4,other=2. Other organizations have 1, or N with *=N',
+    description: 'Weights of organizations when all workers are busy: acme=4,other=2. Others have 1, or N with *=N',
     defaultText: '',
     parse: parseByOrganization(1_000),
   }),
@@ -210,13 +207,11 @@ export const SETTINGS = {
   }),
   evidenceKey: secretSetting({
     name: 'evidence-key',
-    description:
-      'Key that encrypts evidence and webhook secrets, 64 hex digits. By default, the first start creates one',
+    description: 'Key for evidence and webhook secrets, 64 hex digits. By default, the first start creates one',
   }),
   accountKey: secretSetting({
     name: 'account-key',
-    description:
-      'Key that encrypts the secrets of one-time codes, 64 hex digits. By default, the first start creates one',
+    description: 'Key for the secrets of one-time codes, 64 hex digits. By default, the first start creates one',
   }),
   webhookReach: setting({
     name: 'webhook-reach',
@@ -227,8 +222,7 @@ export const SETTINGS = {
   }),
   scanner: setting({
     name: 'scanner',
-    description:
-      'Address of ClamAV’s clamd, which scans every uploaded document: unix:/path or tcp:HOST:PORT. Defaults to no scan',
+    description: 'Address of ClamAV’s clamd for uploaded documents: unix:/path or tcp:HOST:PORT. Defaults to no scan',
     defaultText: '',
     parse: parseScanner,
   }),
@@ -258,8 +252,7 @@ export const SETTINGS = {
   }),
   warmUp: setting({
     name: 'warm-up',
-    description:
-      'Evaluate expensive policies before the first job (true or false). This delays the start by half a second',
+    description: 'Evaluate expensive policies before the first job. This delays the start by half a second',
     defaultText: 'true',
     parse: parseBoolean,
   }),
@@ -271,15 +264,13 @@ export const SETTINGS = {
   }),
   geoipFile: setting({
     name: 'geoip-file',
-    description:
-      'MMDB file with the location of IP addresses, for example GeoLite2-City.mmdb. The service reads it again when it changes',
+    description: 'MMDB file with the location of IP addresses, read again when it changes',
     defaultText: '',
     parse: (text) => (text === '' ? '' : resolve(parsePath(text))),
   }),
   solanaMessagePrefix: setting({
     name: 'solana-message-prefix',
-    description:
-      'First bytes of the Solana statement (1 to 64 ASCII characters); the deployed program expects the default',
+    description: 'First bytes of the Solana statement (1 to 64 ASCII characters); the program expects the default',
     defaultText: 'predicate_solana_attestation',
     parse: (text) => {
       if (!/^[\x21-\x7e]{1,64}$/.test(text)) throw new Error('must be 1 to 64 visible ASCII characters')

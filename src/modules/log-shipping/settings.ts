@@ -12,14 +12,13 @@ export const SHIP_SETTINGS = {
   place: setting({
     name: 'decisions-ship',
     description:
-      'Target for copies of the decision log and the audit log: dir:/path or s3://bucket/prefix. By default, the logs are not copied',
+      'Target for copies of the decision log and the audit log: dir:/path or s3://bucket/prefix. Defaults to no copies',
     defaultText: '',
     parse: (text) => (text === '' ? null : parseShipPlace(text)),
   }),
   intervalSeconds: setting({
     name: 'decisions-ship-interval-seconds',
-    description:
-      'Seconds between copies of new log lines, 1 to 3600. If a machine is lost, at most this much of its log is lost',
+    description: 'Seconds between copies of new log lines, 1 to 3600',
     defaultText: '10',
     parse: parseInteger(1, 3_600),
   }),

@@ -25,7 +25,7 @@ export const TRACING_SETTINGS = {
   url: setting({
     name: 'tracing-url',
     description:
-      'OTLP/HTTP URL of an OpenTelemetry collector, such as http://127.0.0.1:4318. The path defaults to /v1/traces. If not set, requests are not traced',
+      'OTLP/HTTP URL of an OpenTelemetry collector, such as http://127.0.0.1:4318. The path defaults to /v1/traces. Defaults to no traces',
     defaultText: '',
     parse: parseTracingUrl,
   }),

@@ -31,7 +31,7 @@ export const TREE_SETTINGS = {
   publish: setting({
     name: 'log-publish',
     description:
-      'Serve /checkpoint and /tile/… of the decision log’s tree on the API listener without a key (true or false). These files reveal only the number of decisions',
+      'Serve /checkpoint and /tile/… of the decision log’s tree on the API listener without a key. They reveal only the number of decisions',
     defaultText: 'false',
     parse: parseBoolean,
   }),
@@ -43,7 +43,7 @@ export const TREE_SETTINGS = {
   }),
   required: setting({
     name: 'witnesses-required',
-    description: 'Number of witnesses that must cosign a head (0 to 20)',
+    description: 'Witnesses that must cosign a head (0 to 20)',
     defaultText: '1',
     parse: parseInteger(0, 20),
   }),
