@@ -22,15 +22,6 @@ export interface GeneratedTable {
   readonly make: () => string
 }
 
-/** Columns padded to one width, as the formatter leaves them. */
-const markdownTable = (rows: readonly (readonly string[])[]): string => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const [head = [], ...body] = rows
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
-}
-
 /** Every setting, in the order of `bun start --help`. */
 const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(SETTINGS),
@@ -39,7 +30,7 @@ const ALL_SETTINGS: readonly Setting<unknown>[] = [
 
 const settingsTable = (): string =>
   ALL_SETTINGS.map(({ name, defaultText, description, secret }) => {
-    const names = secret === true ? `\`${variableOf(name)}\` or \`${variableOf(name)}_FILE\`` : `\`${name}\``
+    const names = `\`${secret === true ? variableOf(name) : name}\``
     return `- ${names}${defaultText === '' ? '' : ` (\`${defaultText}\`)`}: ${description}`
   }).join('\n')
 
@@ -73,15 +64,12 @@ const factsTable = (): string => {
 }
 
 /** The maximum number of things of each kind, in the order of their declaration. */
-const limitsTable = (): string =>
-  markdownTable([
-    ['Kind', 'Maximum', 'At the maximum'],
-    ...Object.entries(ORGANIZATION_LIMITS).map(([kind, { maximum, remedy }]) => [
-      `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
-      maximum.toLocaleString('en-US'),
-      `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}`,
-    ]),
-  ])
+const limitsTable = (): string => {
+  const limits = Object.entries(ORGANIZATION_LIMITS).map(
+    ([kind, { maximum }]) => `${maximum.toLocaleString('en-US')} ${kind}`,
+  )
+  return `An organization has at most ${limits.slice(0, -1).join(', ')} and ${limits.at(-1)}.`
+}
 
 export const TABLES: readonly GeneratedTable[] = [
   { page: 'configuration.md', name: 'settings', make: settingsTable },

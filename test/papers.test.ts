@@ -59,7 +59,7 @@ describe('citations', () => {
       .slice(1)
       .map((section) => [section[0] ?? '', section]),
   )
-  const threats = new Set([...read('docs/threat-model.md').matchAll(/^\| +(\d+) \|/gm)].map(([, number]) => number))
+  const threats = new Set([...read('docs/threat-model.md').matchAll(/^(\d+)\. /gm)].map(([, number]) => number))
   const faults = read('docs/threat-model.md').split('## Faults')[1] ?? ''
   const invariants = new Set(
     [...(read('docs/architecture.md').split('## Invariants')[1] ?? '').matchAll(/^(\d+)\. /gm)].map(
