@@ -30,11 +30,11 @@ export const peerRows = (measurements: readonly Measurement[]): PeerRow[] =>
 
 /** Set-up and limits of each comparison. */
 export const PEER_NOTES: readonly string[] = [
-  '**Countersign**: one process with its default workers. It checks the key, evaluates six rules, signs, and records each decision before it answers.',
-  `**Cerbos** ${PEER_VERSIONS['@cerbos/cerbos-linux-x64']}: the HTTP API with six rules of the same kinds. It decides but does not sign or check a key. The caller sends the facts. The audit log is a file.`,
-  '**Elysia**: one thread, and a handler that encodes with viem and signs with viem or libsecp256k1. It has no key, policy or record. The difference between the two is the cost of JavaScript cryptography.',
+  '**Countersign**: one process with its default workers. Key check, six rules, signature and record before each answer.',
+  `**Cerbos** ${PEER_VERSIONS['@cerbos/cerbos-linux-x64']}: the HTTP API with six rules of the same kinds and facts from the caller, without signature or key check. The audit log is a file.`,
+  '**Elysia**: one thread that encodes with viem and signs with viem or libsecp256k1, without key, policy or record.',
   '**Bare server in C**: one thread per core, HTTP and one signature, and nothing else. It is the floor of a service that signs each request.',
-  `**Rules alone**: Cedar ${PEER_VERSIONS['@cedar-policy/cedar-wasm']} is WebAssembly with policies that are parsed once, not the native library. GoRules Zen ${PEER_VERSIONS['@gorules/zen-engine']} is native, and its time includes the transfer of facts between JavaScript and Rust.`,
+  `**Rules alone**: Cedar ${PEER_VERSIONS['@cedar-policy/cedar-wasm']} is WebAssembly with policies that are parsed once, not the native library. GoRules Zen ${PEER_VERSIONS['@gorules/zen-engine']} is native; its time includes the transfer of facts between JavaScript and Rust.`,
   '**wrk and h2load** send the same requests to Countersign, to check the load generator of the bench.',
 ]
 
