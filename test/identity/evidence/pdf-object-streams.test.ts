@@ -93,12 +93,13 @@ describe('object streams', () => {
     ['the end of a dictionary in no string', streamOf('/N 1/First 4/X)>>endobj/DecodeParms 7 0 R', packed)],
     ['another dictionary around them', streamOf(`/DecodeParms 7 0 R\n9 0 obj<<${KEYS}`, packed)],
     ['a value that is missing', streamOf('/N 1/First 4/X>>endobj/DecodeParms 7 0 R', packed)],
+    ['a number in place of a name', streamOf('/N 1/First 4 1/X>>endobj/DecodeParms 7 0 R', packed)],
     ['an empty name', streamOf('/N 1/First 4/>>/DecodeParms 7 0 R', packed)],
     ['a name that is missing', streamOf('/N 1/First 4(x)>>endobj/X[/DecodeParms 7 0 R]', packed)],
     ['blanks before the word stream', streamOf('/N 1/First 4/DecodeParms 7 0 R', packed, `${' '.repeat(40)}stream\n`)],
     [
       'a comment before the dictionary',
-      streamOf(`%\n<<${KEYS}/DecodeParms 7 0 R`, packed).replace('obj\n<<%', 'obj\n%'),
+      streamOf(`%/A 1>>endobj\n<<${KEYS}/DecodeParms 7 0 R`, packed).replace('obj\n<<%', 'obj\n%'),
     ],
     [
       'blanks before the dictionary',
@@ -126,6 +127,7 @@ describe('object streams', () => {
       `/First \n1 0 obj<<${'/N 1 '.repeat(1_000_000)}`,
       `/First ${'\n1 0 obj<</N 1 '.repeat(300_000)}`,
       `/First ${'('.repeat(5_000_000)}`,
+      `/First 1${'%1 0 obj<<\n/A 1'.repeat(300_000)}`,
       `>>\n/First ${'1 0 obj%'.repeat(500_000)}`,
       `/First 1${'>>\n1 0 obj<</X('.repeat(300_000)}`,
     ]
