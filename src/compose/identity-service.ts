@@ -1,6 +1,6 @@
 // Builds the identity API.
 
-import type { Lead, LeaderTask } from '../cluster/leader.ts'
+import { type Lead, type LeaderTask, LeadLostError } from '../cluster/leader.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
 import { type CheckTables, createStoreChecks } from '../identity/checks/store-checks.ts'
@@ -128,13 +128,15 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
     },
     stop: () => Promise.resolve(),
   }
-  const holds = async (transaction: Transaction): Promise<boolean> => (await lead?.holds(transaction)) ?? false
+  const requireLead = async (transaction: Transaction): Promise<void> => {
+    if (!(await lead?.holds(transaction))) throw new LeadLostError()
+  }
   const together: ChangeTogether<CheckTables> = createChangeTogether(
     (work) =>
       store.transaction(
         ({ sessions, sessionWallets: wallets, sessionChecks, screeningSettings: settings }) => {
           const checks: CheckTables['checks'] = {
-            replaceUnchanged: (...given) => sessionChecks.replaceUnchanged(...given, holds),
+            replaceUnchanged: (...given) => sessionChecks.replaceUnchanged(...given, requireLead),
           }
           return work({ sessions, wallets, checks, settings })
         },

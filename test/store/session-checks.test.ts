@@ -135,13 +135,14 @@ describeStores((open) => {
     const lease = leaderLeases.identity
     const sequence = (await sessions.find(organizationId, sessionId))?.session.sequence ?? 0
     const checks = [{ name: 'one.a', outcome: 'passed', detail: {}, version: 'v' }]
+    const lost = new Error('the lead was lost')
     const storeAs = (holder: string, term: number) =>
-      sessionChecks.replaceUnchanged(organizationId, 'one', [{ sequence, checks, sessionId }], (transaction) =>
-        lease.holds(transaction, holder, term),
-      )
+      sessionChecks.replaceUnchanged(organizationId, 'one', [{ sequence, checks, sessionId }], async (transaction) => {
+        if (!(await lease.holds(transaction, holder, term))) throw lost
+      })
     const before = await lease.take('before', null)
     await lease.take('after', before)
-    expect(await storeAs('before', 1)).toMatchObject({ skipped: 1 })
+    await expect(storeAs('before', 1)).rejects.toBe(lost)
     expect(await sessionChecks.list(organizationId, sessionId)).toEqual([])
     expect(await storeAs('after', 2)).toMatchObject({ skipped: 0 })
     expect(await sessionChecks.list(organizationId, sessionId)).toHaveLength(1)

@@ -241,28 +241,28 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   },
 
   /**
-   * Skips sessions changed since the check, and all if `holds` returns false: the lists of an earlier leader may be
-   * outdated. Returns new hits by session, and the number of skipped sessions.
+   * Skips sessions changed since the check. Returns new hits by session, and the number of skipped sessions.
+   * @param requireLead called last, so that the lease is locked briefly; throws in an earlier leader, whose lists may be
+   * outdated
    */
   replaceUnchanged: (
     organizationId: string,
     part: string,
     made: readonly (SessionChecks & { readonly sequence: number })[],
-    holds: (transaction: Transaction) => Promise<boolean> = async () => true,
+    requireLead: (transaction: Transaction) => Promise<void> = async () => undefined,
   ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }> =>
     scope.write(async (transaction) => {
       if (made.length === 0) return { opened: new Map<string, number>(), skipped: 0 }
       const ids = made.map(({ sessionId }) => sessionId)
       const unchanged = { updatedAtSeconds: sql`updated_at_seconds` }
       const locked = await SESSIONS.updateRows(transaction, { organizationId, id: among(ids) }, unchanged)
-      // After the sessions' locks, so that the lease is locked only while the checks are written.
-      if (!(await holds(transaction))) return { opened: new Map<string, number>(), skipped: made.length }
       const sequences = new Map(locked.map(({ id, sequence }) => [id, sequence]))
       const same = made.filter(({ sessionId, sequence }) => sequences.get(sessionId) === sequence)
       const nowSeconds = scope.nowSeconds()
       const opened = await whileSharing(transaction, organizationId, ids, nowSeconds, () =>
         writeChecks(transaction, organizationId, part, same, nowSeconds),
       )
+      await requireLead(transaction)
       return { opened, skipped: made.length - same.length }
     }, DURABILITY),
 
