@@ -11,6 +11,7 @@ import { PROCESS_ROLES } from '../src/domain/process-role.ts'
 import { MODULES } from '../src/modules.ts'
 import { policyJsonSchemaText } from '../src/policy/document/json-schema.ts'
 import { FACTS } from '../src/policy/facts.ts'
+import { SESSION_FACTS } from '../src/policy/session-facts.ts'
 import { ORGANIZATION_LIMITS } from '../src/store/organizations/organization-limits.ts'
 import { postmanCollection } from './postman.ts'
 
@@ -41,27 +42,31 @@ const modulesTable = (): string =>
     return `- \`${name}\`: ${summary.charAt(0).toUpperCase()}${summary.slice(1)}${needed === '' ? '' : `. Needs ${needed}`}`
   }).join('\n')
 
+const factLine = (
+  name: string,
+  { type, description }: { readonly type: string; readonly description: string },
+): string => `- \`${name}\` (${type.replace('google.protobuf.', '').toLowerCase()}): ${description.replace(/\.$/, '')}`
+
 /** The facts in the order of src/policy/facts.ts, then the request fields that they require. */
 const factsTable = (): string => {
   const facts = Object.entries(FACTS).flatMap(([group, members]) =>
-    Object.entries(members).map(([name, fact]) => ({ ...fact, group, name: `\`${group}.${name}\`` })),
-  )
-  const list = facts.map(
-    ({ name, type, description }) =>
-      `- ${name} (${type.replace('google.protobuf.', '').toLowerCase()}): ${description.replace(/\.$/, '')}`,
+    Object.entries(members).map(([name, fact]) => ({ ...fact, group, name: `${group}.${name}` })),
   )
   const fields = [...new Set(facts.flatMap(({ requires }) => requires ?? []))].map((field) => {
-    const names = facts.map(({ group, name, requires }) =>
-      facts.every((other) => other.group !== group || other.requires === field)
-        ? `\`${group}\``
-        : requires === field
-          ? name
-          : '',
-    )
-    return `\`${field}\` for ${[...new Set(names)].filter((name) => name !== '').join(', ')}`
+    const names = facts.flatMap(({ group, name, requires }) => {
+      if (facts.every((other) => other.group !== group || other.requires === field)) return `\`${group}\``
+      return requires === field ? `\`${name}\`` : []
+    })
+    return `\`${field}\` for ${[...new Set(names)].join(', ')}`
   })
-  return `${list.join('\n')}\n\nRequired request fields: ${fields.join('; ')}.`
+  const lines = facts.map((fact) => factLine(fact.name, fact))
+  return `${lines.join('\n')}\n\nRequired request fields: ${fields.join('; ')}.`
 }
+
+const sessionFactsTable = (): string =>
+  Object.entries(SESSION_FACTS)
+    .flatMap(([group, members]) => Object.entries(members).map(([name, fact]) => factLine(`${group}.${name}`, fact)))
+    .join('\n')
 
 /** The maximum number of things of each kind, in the order of their declaration. */
 const limitsTable = (): string => {
@@ -75,6 +80,7 @@ export const TABLES: readonly GeneratedTable[] = [
   { page: 'configuration.md', name: 'settings', make: settingsTable },
   { page: 'configuration.md', name: 'modules', make: modulesTable },
   { page: 'policies.md', name: 'facts', make: factsTable },
+  { page: 'policies.md', name: 'session facts', make: sessionFactsTable },
   { page: 'sizing.md', name: 'organization limits', make: limitsTable },
 ]
 

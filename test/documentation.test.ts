@@ -162,10 +162,13 @@ const listed = (command: string): boolean => command in ELSEWHERE || KINDS.some(
 /** Named in a sentence: the verb and the options are held, not what they do. */
 const mentioned = others.filter((command) => !listed(command) && COUNTERSIGN.test(command))
 
+/** A line of docs/identity.md: later commands use its variable. */
+const SESSION_LINE = 'SESSION_ID="$(bun run countersign session list --environment live --limit 1 --quiet)"'
+
 /** Takes the place of folders that the pages name. */
 const folder = mkdtempSync(join(tmpdir(), 'countersign-documentation-'))
 const here = (command: string): string =>
-  command
+  (command.includes('$SESSION_ID') ? `${SESSION_LINE}; ${command}` : command)
     .replaceAll(/(?<=[ :])\/(share|backups|srv)\//g, `${folder}/$1/`)
     .replace(/> (\S+)$/, `> ${folder}/$1 && cat ${folder}/$1`)
 
@@ -217,6 +220,7 @@ describe('the commands of the documentation', () => {
     expect(commands.filter((line) => line.startsWith('curl')).length).toBeGreaterThanOrEqual(3)
     expect(commands.filter((line) => line.startsWith('bun run countersign')).length).toBeGreaterThanOrEqual(50)
     expect(mentioned.length).toBeGreaterThanOrEqual(15)
+    expect(readFileSync(join(ROOT, 'docs/identity.md'), 'utf8')).toContain(`\n${SESSION_LINE}\n`)
   })
 
   test('are run here, name what the help has, or stand in the list with a reason', () => {

@@ -1,9 +1,8 @@
-// The documentation's policies are saved as they stand, and its table of facts of sessions is the program's.
+// The documentation's policies are saved as they stand.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { draftRevision } from '../../src/policy/revision.ts'
-import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
 import { FUNCTIONS } from '../../src/policy/tools/language.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -21,26 +20,6 @@ describe('the policies of the documentation', () => {
       expect(tests.every(({ failure }) => failure === null)).toBe(true)
     })
   }
-})
-
-test('its table of facts of sessions has every one, with its type and what it is', () => {
-  const rows = pages
-    .split('\n')
-    .filter((line) => /^\| `(?:session|person|checks|wallets)\.[a-z_.]+` +\|/.test(line))
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split(' | ')
-        .map((cell) => cell.trim()),
-    )
-  const expected = Object.entries(SESSION_FACTS).flatMap(([group, fields]) =>
-    Object.entries(fields).map(([name, { type, description }]) => [
-      `\`${group}.${name}\``,
-      type,
-      description.replace(/\.$/, ''),
-    ]),
-  )
-  expect(rows).toEqual(expected)
 })
 
 test('it names every function that a policy may call', () => {
