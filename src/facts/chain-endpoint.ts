@@ -4,7 +4,7 @@ import { AnswerTooLongError } from './guarded-fetch.ts'
 import { createJsonRpc, type RpcAnswer, type RpcCall, RpcFailedError } from './json-rpc.ts'
 import type { ReadCall } from './read-call.ts'
 
-/** Null if the contract fails or its answer is too long; undefined without a usable answer of the node. */
+/** Null if the contract fails or its answer is too long; undefined if the node returned no usable answer. */
 export type CallAnswer = Hex | null | undefined
 
 export interface ChainEndpointOptions {
@@ -78,7 +78,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
       await verify()
       const answers = await readAll(calls, `0x${block.toString(16)}`, { divisions: DIVISIONS_MAX })
       if (answers.every((answer) => answer === undefined))
-        throw new RpcFailedError('the RPC returned no usable answer to any call')
+        throw new RpcFailedError('the RPC endpoint returned no usable response to any call')
       return answers
     },
   }
@@ -86,7 +86,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
 
 export type ChainEndpoint = ReturnType<typeof createChainEndpoint>
 
-const NO_ANSWER = 'the RPC returned an invalid answer'
+const NO_ANSWER = 'the RPC endpoint returned an invalid response'
 
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
 
@@ -110,5 +110,5 @@ export const numberOf = (value: unknown): number => {
 
 export const requireChain = (answer: unknown, chainId: number): void => {
   const served = numberOf(answer)
-  if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} instead of ${chainId}`)
+  if (served !== chainId) throw new RpcFailedError(`the RPC endpoint serves chain ${served} instead of ${chainId}`)
 }

@@ -71,16 +71,16 @@ export const createJsonRpc = ({ url, timeoutMs, fetch = fetchBody }: JsonRpcOpti
       if (error !== undefined && error !== null) {
         const { code } = error as { code?: unknown }
         throw new RpcFailedError(
-          `the RPC returned an error for ${method}${typeof code === 'number' ? ` (${code})` : ''}`,
+          `the RPC endpoint returned an error for ${method}${typeof code === 'number' ? ` (${code})` : ''}`,
         )
       }
-      if (result === undefined) throw new RpcFailedError(`the RPC returned no result for ${method}`)
+      if (result === undefined) throw new RpcFailedError(`the RPC endpoint returned no result for ${method}`)
       return result
     },
     batch: async (calls) => {
       const messages = calls.map(messageOf)
       const answers = await post(messages)
-      if (!Array.isArray(answers)) throw new RpcFailedError('the RPC did not return a batch')
+      if (!Array.isArray(answers)) throw new RpcFailedError('the RPC endpoint did not return a batch')
       const byId = new Map((answers as RpcAnswer[]).map((answer) => [idOf(answer), answer]))
       return messages.map(({ id }) => byId.get(id))
     },

@@ -35,10 +35,10 @@ export interface ScreenerSettings {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly secret: SecretReference | null
-  /** JSON whose strings may contain placeholders; null without a body. */
+  /** JSON whose strings may contain placeholders; null if there is no body. */
   readonly body: unknown
   readonly answer: {
-    /** Path of the wallet address in the answer; null leaves it unchecked. */
+    /** Path of the wallet address in the answer; if null, the address isn't checked. */
     readonly address: string | null
     readonly flagged: FlagMapping | null
     readonly score: ScoreMapping | null

@@ -37,7 +37,7 @@ const parseAccount = (result: unknown): Account | null => {
   const { owner, executable, data } = (value ?? {}) as Readonly<Record<string, unknown>>
   const [text, encoding] = Array.isArray(data) ? data : []
   if (typeof owner !== 'string' || typeof text !== 'string' || encoding !== 'base64') {
-    throw new RpcFailedError('the RPC returned an invalid answer')
+    throw new RpcFailedError('the RPC endpoint returned an invalid response')
   }
   return { owner, executable: executable === true, data: Buffer.from(text, 'base64') }
 }
@@ -61,7 +61,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
   return {
     verify: async (rpc) => {
       const served = await rpc.request('getGenesisHash', [])
-      if (served !== genesisHash) throw new RpcFailedError('the RPC serves another Solana cluster')
+      if (served !== genesisHash) throw new RpcFailedError('the RPC endpoint serves another Solana cluster')
     },
     policyId: async (rpc, target) => {
       const data = await readOwn(rpc, 'policy', target, POLICY_ACCOUNT)

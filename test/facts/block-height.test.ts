@@ -80,7 +80,9 @@ describe('the latest block', () => {
 
   test('is refused if no chain can have reached it', async () => {
     const node = keep(startFakeNode(() => '0x10000000000000'))
-    expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC reported an implausibly high block')
+    expect(await reasonOf(create([node.url]).source.latest())).toBe(
+      'the RPC endpoint reported an implausibly high block',
+    )
   })
 
   test('is refused if it grew faster than blocks come', async () => {
@@ -90,7 +92,7 @@ describe('the latest block', () => {
     expect(await source.latest()).toBe(1_000)
     clock.advance(10_000)
     height = 1_000 + 64 + 20 + 1
-    expect(await reasonOf(source.latest())).toBe('the RPC reported an implausibly high block')
+    expect(await reasonOf(source.latest())).toBe('the RPC endpoint reported an implausibly high block')
     height -= 1
     expect(await source.latest()).toBe(height)
     // A node that has caught up would otherwise be refused for hours.
@@ -114,7 +116,7 @@ describe('the latest block', () => {
     ['not a number', '0xzz'],
   ])('is not taken from what no node answers: %s', async (_, answer) => {
     const node = keep(startFakeNode(() => answer))
-    expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC returned an invalid answer')
+    expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC endpoint returned an invalid response')
   })
 
   test('is not sought where a node redirects', async () => {

@@ -29,7 +29,7 @@ export interface ListMembership extends ListMembers {
   readonly organizationId: string | null
   readonly name: string
   readonly isOfSanctioned: boolean
-  /** Changes when screening is disabled and enabled again; null without screening. */
+  /** Changes when screening is disabled and enabled again; null if screening is disabled. */
   readonly enablingId: string | null
   readonly version: number
   /** If false, no decision may use the list. */

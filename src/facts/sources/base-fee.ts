@@ -7,7 +7,8 @@ import { type JsonRpc, RpcFailedError } from '../json-rpc.ts'
 /** Null for a block before EIP-1559. */
 const readBaseFee = async (rpc: JsonRpc): Promise<string | null> => {
   const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
-  if (typeof block !== 'object' || block === null) throw new RpcFailedError('the RPC returned an invalid answer')
+  if (typeof block !== 'object' || block === null)
+    throw new RpcFailedError('the RPC endpoint returned an invalid response')
   const { baseFeePerGas: fee } = block as { readonly baseFeePerGas?: unknown }
   return fee === undefined || fee === null ? null : quantityOf(fee).toString()
 }
