@@ -20,7 +20,7 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
   const { memory, claims, clock, claimSeconds, after, onError } = dependencies
   const claimMs = claimSeconds * 1000
   const startedMs = clock.monotonicMs()
-  /** Claims that expired before this have no process working on them. */
+  /** No process is working on claims that expired before this time. */
   const endedBySeconds = createHeldClock(clock, claimMs)
   const isPastFirstClaims = (): boolean => clock.monotonicMs() - startedMs >= claimMs
   /** Uuids without a record, whose claims are released later. */
@@ -37,7 +37,7 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
       const { body, keepSeconds } = recalled.answer
       await claims.complete(claim, { status: 200, body }, clock.unixSeconds() + keepSeconds + KEEP_SLACK_SECONDS)
     } else if (!isPastFirstClaims()) {
-      // A process from before this start may still work on the claim.
+      // A process from before this startup may still work on the claim.
       undecided.add(claim.uuid)
     } else {
       // Nothing was signed, or the signature has expired: the next request with this key is a new one.

@@ -77,7 +77,7 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
       const id = ++nextId
       const giveUp = (): void => {
         waiting.delete(id)
-        reject(new DependencyUnavailableError('the process supervisor did not answer'))
+        reject(new DependencyUnavailableError('the process supervisor did not respond'))
       }
       // In two halves: after a blocked main thread, timers fire before waiting responses are read.
       let cancel = after(ANSWER_WITHIN_MS / 2, () => {

@@ -1,5 +1,5 @@
-// Live processes of the deployment. Each increments its beat in the store every two seconds; without a new beat, it is
-// gone.
+// Live processes of the deployment. Each increments its beat in the store every two seconds; without a new beat, it
+// counts as stopped.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
 
@@ -39,7 +39,7 @@ const LISTEN_MS = 100
 const LISTENS = Math.ceil(BEAT_MS / LISTEN_MS) + 2
 /** Slightly more than three beats. */
 export const GONE_MS = 7_000
-/** After this, the row of an ended process is removed. */
+/** Time after which the row of an ended process is removed. */
 const FORGOTTEN_MS = 60_000
 
 export const createProcessRegistry = (dependencies: ProcessRegistryDependencies) => {

@@ -12,7 +12,7 @@ export interface ProcessSupervisorOptions {
   readonly target: ProcessTarget
   readonly processesMax: number
   readonly spawn: (index: number, listener: ProcessListener, workers: number) => SupervisedProcess
-  /** After this, a stopping process is killed. */
+  /** Time after which a stopping process is killed. */
   readonly stopMs: number
   readonly after: Timers['after']
   readonly monotonicMs: () => number
@@ -40,12 +40,12 @@ export class ProcessStartError extends NamedError {
 
 const BACKOFF_MS = 100
 const BACKOFF_MAX_MS = 5_000
-/** The end of a process that was ready for this long is a new problem. */
+/** If a process was ready for this long, its exit counts as a new problem. */
 const SETTLED_MS = 30_000
 const PING_MS = 1_000
 /** Unanswered pings, not time, because suspending the process group also suspends the supervisor. */
 const SILENT_PINGS = 10
-/** Higher, because the first start creates keys. */
+/** Higher, because keys are created at first startup. */
 const SILENT_PINGS_AT_START = 120
 
 export const createProcessSupervisor = (options: ProcessSupervisorOptions): ProcessSupervisor => {
@@ -96,7 +96,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     if (process === null || process.own === true || leaving) return
     place.silentPings += 1
     if (place.silentPings > (ready ? SILENT_PINGS : SILENT_PINGS_AT_START)) {
-      log.error('killing a process that does not answer', { process: place.index })
+      log.error('killing a process that does not respond', { process: place.index })
       process.kill('SIGKILL')
       return
     }

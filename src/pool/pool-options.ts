@@ -31,9 +31,9 @@ export interface PoolLimits {
   /** Amount of work that an awake worker gets before another worker is woken. */
   readonly wakeWorthMs: number
   readonly maxShare: number
-  /** A job fails after this many workers were lost while they held it. */
+  /** Number of workers lost while holding a job after which the job fails. */
   readonly maxLosses: number
-  /** A job fails after this many workers were lost while they processed it. */
+  /** Number of workers lost while processing a job after which the job fails. */
   readonly maxKills: number
   /** Maximum times that workers may report a missing target for one job. */
   readonly maxRedefinitions: number

@@ -44,7 +44,7 @@ export interface Pool {
   resize(workers: number): void
   /** Makes either every worker or no worker sign with these keys. @throws AttestersUnusableError */
   updateAttesters(attesters: readonly AttesterReference[]): Promise<void>
-  /** Sends new versions of lists to every worker. Call it with all lists before the start. */
+  /** Sends new versions of lists to every worker. Call it with all lists before starting. */
   updateLists(images: readonly ListImage[], removedIds: readonly string[]): void
   /** Records that these answers were withheld: their requests had already been answered 408. */
   withhold(uuids: readonly string[]): void

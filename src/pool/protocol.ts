@@ -57,7 +57,7 @@ export type Outcome =
       readonly sequence: number
       readonly code: ErrorCode
       readonly detail: string
-      /** Class name of the worker's error, with the token's error. No other error text leaves the worker. */
+      /** Class name of the worker's error, plus the token's error. No other error text leaves the worker. */
       readonly errorClass: string | null
       readonly rule?: RuleFailure | undefined
       /** True if nothing was recorded, or will be recorded, under the job's uuid. */

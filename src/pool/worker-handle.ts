@@ -41,7 +41,7 @@ export interface WorkerHandleOptions {
   }
 }
 
-/** Clock handshakes at the start: each gives an upper bound of the clocks' difference; the smallest is used. */
+/** Clock handshakes at startup: each gives an upper bound of the clocks' difference; the smallest is used. */
 const CLOCK_ROUNDS = 3
 
 export class WorkerHandle {

@@ -8,7 +8,7 @@ import type { OpenPort, OutcomeBatch } from './wire.ts'
 import { culpritOf, WorkerHandle } from './worker-handle.ts'
 import { createHangMonitor, createSlots, createThreadReaper, restartDelayMs, type Slot } from './worker-threads.ts'
 
-/** A worker that can record nothing more, except by an append in which it may be stuck. */
+/** A worker that can no longer record anything, except through an append in which it may be stuck. */
 export interface LostWorker {
   readonly handle: WorkerHandle
   readonly culprit: PendingJob | null
@@ -90,7 +90,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions) =
     slot.handle = handle
     handles.push(handle)
     slot.cancelTimer = timers.after(limits.startTimeoutMs, () => {
-      giveUpStarting(handle, 'the start of a signing worker timed out')
+      giveUpStarting(handle, 'starting a signing worker timed out')
     })
   }
 
@@ -109,7 +109,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions) =
       const { slot, generation, ready } = handle
       onEvent({ type: 'worker-ready', slot, generation, report: ready })
     }
-    // The keys changed during the start.
+    // The keys changed during startup.
     if (handle.attestersVersion !== options.attestersVersion()) giveUp(handle, 'start')
     else options.onLive(handle)
     if (firstStart === null || handles.some((other) => other.state === 'starting')) return

@@ -17,7 +17,7 @@ export interface AccountKeyRotation {
   /** Secrets that neither key decrypts; their accounts already needed a recovery link. */
   readonly unreadable: number
   readonly file: string
-  /** False if the old file could not be replaced, which the operator must then do. */
+  /** False if the old file could not be replaced; the operator must then replace it. */
   readonly inPlace: boolean
 }
 

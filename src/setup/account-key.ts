@@ -1,4 +1,5 @@
-// The key for the secrets of one-time codes, the same on all nodes: from the environment, a file, or the first start.
+// The key for the secrets of one-time codes, the same on all nodes: from the environment, from a file, or generated at
+// first startup.
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'

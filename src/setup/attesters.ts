@@ -17,7 +17,7 @@ export const readAttesters = async (store: Store, folder: DataFolder): Promise<A
 
 /**
  * Attesters with keystores. If another attester of the kind can sign, a missing keystore is tolerated: the file may
- * arrive later. Otherwise, returns all, so that the start fails with an error that names the file.
+ * arrive later. Otherwise, returns all, so that startup fails with an error that names the file.
  */
 export const presentAttesters = (
   attesters: readonly AttesterReference[],

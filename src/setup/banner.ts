@@ -1,4 +1,4 @@
-// Text printed once per start. Only the first start prints API keys; later, they are in quickstart.env.
+// Text printed at each startup. API keys are printed only at first startup; later, they are in quickstart.env.
 import { relative } from 'node:path'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import type { Config } from '../config/config.ts'

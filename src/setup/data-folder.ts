@@ -7,9 +7,9 @@ export interface DataFolder {
   readonly root: string
   readonly database: string
   readonly keystores: string
-  /** Created by the first start unless a passphrase is configured. */
+  /** Created at first startup unless a passphrase is configured. */
   readonly passphrase: string
-  /** Created by the first start unless a key is configured. */
+  /** Created at first startup unless a key is configured. */
   readonly evidenceKey: string
   readonly evidence: string
   readonly decisions: string
@@ -20,7 +20,7 @@ export interface DataFolder {
   /** Latest signed head of the tree, as a checkpoint for other tools. */
   readonly decisionTreeHead: string
   readonly auditHead: string
-  /** Key for the secrets of one-time codes, created by the first start. */
+  /** Key for the secrets of one-time codes, created at first startup. */
   readonly accountKey: string
   /** Path prefix of files that record login attempts at the hardware token. */
   readonly tokenLogin: string

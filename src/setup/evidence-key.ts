@@ -1,5 +1,6 @@
-// The deployment's key for evidence and webhook secrets: from the environment, a file, or the first start. A wrong or
-// missing key stops the start. During a rotation, FILE.next has the next key: either decrypts, the next wraps.
+// The deployment's key for evidence and webhook secrets: from the environment, from a file, or generated at first
+// startup. A wrong or missing key aborts startup. During a rotation, FILE.next has the next key: either decrypts, the
+// next wraps.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -32,14 +33,14 @@ const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder,
   return () => readKeysInUse(path, WHAT)
 }
 
-/** Newest first; empty without any key. @throws SettingInvalidError */
+/** Newest first; empty if there is no key. @throws SettingInvalidError */
 export const findEvidenceKeys = (
   { evidenceKey }: Pick<Config, 'evidenceKey'>,
   folder: KeyFolder,
 ): readonly Uint8Array[] =>
   evidenceKey === null && !existsSync(folder.evidenceKey) ? [] : keysOf({ evidenceKey }, folder, true)()
 
-/** Fingerprints of the keys of existing and new data; empty before the first start. */
+/** Fingerprints of the keys of existing and new data; empty before first startup. */
 const neededKeys = async (store: KeyStore): Promise<readonly string[]> => {
   const claimed = await store.deployment.read(EVIDENCE_KEY_CLAIM)
   return [...(await store.organizationKeys.wrappers()), ...(claimed === null ? [] : [claimed])]
@@ -61,7 +62,7 @@ export const prepareOrganizationKeys = async (
     )
   }
   requireAll(needed)
-  // Claimed before anything is encrypted: of several nodes that start at once, the first sets the key; the others fail.
+  // Claimed before anything is encrypted: if several nodes start at once, the first sets the key and the others fail.
   if (!(await store.deployment.setOnce(EVIDENCE_KEY_CLAIM, newest))) requireAll(await neededKeys(store))
   return createOrganizationKeys({ store: store.organizationKeys, deploymentKeys })
 }
@@ -69,7 +70,7 @@ export const prepareOrganizationKeys = async (
 export interface EvidenceKeyRotation extends KeyRotation {
   /** File with the key that decrypts everything. */
   readonly file: string
-  /** False if the old file could not be replaced, which the operator must then do. */
+  /** False if the old file could not be replaced; the operator must then replace it. */
   readonly inPlace: boolean
 }
 
@@ -92,7 +93,7 @@ export const rotateEvidenceKey = async (input: {
       `${name} can't be changed while the service runs: put the key into a file, set ${name}_FILE and restart`,
     )
   }
-  // Fails like a start if this isn't the deployment's key.
+  // Fails like startup if this isn't the deployment's key.
   await prepareOrganizationKeys(config, folder, store)
   const path = evidenceKey?.path ?? folder.evidenceKey
   const next = nextKeyPath(path)

@@ -1,5 +1,5 @@
-// Finds other users who may read or change the data folder or secret files. Runs before the start restricts its
-// folders, to report the exposure until then.
+// Finds other users who may read or change the data folder or secret files. Runs before startup restricts the folders,
+// to report the exposure up to that point.
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'

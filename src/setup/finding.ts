@@ -21,11 +21,11 @@ export const inspectTokenKeys = async (
     const found = { check: 'token', subject: address } as const
     if (finding?.ok !== true) {
       const why =
-        ask === null ? 'this deployment runs without hardware keys' : (finding?.detail ?? 'the token does not answer')
+        ask === null ? 'this deployment runs without hardware keys' : (finding?.detail ?? 'the token does not respond')
       return { ...found, result: 'problem', detail: `${key} can’t sign: ${why}; see pkcs11-module` }
     }
-    if (!finding.isExtractable) return { ...found, result: 'ok', detail: `${key} signs, and can’t be taken out` }
-    const detail = `${key} signs, but the token lets it out (CKA_EXTRACTABLE): add one that it keeps, and retire this`
+    if (!finding.isExtractable) return { ...found, result: 'ok', detail: `${key} signs and can’t be extracted` }
+    const detail = `${key} signs but can be extracted (CKA_EXTRACTABLE): add a key that can’t be extracted, and retire this one`
     return { ...found, result: 'note', detail }
   })
 }

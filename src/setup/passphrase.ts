@@ -1,4 +1,4 @@
-// Passphrase of the attester keystores: from the environment, a file, or the first start.
+// Passphrase of the attester keystores: from the environment, from a file, or generated at first startup.
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -12,7 +12,7 @@ export interface Passphrase {
   readonly workFactor: 'standard' | 'light'
 }
 
-/** Only the first start creates one: a later one could not decrypt existing keystores. @throws SettingInvalidError */
+/** Creates one only at first startup: a later one could not decrypt existing keystores. @throws SettingInvalidError */
 export const locatePassphrase = (
   config: Pick<Config, 'passphrase'>,
   folder: DataFolder,

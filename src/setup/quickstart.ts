@@ -1,5 +1,5 @@
-// The first start: two attesters and, unless disabled, a demo organization. All rows are stored in one transaction, and
-// the values written to `quickstart.env` (mode 0600). Later starts only update its URLs.
+// First startup: two attesters and, unless disabled, a demo organization. All rows are stored in one transaction, and
+// the values written to `quickstart.env` (mode 0600). Later startups only update its URLs.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -42,7 +42,7 @@ export interface QuickstartDependencies {
   readonly demo: boolean
 }
 
-/** Deployment value: time of the first start. */
+/** Deployment value: time of first startup. */
 const FIRST_START = 'first_start_at_seconds'
 
 /** The demo addresses are derived from hashes, so nobody owns them. */
@@ -76,7 +76,7 @@ const makeDemo = async (
     source: DEMO_POLICY,
     quorum: document.quorum,
   })
-  if (revision === null) throw new Error('the demo policy vanished inside its own transaction')
+  if (revision === null) throw new Error('the demo policy is missing within its own transaction')
   await tables.policies.activateRevision(organizationId, policy.id, revision.id)
   const project = await tables.projects.create({ organizationId, name: 'Demo project', policyId: policy.id })
   for (const chain of chains.chains) {

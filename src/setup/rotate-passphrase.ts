@@ -13,7 +13,7 @@ import { locatePassphrase } from './passphrase.ts'
 export interface PassphraseRotation {
   readonly keystores: number
   readonly file: string
-  /** False if the old file could not be replaced, which the operator must then do. */
+  /** False if the old file could not be replaced; the operator must then replace it. */
   readonly inPlace: boolean
 }
 

@@ -25,7 +25,7 @@ export const rememberedStore = ({ storePlace }: Pick<DataFolder, 'storePlace'>):
   existsSync(storePlace) ? readFileSync(storePlace, 'utf8').trim() : null
 
 /**
- * Records the location without user and password. Otherwise, a start without the setting would use the folder's file.
+ * Records the location without user and password. Otherwise, starting without the setting would use the folder's file.
  * Call once the store is in use or filled.
  */
 export const rememberStore = async (

@@ -1,5 +1,5 @@
-// Creates and imports attester keys, encrypted with the deployment's passphrase. Used by the command line and the first
-// start, never by a signing thread.
+// Creates and imports attester keys, encrypted with the deployment's passphrase. Used by the command line and at first
+// startup, never by a signing thread.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -23,7 +23,7 @@ export class PrivateKeyInvalidError extends SigningError {}
 /** The keystore's key is not the attester's key: every contract would refuse its signatures. */
 export class AttesterMismatchError extends SigningError {}
 
-/** The hardware token does not answer, reports an error or was removed. A later request opens it again. */
+/** The hardware token does not respond, reports an error or was removed. A later request opens it again. */
 export class TokenUnavailableError extends SigningError {}
 
 /** The token's module, label, PIN or key is wrong. The operator must change the configuration. */

@@ -115,7 +115,7 @@ export interface OpenedKeystoreV3 {
 /** @throws KeystoreLockedError if the passphrase is wrong or the file was altered; KeystoreInvalidError */
 export const decryptKeystoreV3 = async (text: string, passphrase: string): Promise<OpenedKeystoreV3> => {
   const keystore = parseKeystore(text)
-  // Older files of MyEtherWallet capitalize the name.
+  // Older MyEtherWallet files capitalize the name.
   const cryptography = objectField(keystore, keystore['crypto'] === undefined ? 'Crypto' : 'crypto')
   requireText(cryptography, 'cipher', 'aes-128-ctr')
   const iv = bytesField(objectField(cryptography, 'cipherparams'), 'iv', 16, 16)

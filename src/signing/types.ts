@@ -1,4 +1,4 @@
-// Interfaces of signing for the rest of the service, which hide the private keys.
+// Signing interfaces for the rest of the service. They hide the private keys.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { PassphraseSource } from './passphrase.ts'
 
@@ -50,7 +50,7 @@ export interface TokenSettings {
   readonly token: string
   /** Read at each login and not kept. */
   readonly pin: PassphraseSource
-  /** Path prefix, in the data folder, of the files of a login. */
+  /** Path prefix of login files in the data folder. */
   readonly loginFile: string
   /** Maximum time for one signature. A slower token counts as unavailable. */
   readonly answerMs: number

@@ -1,4 +1,5 @@
-// The worker's side of a token: how long it waits for one that does not answer, is slow to fail, or is away from the start.
+// The worker's side of a token: how long it waits for one that does not answer, is slow to fail, or is away from the
+// start.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createToken } from '../../src/modules/hardware-keys/token.ts'
 import { AttesterMismatchError, SignerUnusableError, TokenUnavailableError } from '../../src/signing/errors.ts'
@@ -67,8 +68,8 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     const signer = await open()
     signer.sign(DIGEST)
     trouble('late')
-    expect(failureOf(signer)?.detail).toBe('the token did not answer within 1000 ms')
-    await until(() => failureOf(signer)?.detail === 'the token did not answer within 50 ms')
+    expect(failureOf(signer)?.detail).toBe('the token did not respond within 1000 ms')
+    await until(() => failureOf(signer)?.detail === 'the token did not respond within 50 ms')
     trouble('')
     await until(() => failureOf(signer) === null)
   })

@@ -39,7 +39,7 @@ describe('the first start', () => {
 
   test('fails when a worker is not ready in time', async () => {
     const { harness, reason } = await failStart({ behaviour: () => ({ silent: true }) }, 60_000)
-    expect(reason.detail).toBe('the start of a signing worker timed out')
+    expect(reason.detail).toBe('starting a signing worker timed out')
     expect(harness.workers).toHaveLength(2)
   })
 

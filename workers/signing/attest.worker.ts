@@ -14,7 +14,7 @@ const controller = new Controller({
   report: (report) => self.postMessage(report),
   open: async (settings, isClosing) => {
     const parts = await openWorkerParts(settings, clock.unixMs, isClosing)
-    // Under low load, nothing else collects the garbage of the start. Bun.gc(true) would also discard compiled code.
+    // Under low load, nothing else collects garbage from startup. Bun.gc(true) would also discard compiled code.
     fullGC()
     return parts
   },

@@ -82,7 +82,7 @@ export const openWorkerParts = async (
     task: createTaskDigester(keccak),
     solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
   }
-  // Start even if the token is unavailable, because other keys can sign. The start of the service checks the token.
+  // Start even if the token is unavailable, because other keys can sign. Service startup checks the token.
   const keyring = await open(settings.attesters, false, null)
   if (isClosing()) {
     keyring.erase()

@@ -8,7 +8,7 @@ import type { SolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import type { StatementDigester, TaskDigester } from '../../src/signing/statement.ts'
 import type { EvmAttester, Keyring } from '../../src/signing/types.ts'
 
-/** Fewer keys are active than the job needs signatures. */
+/** There are fewer active keys than signatures that the job needs. */
 export class AttestersMissingError extends DetailedError {}
 
 export interface Signatures {

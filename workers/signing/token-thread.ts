@@ -27,7 +27,7 @@ export interface TokenKeysOptions {
   readonly progressed: () => void
 }
 
-/** Maximum wait at the start of a worker. Connecting and logging in may take one to two seconds. */
+/** Maximum wait when a worker starts. Connecting and logging in may take one to two seconds. */
 const LOOK_MS = 5_000
 /** Maximum wait for a key with a failed last request: an unavailable token may be slow to report this. */
 const FAILING_MS = 50
@@ -39,7 +39,7 @@ const errorOf = ({ name, detail }: TokenFailure): SigningError => {
 
 const silence = (limitMs: number): TokenFailure => ({
   name: 'TokenUnavailableError',
-  detail: `the token did not answer within ${limitMs} ms`,
+  detail: `the token did not respond within ${limitMs} ms`,
 })
 
 const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {

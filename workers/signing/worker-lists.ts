@@ -1,4 +1,4 @@
-// The lists of a worker's policies, in shared memory filled by the main thread. A name means the organization's own
+// The lists of a worker's policies, in shared memory filled by the main thread. A name refers to the organization's own
 // list if there is one, otherwise the shared list.
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { type ListImage, type ListMembers, listAgeSeconds, openListImage } from '../../src/domain/list-image.ts'

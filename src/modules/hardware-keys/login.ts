@@ -32,7 +32,7 @@ const REFUSALS: ReadonlySet<number> = new Set([
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const SCRYPT_COST = { N: 2 ** 15, maxmem: 64 * 2 ** 20 }
-/** After this, the process of a login counts as dead. */
+/** Time after which a login's process counts as dead. */
 const CLAIM_LIMIT_MS = 30_000
 const CLAIM_RETRY_MS = 20
 

@@ -1,5 +1,5 @@
-// A service whose attester keys are in a SoftHSM token: it signs with them, starts only where it can, and goes on with its
-// other keys while the token is away, hung or lies.
+// A service whose attester keys are in a SoftHSM token: it signs with them, starts only where it can, and goes on with
+// its other keys while the token is away, hung or lies.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -98,18 +98,18 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(await done('attester', 'list')).toMatch(new RegExp(`${address} +secp256k1 +active .+ +pkcs11:object=evm`))
   })
 
-  test('doctor says whether its key signs, and whether the token lets it out', async () => {
+  test('doctor reports whether its key signs and can be extracted', async () => {
     const findings = async (): Promise<readonly string[]> => {
       const { stdout } = await command('doctor', '--json')
       const { exposure } = JSON.parse(stdout) as { exposure: { check: string; result: string; detail: string }[] }
       return exposure.filter(({ check }) => check === 'token').map(({ result, detail }) => `${result}: ${detail}`)
     }
-    expect(await findings()).toEqual(['ok: pkcs11:object=evm signs, and can’t be taken out'])
+    expect(await findings()).toEqual(['ok: pkcs11:object=evm signs and can’t be extracted'])
     hsm.makeKey('ed25519', 'loose', '03', '--extractable')
     const { address: loose } = JSON.parse(
       await done('attester', 'add', '--kind', 'ed25519', '--pkcs11', 'pkcs11:id=%03', '--json'),
     ) as { address: string }
-    expect((await findings())[1]).toContain('note: pkcs11:id=%03 signs, but the token lets it out')
+    expect((await findings())[1]).toContain('note: pkcs11:id=%03 signs but can be extracted')
     await done('attester', 'retire', loose, '--final')
     shim.trouble('gone')
     expect((await findings())[0]).toContain('problem: pkcs11:object=evm can’t sign: C_GetSlotList: CKR_DEVICE_REMOVED')

@@ -1,5 +1,5 @@
-// Two processes that sign in the threads that answer (`--workers 0`), as their operator meets them. What the pool sees of
-// such a worker is in test/pool/both-ports.test.ts.
+// Two processes that sign in the threads that answer (`--workers 0`), as their operator meets them. What the pool sees
+// of such a worker is in test/pool/both-ports.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -89,7 +89,7 @@ describe.skipIf(!isLinux)('--processes 2 --workers 0', () => {
   test('a process that hangs is replaced by the supervisor, and nothing is lost', async () => {
     const [, hung = 0] = await serving()
     process.kill(hung, 'SIGSTOP')
-    await service.logLine(({ message }) => message === 'killing a process that does not answer')
+    await service.logLine(({ message }) => message === 'killing a process that does not respond')
     await until(async () => {
       const now = await serving()
       return now.length === 2 && !now.includes(hung)
