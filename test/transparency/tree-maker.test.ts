@@ -1,5 +1,5 @@
-// Heads of the tree: made of everything that is in the log, never two for one size, wherever the process is killed, and none
-// of a tree that is older than one that was signed.
+// Heads of the tree: made of everything that is in the log, never two for one size, wherever the process is killed, and
+// none of a tree that is older than one that was signed.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -290,7 +290,7 @@ describe('an older copy of the tables is not signed on', () => {
 
   test('by what the head file says', async () => {
     const { root } = await prepare()
-    expect(await refusesOf(root)).toContain('the tree only 6: the tree is an older copy or was truncated')
+    expect(await refusesOf(root)).toContain('the tree has only 6: the tree is an older copy or was truncated')
   })
 
   test('by what the store says, with the file gone', async () => {

@@ -192,7 +192,7 @@ describe('found', () => {
     }
     restore()
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "the head file: the head has \d+ leaves, but the tree only \d+/)
+    await expectProblem(/tree PROBLEM: "the head file: the head has \d+ leaves, but the tree has only \d+/)
     rmSync(placesIn(root).headFile)
     await expectProblem(/tree PROBLEM: "the head in the store: the head has/)
     stored = null
@@ -201,7 +201,7 @@ describe('found', () => {
     expect((await verify()).code).toBe(0)
     const kept = join(temporaryDirectory(), 'kept')
     writeFileSync(kept, newest)
-    await expectProblem(/kept: the head has \d+ leaves, but the tree only \d+/, '--checkpoint', kept)
+    await expectProblem(/kept: the head has \d+ leaves, but the tree has only \d+/, '--checkpoint', kept)
   })
 
   test('a log and a tree that were made anew, by a head that somebody kept', async () => {

@@ -27,7 +27,7 @@ export const portraitHash = (pixels: Uint8Array): string => {
     for (let at = 0; at < KEPT_SIDE; at++) turned[at * HASHED_SIDE + row] = across[row * KEPT_SIDE + at]!
   }
   const frequencies = lowFrequencies(turned, KEPT_SIDE)
-  // Without the first frequency, the mean brightness.
+  // Excludes the first frequency, which is the mean brightness.
   const sorted = frequencies.slice(1).sort()
   const median = sorted[sorted.length >> 1] ?? 0
   let hash = 0n

@@ -23,7 +23,7 @@ interface TraceExporterOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Since the start. `rejectedSpans` belong to sent traces. */
+/** Since startup. `rejectedSpans` belong to sent traces. */
 export interface TraceCounts {
   readonly sent: number
   readonly dropped: number
@@ -44,7 +44,7 @@ const FLUSH_MS = 3_000
 /** OTLP/HTTP, "Retryable Response Codes". */
 const RETRYABLE = new Set([429, 502, 503, 504])
 
-/** Only `name` is logged, never text of the collector. */
+/** Only `name` is logged, never text from the collector. */
 class ExportFailure {
   readonly name: string
   readonly retryable: boolean

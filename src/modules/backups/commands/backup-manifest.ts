@@ -27,12 +27,12 @@ export interface BackupManifest {
   readonly schema: number
   /** Original database; the backup itself always contains SQLite. */
   readonly store: 'sqlite' | 'postgres'
-  /** Keys in a hardware token, which aren't in the backup. Missing in backups of older versions. */
+  /** Keys in a hardware token, which aren't in the backup. Missing in backups from older versions. */
   readonly tokenAttesters?: readonly TokenAttester[]
   readonly withSecrets: boolean
   readonly withDecisions: boolean
   readonly files: readonly BackedUpFile[]
-  /** Hex. Missing without the evidence key, and in backups of older versions. */
+  /** Hex. Missing without the evidence key, and in backups from older versions. */
   readonly mac?: string
 }
 

@@ -13,7 +13,7 @@ interface KeptBackup {
   /** Time of the backup, such as `2026-11-23T04-30-00Z`. */
   readonly name: string
   readonly deploymentId: string
-  /** Reason not to count it, a clause; null without. */
+  /** Clause that states why the backup isn't counted; null if it is. */
   readonly problem: string | null
 }
 

@@ -137,7 +137,7 @@ const describeSecrets = (folder: DataFolder): string => {
   return filesIn(secrets).map(describe).sort().join('\n')
 }
 
-/** Evidence can be erased between the copies of the database and of the files. @throws CommandFailedError for others */
+/** Accepts files whose evidence was erased after the database was copied. @throws CommandFailedError for other files */
 const requireErased = async (names: readonly string[], source: StoreTarget, folder: string): Promise<void> => {
   if (names.length === 0) return
   const database = await openCopySource(source)

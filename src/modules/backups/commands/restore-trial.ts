@@ -94,11 +94,11 @@ const compareCounts = (
     return {
       check: 'database',
       result: 'ok',
-      detail: `${rows} rows in ${before.size} tables, all present after the start`,
+      detail: `${rows} rows in ${before.size} tables, all present after startup`,
     }
   }
   const [table, count] = first
-  const detail = `${table} had ${count} rows, but has ${after.get(table) ?? 0} after the start (schema ${schema})`
+  const detail = `${table} had ${count} rows, but has ${after.get(table) ?? 0} after startup (schema ${schema})`
   return { check: 'database', result: 'problem', detail }
 }
 

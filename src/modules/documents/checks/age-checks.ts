@@ -4,7 +4,7 @@ import { comparisonKey, type NewSessionCheck, type RepeatedPart } from '../../..
 import type { EvidenceFields, EvidenceService } from '../../../identity/evidence-types.ts'
 import { ageOn, type Clock } from '../../../lib/time.ts'
 
-/** Minimum age in years: `years` for all levels (null: none), `levels` for single ones. */
+/** Minimum age in years: `years` for all levels (null: none), `levels` for individual levels. */
 export interface MinimumAges {
   readonly years: number | null
   readonly levels: ReadonlyMap<Level, number>

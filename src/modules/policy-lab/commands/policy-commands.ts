@@ -8,7 +8,7 @@ export const LAB_COMMANDS: readonly Command[] = [
     verb: 'replay',
     summary: 'Replay recorded decisions with a revision or a file, and report changes by rule',
     description:
-      'A session policy is replayed on the newest sessions that reviewers decided. This is required before it can decide sessions. With --url, a job of the deployment replays the log of one node.',
+      'A session policy is replayed on the newest sessions that reviewers decided. This is required before it can decide sessions. With --url, a deployment job replays the log of one node.',
     words: [REVISION_WORD],
     options: [
       REVISION_OPTION,

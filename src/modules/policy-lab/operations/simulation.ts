@@ -149,7 +149,7 @@ export const SIMULATION_ROUTES = [
             { addresses: Type.Array(Type.String()), age_seconds: Type.Integer({ minimum: 0 }) },
             { additionalProperties: false, rule: `must be ${LIST_EXAMPLE}` },
           ),
-          { description: `Lists that replace those of the organization: {"partners": ${LIST_EXAMPLE}}` },
+          { description: `Lists that replace the organization’s lists: {"partners": ${LIST_EXAMPLE}}` },
         ),
       ),
     }),

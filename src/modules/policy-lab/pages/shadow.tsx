@@ -157,7 +157,7 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
           text={
             ofSessions === null
               ? 'Evaluated on every request alongside the live revision. Its verdicts are recorded but never returned.'
-              : 'Evaluated on each submitted session while the policy is selected in the settings. Its outcome is shown in reviews, without effect.'
+              : 'Evaluated on each submitted session while the policy is selected in the settings. Its outcome is shown in reviews but has no effect.'
           }
           actions={
             mayChange && (

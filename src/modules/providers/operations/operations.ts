@@ -26,7 +26,7 @@ export const ROUTES = [
     },
     summary: 'Connect a verification service to an endpoint',
     description:
-      'The service’s webhooks then decide sessions. The endpoint must be for decisions. Pass the session ID to the service as its reference. ' +
+      'The service’s webhooks then decide sessions. Requires an endpoint for decisions. Pass the session ID to the service as its reference. ' +
       'Enter `service_path` as the webhook path in the service’s settings. If you change the secret, the previous one stays valid until the overlap ends.',
     body: closed({
       service: SERVICE,

@@ -21,9 +21,9 @@ interface ScreenerCheckDependencies extends WalletScreeningDependencies {
 }
 
 const PART = `${WALLET_CHECKS}.screeners`
-/** For all wallets of a session, because others wait. Later answers are used by the next attempt. */
+/** For all wallets of a session, because other sessions wait. Later answers are used by the next attempt. */
 const TIME_LIMIT_MS = 3_000
-/** Concurrent queries for all sessions. Attestation requests query the same screeners. */
+/** Maximum concurrent queries for all sessions. Attestation requests query the same screeners. */
 const QUESTIONS_MAX = 8
 const SURE = 100
 const SILENT = 'it did not respond, or returned neither a flag nor a valid score'
@@ -68,7 +68,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     subject: 'wallet',
     score: SURE,
     why: [{ part: 'screener', points: SURE, detail: describe(answer) }, ...reasonsOf(wallet, ` on ${wallet.chain}`)],
-    // Without the chain: the same answer for the address on another chain is the same hit.
+    // Excludes the chain: the same answer for this address on another chain is the same hit.
     compared: JSON.stringify([wallet.addressText, answer.flagged, answer.score, answer.categories]),
     comparedSubject: subjectOf(wallet),
   })

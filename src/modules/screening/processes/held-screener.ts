@@ -1,4 +1,4 @@
-// The process that indexes the names of all lists, in the leader only. Callers during a start wait for it.
+// The process that indexes the names of all lists, in the leader only. Calls during startup wait for it.
 import { ComparisonChangedError } from '../../../identity/checks/checks.ts'
 import type { Clock } from '../../../lib/time.ts'
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'

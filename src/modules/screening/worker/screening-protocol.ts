@@ -1,4 +1,4 @@
-// Messages of the screening processes. On stdin and stdout, a line of JSON describes the bytes that follow.
+// Messages to and from the screening processes. On stdin and stdout, a line of JSON describes the bytes that follow.
 
 import { headOf, withHead } from '../../../lib/headed-bytes.ts'
 import type { PackedEntries } from '../formats/entry-lines.ts'

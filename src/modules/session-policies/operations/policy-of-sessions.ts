@@ -53,10 +53,10 @@ const EVALUATED = closed({
   revision: Type.Integer({ description: 'Revision number' }),
   outcome: OUTCOME,
   rule: Type.Union([Type.String(), Type.Null()], {
-    description: 'Rule that decided or failed; null if no rule decided',
+    description: 'Rule that decided or failed; null if there is none',
   }),
   problem: Type.Union([Type.String(), Type.Null()], {
-    description: 'Reason that the session was left to a reviewer without a rule',
+    description: 'Reason that the session was left to a reviewer, if no rule decided it',
   }),
 })
 

@@ -20,12 +20,12 @@ const SIMULATION = named(
   closed({
     outcome: oneOf(['completed', 'rejected', 'review'], '`review`: the session would be left to a reviewer'),
     rule: Type.Union([Type.String(), Type.Null()], {
-      description: 'Rule that decided or failed; null if none decided',
+      description: 'Rule that decided or failed; null if there is none',
     }),
     code: nullable(Type.String()),
     message: Type.Union([Type.String(), Type.Null()], { description: 'Message to the person' }),
     problem: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason that the session would be left to a reviewer without a rule',
+      description: 'Reason that the session would be left to a reviewer, if no rule decides it',
     }),
     rules: Type.Array(RULE_OUTCOME),
     facts: Type.Record(Type.String(), Type.Unknown(), {

@@ -33,8 +33,7 @@ export const rootOfLeaves = async (readTiles: ReadTiles, size: number): Promise<
       ),
     )
     edge = growTree(edge, leaves).edge
-    if (edge.size < Math.min((first + TILES_AT_ONCE) * TILE_WIDTH, size))
-      throw new TileTooShortError('a tile of level 0')
+    if (edge.size < Math.min((first + TILES_AT_ONCE) * TILE_WIDTH, size)) throw new TileTooShortError('a level-0 tile')
   }
   return rootOf(edge)
 }

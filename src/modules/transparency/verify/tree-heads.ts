@@ -68,7 +68,7 @@ export const headProblem = async (
     throw error
   }
   if (head.size > tree.size) {
-    return `the head has ${head.size} leaves, but the tree only ${tree.size}: the tree is an older copy or was truncated`
+    return `the head has ${head.size} leaves, but the tree has only ${tree.size}: the tree is an older copy or was truncated`
   }
   const root = await readRoot(readTiles, head.size)
   return Buffer.compare(root, head.root) === 0

@@ -26,7 +26,7 @@ export interface Witness {
 export interface CosigningOptions {
   readonly witnesses: readonly Witness[]
   readonly required: number
-  /** After this, a head without enough cosignatures is late. */
+  /** Time after which a head without enough cosignatures is late. */
   readonly withinMs: number
   readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
   readonly monotonicMs: () => number

@@ -41,7 +41,7 @@ type TreeStep = 'submitted' | 'grown' | 'kept' | 'signed' | 'shipped'
 
 /** Maximum runs of lines per submission. */
 const RUNS_AT_ONCE = 16
-/** After this, the first head is signed without comparing the shipped head. */
+/** Time after which the first head is signed without comparing the shipped head. */
 const SHIPPED_HEAD_MS = 3_000
 
 export const createTreeMaker = (options: TreeMakerOptions) => {

@@ -12,7 +12,7 @@ const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
   form: 0.12,
   common: 0.45,
 }
-/** A word of thousands of names weighs half as much as a rare one. */
+/** A word found in thousands of names weighs half as much as a rare one. */
 const COMMONNESS = 0.045
 const WEIGHT_MIN = 0.5
 const INITIAL_SIMILARITY = 0.92

@@ -76,7 +76,7 @@ const ABJAD_ARTICLE = /^ال/
 /** Enough for three words of thirteen letters. */
 const CUTS_MAX = 32
 
-/** Cuts one long word in two, in each way. */
+/** Splits one long word in two, in every possible way. */
 const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
   pieces.flatMap((piece, at) => {
     const article = ABJAD_ARTICLE.test(piece) ? 2 : 0

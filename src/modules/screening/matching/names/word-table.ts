@@ -27,7 +27,7 @@ export const distanceFrom = (pattern: Uint8Array) => {
   for (let at = 0; at < length; at++) positions[pattern[at]! & 127]! |= 1 << at
   const last = 1 << (length - 1)
 
-  /** Returns some number above `bound` if the distance exceeds it. */
+  /** Returns a number above `bound` if the distance exceeds it. */
   return (bytes: Uint8Array, start: number, end: number, bound: number): number => {
     let vertical = -1
     let verticalLess = 0
