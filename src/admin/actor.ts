@@ -25,7 +25,7 @@ export interface CommandActor {
   readonly user: string
   /** --author or --by; defaults to the operating system's user. */
   readonly author: string
-  /** Reason for overriding the second-person rule; null without an override. */
+  /** Reason for overriding the second-person rule; null if the rule isn't overridden. */
   readonly override: { readonly reason: string } | null
 }
 

@@ -1,4 +1,4 @@
-// Errors of the admin API. Their texts are fixed and never repeat request data.
+// Admin API errors. Their texts are fixed and never repeat request data.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import type { OrganizationRole } from '../store/accounts/role.ts'
 

@@ -31,7 +31,7 @@ export interface Admission {
   readonly rateLimit: RateLimitState | null
 }
 
-/** For all sessions of a person together. */
+/** Shared by all of a person's sessions. */
 export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst: 500 }
 
 const limitedAs = (actor: Actor) =>

@@ -67,7 +67,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
       },
       onFailed: (failure) => finish({ state: 'failed', failure }),
       onExit: () => {
-        // While the service stops, the task stays unchanged; the next start marks it as interrupted.
+        // While the service stops, the task stays unchanged; the next startup marks it as interrupted.
         if (!closed) finish({ state: 'failed', failure: INTERRUPTED })
         running = null
         void pending.then(wake)

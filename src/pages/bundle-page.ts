@@ -1,4 +1,4 @@
-// Bundles a page from source, for the one-file program or at the start (bundle-page.process.ts).
+// Bundles a page from source, for the one-file program or at startup (bundle-page.process.ts).
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type BunPlugin, Glob } from 'bun'
@@ -62,7 +62,7 @@ export const bundlePage = async (page: PageName, basePath: string): Promise<Bund
     naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
   })
   const html = outputs.find(({ path }) => path.endsWith('.html'))
-  if (html === undefined) throw new Error('the bundler made no page')
+  if (html === undefined) throw new Error('the bundler produced no page')
   const files = await Promise.all(
     outputs
       .filter((output) => output !== html)

@@ -18,7 +18,7 @@ export interface OrganizationView {
   readonly logo: string | null
   readonly privacyUrl: string | null
   readonly supportEmail: string | null
-  /** Text of the organization. */
+  /** The organization's own text. */
   readonly words: Readonly<Record<Language, string | null>>
   /** Retention of evidence by the outcome of its session. */
   readonly keptDays: { readonly completed: number; readonly rejected: number; readonly abandoned: number }

@@ -145,7 +145,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
       cookieHash,
       version: `${AGREEMENT_VERSION}.${language}`,
       shares: booleanOf(body, 'shares'),
-      // Without an answer, the person did not agree.
+      // No answer means that the person did not agree.
       usesDetails:
         booleanOf({ usesDetails: false, ...body }, 'usesDetails') &&
         asksDetails(session, await brands.find(session.organizationId)),

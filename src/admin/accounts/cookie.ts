@@ -1,4 +1,4 @@
-// Cookies of the dashboard. Over https, their `__Host-` prefix limits them to this host (RFC 6265bis).
+// Dashboard cookies. Over https, their `__Host-` prefix limits them to this host (RFC 6265bis).
 
 export interface Cookie {
   /** Null if the request has no such cookie, several, or a malformed value. */

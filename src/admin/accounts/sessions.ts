@@ -42,7 +42,7 @@ interface SessionsDependencies {
 }
 
 export const createSessions = ({ store, clock, cookies }: SessionsDependencies) => {
-  /** Returns the session in any state; null without a valid cookie. */
+  /** Returns the session in any state; null if there is no valid cookie. */
   const find = async (headers: Headers): Promise<FoundSession | null> => {
     const token = cookies.session.read(headers)
     if (token === null) return null

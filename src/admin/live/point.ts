@@ -5,7 +5,7 @@ import type { PoolStats } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import { closed, nullable, type Static, Type } from '../schema.ts'
 
-/** Counters since the start, and gauges. */
+/** Counters since startup, and gauges. */
 export interface LiveReading {
   /** Unix milliseconds. Rates use the monotonic clock below. */
   readonly atMs: number

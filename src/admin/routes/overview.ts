@@ -78,7 +78,7 @@ const OVERVIEW = named(
         project: nullable(closed({ id: Type.String(), name: Type.String() }, 'Oldest project')),
         key: Type.Boolean({ description: 'Whether a working attestation key exists' }),
       },
-      'Prerequisites of the first attestation',
+      'Prerequisites for the first attestation',
     ),
     approvals: Type.Integer({ description: 'Number of changes awaiting approval' }),
     keys: Type.Array(closed({ id: Type.String(), name: Type.String(), expires_at: time() }), {

@@ -38,7 +38,7 @@ const CHECKED = named(
     }),
     asks_for: Type.Array(Type.String(), { description: '`needs` as text' }),
     example_facts: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Example data of each source, for `facts` and `lists` of a simulation',
+      description: 'Example data from each source, for the `facts` and `lists` of a simulation',
     }),
     tests: Type.Integer(),
   }),

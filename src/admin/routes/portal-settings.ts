@@ -50,7 +50,7 @@ const retentionFields = (least: 0 | 1) => ({
   completed_days: days(0, 'Days after completion; 0 erases evidence within an hour'),
   rejected_days: days(
     least,
-    'Days after the rejection, in which the documents, portrait and name are recognized again',
+    'Number of days after a rejection during which the documents, portrait and name are recognized',
   ),
   abandoned_days: days(least, 'Days after the last step, for sessions that were never submitted'),
 })
@@ -127,7 +127,7 @@ export const PORTAL_SETTING_ROUTES = [
       words_en: WORDS,
       words_de: WORDS,
       asks_details: Type.Boolean({
-        description: 'Ask persons if policies may use their country and age; false ends the use',
+        description: 'Ask people whether policies may use their country and age; false ends this use',
       }),
     }),
     bodyMaxBytes: LOGO_TEXT_MAX + 1_024,

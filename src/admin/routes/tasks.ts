@@ -97,7 +97,7 @@ export const TASK_ROUTES = [
   }),
   route('readDeploymentJob', 'GET', '/jobs/{job}', {
     access: DEPLOYMENT,
-    summary: 'Show a job of the deployment',
+    summary: 'Show a deployment job',
     answer: TASK,
     handle: async ({ services, actor, params }) =>
       showTask(required(await services.store.tasks.find(null, params.job)), services, actor),
@@ -105,7 +105,7 @@ export const TASK_ROUTES = [
   route('cancelDeploymentJob', 'POST', '/jobs/{job}/cancel', {
     access: DEPLOYMENT,
     alone: 'upkeep',
-    summary: 'Stop a job of the deployment',
+    summary: 'Stop a deployment job',
     body: closed({}),
     answer: TASK,
     handle: async ({ services, actor, params, write }) => {

@@ -72,7 +72,7 @@ export const WEBHOOK_ROUTES = [
     summary: 'Add a webhook endpoint',
     description:
       'The URL must use https and resolve to a public address, unless the setting `webhook-reach` allows others. ' +
-      'If the endpoint required approval, rotate its secret to get a secret.',
+      'If adding the endpoint required approval, rotate its secret to obtain one.',
     body: closed({
       url: Type.String({ minLength: 1, maxLength: URL_MAX }),
       environment: Type.Optional(ENVIRONMENT),

@@ -50,7 +50,7 @@ export const ALONE = {
   texts: 'descriptive text; verdicts don’t depend on it',
   reads: 'evaluates or reads without changing verdicts',
   attest: 'the key’s holder can make the same request',
-  'regular-read': 'reads a source early that is read regularly',
+  'regular-read': 'only reads a source earlier than scheduled',
   upkeep: 'verdicts don’t depend on it',
   'one-session': 'the review of one person, with its own roles and history',
   notifies: 'only starts or stops notifications of decisions',

@@ -50,7 +50,7 @@ const currentOrganization = (path: string, organizations: readonly Organization[
   return organizations.find(({ slug }) => slug === lastOrganization()) ?? organizations[0] ?? null
 }
 
-/** Channel on which tabs announce the start and the end of a sign-out. */
+/** Channel on which tabs announce the start and end of a sign-out. */
 const CHANNEL = 'dashboard-session'
 
 export const App = () => {

@@ -1,4 +1,4 @@
-// Example calls. They work after `. ./data/quickstart.env`, a file of variables that the first start wrote.
+// Example calls. They work after `. ./data/quickstart.env`, a file of variables written at first startup.
 import { type OpenApiDocument, type PlacedOperation, resolve, type Schema, withoutNull } from './document.ts'
 
 export interface CallStyle {
@@ -38,7 +38,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   sequence: 1,
   limit: 50,
 }
-/** Shell variables by member, with values from the first start. */
+/** Shell variables by member, with values from first startup. */
 const VARIABLES: Readonly<Record<string, string>> = {
   verification_hash: '$VERIFICATION_HASH',
   policy_id: '$POLICY_ID',

@@ -46,7 +46,7 @@ export const SpeechContext = createContext<Speech | null>(null)
 
 export const useSpeech = (): Speech => {
   const speech = useContext(SpeechContext)
-  if (speech === null) throw new Error('nothing is said outside of the page')
+  if (speech === null) throw new Error('messages are available only inside the page')
   return speech
 }
 export const useMessages = (): Messages => useSpeech().messages

@@ -74,7 +74,7 @@ export const uploadList = (parts: ListParts): Action =>
       },
       skip_bad: {
         label: 'Skip invalid lines',
-        hint: 'Otherwise, one invalid line rejects the whole file.',
+        hint: 'Otherwise, the whole file is rejected if any line is invalid.',
         check: true,
       },
     },

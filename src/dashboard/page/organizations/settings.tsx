@@ -119,7 +119,7 @@ const SettingsTabs = ({ cards }: { readonly cards: readonly SettingsPart[] }) =>
     .filter(([id]) => cards.some(({ tab }) => tab === id))
     .map(([id, label]) => ({ id, label }))
   const [current] = useTab(tabs)
-  // The command palette links to single cards.
+  // The command palette links to individual cards.
   useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [current])
   return (
     <>

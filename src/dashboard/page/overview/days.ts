@@ -82,7 +82,7 @@ export const latencyBars = ({ since, p50_ms: p50s, p95_ms: p95s }: HourNumbers):
     }
   })
 
-/** Formats `12%`, `0.4%`; a dash without decisions. */
+/** Formats a share as `12%` or `0.4%`, or as a dash if there are no decisions. */
 export const shareWord = (part: number, whole: number): string => {
   if (whole === 0) return '–'
   const percent = (part / whole) * 100

@@ -64,7 +64,7 @@ const Effects = ({ policy, revision }: Pick<MakeLiveProps, 'policy' | 'revision'
     )
   }
   return (
-    <Notice tone="info" title="Results before it is live">
+    <Notice tone="info" title="Results before going live">
       {value.effects.map((effect) => (
         <p key={effect}>{effect}</p>
       ))}

@@ -16,7 +16,7 @@ export const Projects = () => {
   return (
     <ResourcePage<Project>
       title="Projects"
-      lead="A project connects contracts and programs to the policy that decides on their requests. They carry its verification hash on chain."
+      lead="A project connects contracts and programs to the policy that decides their requests. They store the project’s verification hash on chain."
       pages={useList('GET /organizations/{organization}/projects', { params })}
       rowKey={({ id }) => id}
       href={({ id }) => path(`/projects/${id}`)}

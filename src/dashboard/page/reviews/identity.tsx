@@ -49,7 +49,7 @@ export const Risks = ({ session, evidence, openHits, checks }: RisksProps) => {
     ['bad', confirmed, 'confirmed hit', 'confirmed hits'],
     ['warn', openHits, 'open hit', 'open hits'],
     ['bad', count('failed'), 'failed check', 'failed checks'],
-    ['warn', count('look'), 'check to look at', 'checks to look at'],
+    ['warn', count('look'), 'check to review', 'checks to review'],
     ['warn', missing, 'missing part', 'missing parts'],
     ['plain', session.retry_count, 'earlier attempt', 'earlier attempts'],
   ] as const

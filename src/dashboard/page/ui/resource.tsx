@@ -98,7 +98,7 @@ interface ResourcePageProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
   readonly children?: ComponentChildren
 }
 
-/** The key `c` starts the creation. */
+/** Pressing `c` opens the creation dialog. */
 export const ResourcePage = <Row,>(props: ResourcePageProps<Row>) => {
   const { title, lead, heading, error, children, ...resource } = props
   const { begin, createButton, content } = useResource({ ...resource, caption: heading ?? title })

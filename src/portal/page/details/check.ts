@@ -3,7 +3,7 @@ import type { FieldName } from '../../../domain/requirements.ts'
 import type { Messages } from '../messages/english.ts'
 import type { Draft } from './draft.ts'
 
-/** By input id, in the order of the form. */
+/** Keyed by input id, in form order. */
 export type Problems = ReadonlyMap<string, string>
 
 const NAME_MAX = 200

@@ -21,7 +21,7 @@ export const OwnerFields = ({ owners, problems, onChange }: OwnerFieldsProps) =>
       <legend>{details.owners}</legend>
       <p class="hint">{details.ownersHint}</p>
       {owners.map((owner, index) => (
-        // Rows have no other identity than their index.
+        // Rows have no identity other than their index.
         <fieldset class="owner" key={index} aria-label={details.owner(index + 1)}>
           <Field id={`owner-name-${index}`} label={details.ownerName} error={problems.get(`owner-name-${index}`)}>
             {(attributes) => (

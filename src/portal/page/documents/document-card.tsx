@@ -60,7 +60,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
   const count = shown.length + onTheWay
   const full = count >= rule.maximum
 
-  /** Keeps keyboard and screen reader users near if the focused element was removed. */
+  /** Keeps keyboard and screen reader users in place if the focused element was removed. */
   const keepPlace = (): void => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
   }
@@ -77,7 +77,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
       const known = (rule.mediaTypes as readonly string[]).includes(file.type)
       if (!known) setProblem(words.wrongType(formats))
       else if (file.size === 0) setProblem(words.empty)
-      // Images are reduced before they are sent.
+      // Images are downscaled before they are sent.
       else if (file.size > view.documentBytesMax && file.type === 'application/pdf') {
         setProblem(words.tooLarge(megabytes))
       } else if (room <= 0) setProblem(words.full(rule.maximum))

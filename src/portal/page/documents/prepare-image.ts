@@ -1,4 +1,4 @@
-// Reduces photographs before upload, which also removes their location. Loaded with the first image.
+// Downscales photographs before upload, which also removes their location. Loaded with the first image.
 
 /** Longest side in pixels; small print stays legible. */
 const SIDE_MAX = 2_600

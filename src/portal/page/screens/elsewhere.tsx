@@ -1,4 +1,4 @@
-// The session belongs to another browser, but the person can continue here with a wallet of the session.
+// The session belongs to another browser, but the person can continue here with one of the session's wallets.
 
 import { useMemo } from 'preact/hooks'
 import type { ChainView, EntryAnswer } from '../../contract.ts'

@@ -57,7 +57,7 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
   const alone = wallets.length === 0 && found.wallets.length === 0 && !found.searching
   const full = wallets.length >= walletsMax
 
-  /** Keeps keyboard and screen reader users near if the focused element was removed. */
+  /** Keeps keyboard and screen reader users in place if the focused element was removed. */
   const keepPlace = (): void => {
     requestAnimationFrame(() => {
       if (document.activeElement !== document.body) return
