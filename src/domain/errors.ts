@@ -49,7 +49,7 @@ export interface CountersignErrorOptions {
   readonly cause?: unknown
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** No signature and no decision record were left, so the request can be repeated with another uuid. */
+  /** Neither a signature nor a decision record was left, so the request can be repeated with another uuid. */
   readonly nothingSigned?: boolean
 }
 

@@ -66,7 +66,9 @@ export interface Session {
   readonly personId: string | null
   /** This organization's pairwise id of the person; null if `personId` is null. */
   readonly userId: string | null
-  /** Time of the consent to share the result with other organizations, in Unix seconds; null without consent. */
+  /**
+   * Time of the consent to share the result with other organizations, in Unix seconds; null if consent wasn't given.
+   */
   readonly consentedAtSeconds: number | null
   readonly publicComment: string | null
   readonly retryCount: number

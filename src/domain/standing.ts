@@ -22,7 +22,7 @@ export interface WalletSession {
   readonly personId: string | null
   /** Null unless completed. */
   readonly completedAtSeconds: number | null
-  /** Number of the last decision, which includes revocations, in the order of commits. Null before the first. */
+  /** Number of the last decision or revocation, in commit order. Null before the first. */
   readonly decidedSequence: number | null
   /** Whether a hit is open or confirmed, or checks are pending. False for another organization's session. */
   readonly isUnsettled: boolean

@@ -20,7 +20,7 @@ export interface WebhookEndpoint {
   readonly pausedAtSeconds: number | null
   /** Verification service whose own webhooks also decide; null for none. */
   readonly service: string | null
-  /** Signing secret of the service, sealed like `sealedSecret`; null without a service. */
+  /** Signing secret of the service, sealed like `sealedSecret`; null if no service is connected. */
   readonly sealedServiceSecret: Uint8Array | null
   readonly previousSealedServiceSecret: Uint8Array | null
   readonly previousServiceUntilSeconds: number | null

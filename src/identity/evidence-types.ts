@@ -62,7 +62,7 @@ export interface DocumentReceipt {
   /** Type of the stored file: images are re-encoded. */
   readonly mediaType: DocumentMediaType
   readonly byteLength: number
-  /** Name on the person's device, at most 100 characters, without control characters. Never used as a path. */
+  /** File name on the person's device, at most 100 characters, without control characters. Never used as a path. */
   readonly fileName: string
   readonly createdAtSeconds: number
 }

@@ -90,7 +90,7 @@ export const decodeVerify = (body: JsonObject, chains: Pick<ChainTable, 'byName'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Returns the lowercase form of a UUID in any case; null for other texts, which can't be session ids. */
+/** Returns the lowercase form of a UUID in any case; null for any other text, which can't be a session id. */
 export const parseSessionId = (text: string): string | null => {
   const canonical = text.length === 36 ? text.toLowerCase() : ''
   return UUID.test(canonical) ? canonical : null

@@ -19,7 +19,7 @@ const COLUMNS = {
   action: text,
   subject: text,
   requestId: text,
-  /** Source IP address; empty without a network request. */
+  /** Source IP address; empty if there was no network request. */
   address: text,
   previousHash: text,
   hash: text,

@@ -129,9 +129,9 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
     },
     poll,
     catchUp,
-    /** False if caches may be outdated, and before the start. */
+    /** False if caches may be outdated, and before startup. */
     healthy: (): boolean => running && clock.monotonicMs() - lastReadMs <= unhealthyAfterMs,
-    /** Infinite before the start. */
+    /** Infinite before startup. */
     ageSeconds: (): number => (clock.monotonicMs() - lastReadMs) / 1000,
     stop: async (): Promise<void> => {
       running = false

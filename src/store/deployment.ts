@@ -56,7 +56,7 @@ export const createDeploymentTable = (scope: TableScope) => {
       return first ? fresh : ((await read('deployment_id')) ?? fresh)
     },
 
-    /** Creates the key of the pairwise user ids on the first start. It must never change. */
+    /** Creates the key of the pairwise user ids at first startup. It must never change. */
     ensureUserKey: async (): Promise<void> => {
       if ((await read(USER_KEY_NAME)) === null) await setOnce(USER_KEY_NAME, randomBytes(32).toString('hex'))
     },

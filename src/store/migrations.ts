@@ -125,7 +125,7 @@ export const isUpToDate = async (
     refuseForeignHistory(history, migrations)
     return history.applied.length >= migrations.length
   } catch (error) {
-    // The table is missing before the first start. Any other cause is reported when creating the table fails.
+    // The table is missing before first startup. Any other cause is reported when creating the table fails.
     if (error instanceof StoreStatementError) return false
     throw error
   }
@@ -138,7 +138,7 @@ export const migrate = async (
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> => {
   const { schemaWords } = database
-  // Usually nothing is missing, so the start does not wait for another process's lock.
+  // Usually nothing is missing, so startup does not wait for another process's lock.
   if (await isUpToDate(database, migrations)) return
   const { beginMigration = [], adapt = (statement: string) => statement } = schemaWords
   const inTurn = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>

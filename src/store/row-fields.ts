@@ -33,7 +33,7 @@ export const columnNameOf = remembered((field) => {
 export const fieldsOf = <Row extends object>(row: Row): FieldsOf<Row> =>
   Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldNameOf(column), value])) as FieldsOf<Row>
 
-/** Rows per statement; few sizes, so that few statements are prepared. */
+/** Rows per statement: only a few sizes, so that few statements are prepared. */
 const CHUNKS = [64, 16, 4, 1] as const
 
 export const chunkRows = <Row>(rows: readonly Row[]): readonly Row[][] => {

@@ -8,7 +8,7 @@ export const lockDeployment = async (transaction: Transaction): Promise<void> =>
   if (locked === 0) await throwMoved(transaction)
 }
 
-/** For transactions that compare a sum of the organization with a limit. Take it before lockDeployment. */
+/** For transactions that compare an organization's total with a limit. Take it before lockDeployment. */
 export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>
   transaction.execute('UPDATE organizations SET name = name WHERE id = ?', [organizationId])
 

@@ -16,7 +16,7 @@ export type { Tables }
 export interface Store extends Tables {
   readonly database: Database
   readonly kind: 'sqlite' | 'postgres'
-  /** Created at the first start and never changed. */
+  /** Created at first startup and never changed. */
   readonly deploymentId: string
   readonly policySource: PolicySource
   readonly walletStandings: WalletStandings

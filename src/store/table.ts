@@ -1,5 +1,5 @@
-// Tables declared once: the columns define the type of a row and the common statements. Access to rows of an
-// organization requires its id, except through `everywhere`.
+// Tables declared once: the columns define the type of a row and the common statements. Access to an organization's
+// rows requires its id, except through `everywhere`.
 import { type ChangeTopic, recordChange } from './changes.ts'
 import type { Row, Shape, Values } from './columns.ts'
 import type { TableScope, TransactionScope } from './copy/table-scope.ts'
@@ -15,7 +15,7 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   const table = {
     shape: columns,
     ...statementsOf<Columns, Item, Where<Columns>>(name, columns, toItem, owner),
-    /** For the deployment's own work, and if the organization is unknown. */
+    /** For deployment-wide work, and if the organization is unknown. */
     everywhere: statementsOf<Columns, Item, Values<Columns>>(name, columns, toItem, null),
   }
   return {

@@ -15,9 +15,9 @@ export interface StandingRecord {
   readonly chain?: string | null
   readonly level: Level
   readonly standings: StandingsByType
-  /** A change to these persons invalidates the record. */
+  /** A change to any of these persons invalidates the record. */
   readonly personIds: Iterable<string>
-  /** A change to these wallets invalidates the record. */
+  /** A change to any of these wallets invalidates the record. */
   readonly otherAddresses: Iterable<string>
   /** Value of `now()` before the record's data was first read. */
   readonly readAt: number

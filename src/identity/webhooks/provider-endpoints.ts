@@ -21,7 +21,7 @@ import type { EndpointSecrets } from './secrets.ts'
 export interface ProviderEndpoints {
   readonly providerResult: SignedEndpoint
   readonly providerEvidence: SignedEndpoint
-  /** Receives webhooks of a verification service; null without a service. */
+  /** Receives webhooks of a verification service; null if no service is connected. */
   readonly providerEvent: SignedEndpoint | null
 }
 

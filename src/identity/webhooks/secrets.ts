@@ -22,7 +22,10 @@ export const createEndpointSecrets =
     return Promise.all(sealed.map((secret) => keys.open(organizationId, 'webhook secret', id, secret)))
   }
 
-/** Signing secrets of the endpoint's verification service; empty without a service. @throws EvidenceUnreadableError */
+/**
+ * Signing secrets of the endpoint's verification service; empty if no service is connected. @throws
+ * EvidenceUnreadableError
+ */
 export const serviceSecretsOf = async (
   secretsOf: EndpointSecrets,
   { id, organizationId, ...endpoint }: WebhookEndpoint,

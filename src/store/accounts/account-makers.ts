@@ -16,7 +16,7 @@ export const COMMAND_LINE = 'command-line'
 export interface Administrator {
   readonly userId: string
   readonly name: string
-  /** Start of the oldest of the account's administration rights. */
+  /** Time when the account received its oldest administration right. */
   readonly sinceSeconds: number
 }
 

@@ -21,7 +21,7 @@ export const withMovedClaims = async (
       if (found !== null && !found.entry.released) {
         const { entry, number } = found
         const isSame = sameHash(entry.bodyHash, bodyHash)
-        // Only the log of the owner can determine the outcome. Without an owner, no node can.
+        // Only the owner's log can determine the outcome. If there is no owner, no node can.
         const node = owner !== null && number >= owner.firstNumber ? owner.node : ''
         await table.adopt({ ...entry, ...key, bodyHash: isSame ? bodyHash : entry.bodyHash, node })
       }

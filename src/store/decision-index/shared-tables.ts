@@ -1,4 +1,4 @@
-// Decision index shared by all nodes in PostgreSQL. Tables of another version are filled again from the logs.
+// Decision index in PostgreSQL, shared by all nodes. Tables of another version are rebuilt from the logs.
 import type { Database } from '../database.ts'
 import { createTallyTable } from './tally-table.ts'
 

@@ -13,7 +13,7 @@ const COLUMNS = {
   location: text,
   format: typed<ListFormat>(),
   reach: typed<Reach>(),
-  /** If false, one invalid line rejects the whole file. */
+  /** If false, the whole file is rejected if any line is invalid. */
   skipsBadLines: flag,
   intervalSeconds: integer,
   dueAtSeconds: integer,

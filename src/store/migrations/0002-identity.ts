@@ -48,7 +48,7 @@ export const identity: Migration = {
     'CREATE INDEX sessions_by_person ON sessions (person_id) WHERE person_id IS NOT NULL',
     'CREATE INDEX sessions_by_user ON sessions (organization_id, user_id) WHERE user_id IS NOT NULL',
 
-    // Links of a session, with 144 random bits each. Only the hash is stored.
+    // Session links, with 144 random bits each. Only the hash is stored.
     `CREATE TABLE session_tokens (
        hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(hash) = 32),
        organization_id TEXT NOT NULL,

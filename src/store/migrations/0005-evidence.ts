@@ -5,7 +5,7 @@ export const evidence: Migration = {
   number: 5,
   name: 'evidence',
   statements: ({ integer, bytes, tableEnd, appendOnly }) => [
-    // Wrapped with the deployment's key, which is not stored. The start compares the key's fingerprint.
+    // Wrapped with the deployment's key, which is not stored. Startup compares the key's fingerprint.
     `CREATE TABLE organization_keys (
        organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
        wrapped_key ${bytes} NOT NULL,

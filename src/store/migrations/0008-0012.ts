@@ -98,7 +98,7 @@ const membershipOffers: Migration = {
   statements: ({ integer, bytes, tableEnd }) => [
     'ALTER TABLE users ADD COLUMN made_by_organization_id TEXT',
 
-    // The organization passes on the code in a link. Only its hash is stored.
+    // The organization sends the code in a link. Only its hash is stored.
     `CREATE TABLE membership_offers (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),

@@ -19,7 +19,7 @@ export interface Brand {
   readonly supportEmail: string | null
   readonly wordsEn: string | null
   readonly wordsDe: string | null
-  /** Persons are asked whether policies may use their country and age. If false, policies don't use them. */
+  /** People are asked whether policies may use their country and age. If false, policies don't use them. */
   readonly asksDetails: boolean
 }
 

@@ -65,9 +65,9 @@ const whyNotConnected = (error: unknown): unknown => {
     return new TlsMissingError('the server does not support TLS', { cause: error })
   }
   if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
-  // Other errors come from reading the authority file or from the TLS library.
+  // Other errors come from reading the CA certificate file or from the TLS library.
   return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(errorCodeOf(error)))
-    ? new AuthorityUnreadableError('the authority file cannot be read', { cause: error })
+    ? new AuthorityUnreadableError('the CA certificate file cannot be read', { cause: error })
     : new CertificateRefusedError('could not verify the server’s certificate', { cause: error })
 }
 
@@ -105,7 +105,7 @@ export const openPostgresConnection = async (
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         drop()
-        reject(new ConnectionLostError('the server did not answer in time'))
+        reject(new ConnectionLostError('the server did not respond in time'))
       }, limitMs)
       work.then(
         (result) => {

@@ -80,7 +80,7 @@ export const toUnusableError = (store: string, error: unknown): StoreUnusableErr
     return new StoreUnusableError(`the certificate of ${store} does not satisfy sslmode and sslrootcert`, error)
   }
   if (error instanceof AuthorityUnreadableError) {
-    return new StoreUnusableError('the file in sslrootcert of the setting store cannot be read', error)
+    return new StoreUnusableError('the sslrootcert file in the setting store cannot be read', error)
   }
   if (error instanceof TlsMissingError) {
     return new StoreUnusableError(

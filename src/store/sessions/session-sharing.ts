@@ -14,7 +14,7 @@ export const HAS_PENDING_CHECKS = `EXISTS (SELECT 1 FROM session_check_queue que
 /** A hit is open or confirmed, checks are pending, or the session was revoked and not decided since. */
 export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT} OR ${IS_REVOKED} OR ${HAS_PENDING_CHECKS})`
 
-/** Independent of open hits: a doubt of one organization must not end the rejections of others. */
+/** Independent of open hits: one organization's doubt must not end other organizations' rejections. */
 export const IS_COMPLETED_WITH_CONSENT = "(sessions.status = 'completed' AND sessions.consented_at_seconds IS NOT NULL)"
 
 export const IS_SHARED = `sessions.consented_at_seconds IS NOT NULL AND NOT ${IS_UNSETTLED}`

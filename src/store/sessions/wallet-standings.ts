@@ -27,7 +27,7 @@ const SESSIONS_MAX = 64
 const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
 
-/** Number of the last decision, which includes revocations. Decisions of older versions have no number. */
+/** Number of the last decision or revocation. Decisions of older versions have no number. */
 const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0)
   ELSE sessions.decided_sequence END AS decided`
 

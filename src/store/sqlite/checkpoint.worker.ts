@@ -27,7 +27,7 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   database.run('PRAGMA synchronous = NORMAL')
   // The first commit after a WAL reset truncates the file.
   database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
-  // Commits from before the start of this thread count too.
+  // Commits made before this thread started count too.
   let seen = 0
   let lastMs = performance.now()
 

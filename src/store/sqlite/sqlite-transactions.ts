@@ -70,7 +70,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     let failure: unknown
     const run = <Value>(statement: () => Value): Value => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // After a failed statement, SQLite may have rolled back and would commit further statements immediately.
+      // A failed statement may roll back the transaction; SQLite would then commit each further statement immediately.
       if (failure !== undefined) throw failure
       try {
         return statement()

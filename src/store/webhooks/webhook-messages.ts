@@ -12,7 +12,7 @@ export const WEBHOOK_MESSAGE_STATES = ['waiting', 'delivered', 'dead'] as const
 export type WebhookMessageState = (typeof WEBHOOK_MESSAGE_STATES)[number]
 
 const COLUMNS = {
-  /** The same for every attempt, so that receivers recognize a repetition. */
+  /** The same for every attempt, so that receivers can recognize duplicates. */
   id: text,
   organizationId: text,
   endpointId: text,
