@@ -33,7 +33,7 @@ ${describeSettings(MODULES)}
 Other commands: ${PROGRAM} --help
 `
 
-/** One line for the operator with the reason of a failed start; null for a bug in Countersign. */
+/** One line for the operator with the reason for a failed startup; null for a bug in Countersign. */
 const explain = (error: unknown): string | null => {
   // The process has logged the reason.
   if (error instanceof ProcessStartError) return error.message
@@ -72,7 +72,7 @@ const stopOnSignals = (log: Logger, stopService: () => Promise<void>): ((signal:
 }
 
 /**
- * Waits for the start before stopping, so that everything opened is closed. A failed start closes its own resources.
+ * Waits for startup before stopping, so that everything opened is closed. A failed startup closes its own resources.
  */
 const afterStart = async <Started>(
   starting: Promise<Started>,
@@ -161,7 +161,7 @@ const start = async (): Promise<void> => {
   else {
     const log = createLogger({ level: config.logLevel })
     const supervisor = superviseProcesses(config, log)
-    // Before the first process starts, so that a signal during the start ends all processes.
+    // Before the first process starts, so that a signal during startup ends all processes.
     stopOnSignals(log, supervisor.stop)
     if (!(await supervisor.start())) return
     process.on('SIGHUP', () => replaceOnSignal(config, log, supervisor.replaceAll))

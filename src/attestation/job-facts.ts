@@ -10,7 +10,7 @@ import type { ResolvedTarget } from '../policy/types/source.ts'
 export interface JobFactsDependencies {
   readonly collector: FactCollector
   readonly velocity: VelocityCounters
-  /** Deployment's key for hashes of personal facts: 32 random bytes. */
+  /** Deployment key for hashing personal facts: 32 random bytes. */
   readonly digestKey: Uint8Array
   readonly timers: Pick<Timers, 'after'>
 }

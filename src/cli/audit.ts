@@ -59,7 +59,7 @@ export const AUDIT_COMMANDS: readonly Command[] = [
     verb: 'verify',
     summary: 'Verify the hash chain of the audit log',
     description:
-      'Each entry contains the SHA-256 of the previous entry, so changed, inserted and removed entries are found. The log is also ' +
+      'Each entry contains the SHA-256 of the previous entry, so changed, inserted and removed entries are detected. The log is also ' +
       'compared with its signed heads, which are stored with the tree of the decision log. To detect a rewritten log later, store the printed number and hash on another system.',
     options: [
       flag('shipped', 'Also verify the copy that the service ships with the decision log'),

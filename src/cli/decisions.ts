@@ -94,7 +94,7 @@ const verify: Run = async ({ command, output, clock }, io, directory) => {
   const checkpoints = command.texts('checkpoint')
   const isChainsOnly = command.flag('chains')
   if (isChainsOnly && checkpoints.length > 0) throw new UsageError('--checkpoint cannot be used with --chains')
-  // A file in the data folder can leave the module out, so the tree must not be skipped without a request.
+  // A file in the data folder can leave the module out, so skip the tree only on request.
   if (io.checkOf === null && !isChainsOnly) {
     throw new CommandFailedError(
       'the log cannot be compared with its tree, because the service runs without the module transparency: verify only the hash chains with --chains',

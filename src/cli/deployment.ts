@@ -74,7 +74,8 @@ const runAlone = async <Result>(
     try {
       // The lock covers only this node, so check for other nodes.
       const users = await findUsers(store.database, { wait: Bun.sleep })
-      if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
+      if (users.length > 0)
+        throw new StoreUnusableError(`stop every node first: the store is in use by ${users.join(', ')}`)
       return await work(store)
     } finally {
       await store.close()

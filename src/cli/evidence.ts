@@ -51,7 +51,7 @@ const save = async (context: CommandContext): Promise<number> => {
   const { headers, body } = await admin.call(`GET ${EVIDENCE}/documents/{document}`, {
     params: { ...params, document: command.words[1] ?? '' },
   })
-  if (body === null) throw new Error('a document without content')
+  if (body === null) throw new Error('the response has no content')
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   try {
     await pipeline(Readable.from(body), file)

@@ -58,7 +58,7 @@ const readAddress = (option: string, text: string, environment: MigrateContext['
     try {
       address = readFileSync(name, 'utf8')
     } catch (error) {
-      throw new SettingInvalidError(`the file of ${option} ${unreadableText(error)}: ${name}`)
+      throw new SettingInvalidError(`the ${option} file ${unreadableText(error)}: ${name}`)
     }
   }
   try {
@@ -69,7 +69,7 @@ const readAddress = (option: string, text: string, environment: MigrateContext['
   }
 }
 
-/** Prevents a start during the copy. @throws StoreUnusableError if a service is running */
+/** Prevents the service from starting during the copy. @throws StoreUnusableError if a service is running */
 const lockSource = (dataDirectory: string, source: StoreTarget): readonly FolderLock[] => {
   const folders = new Set(source.kind === 'sqlite' ? [dirname(source.path)] : [])
   // The service of the configured data folder may use this database.

@@ -23,7 +23,7 @@ interface AdminClientInput {
   readonly modules: readonly Module[]
   readonly clock: Clock
   readonly user: string
-  /** Reason for overriding the second-person rule; null without one. */
+  /** Reason for overriding the second-person rule; null if the rule isn't overridden. */
   readonly override: Override | null
   readonly openKeys: () => Promise<OrganizationKeys>
   readonly openEvidence: () => Promise<EvidenceParts>

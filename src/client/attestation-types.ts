@@ -56,7 +56,7 @@ export interface CompliantAnswer extends Evaluation {
 export interface DeniedAnswer extends Evaluation {
   readonly isCompliant: false
   readonly uuid: string
-  /** Reason from the policy; null without one. */
+  /** Reason from the policy; null if it gives none. */
   readonly reason: { readonly code: string; readonly message: string } | null
 }
 

@@ -1,4 +1,4 @@
-// Errors of the client. Use their stable `code` instead of instanceof. Messages never contain keys or request data.
+// Client errors. Use their stable `code` instead of instanceof. Messages never contain keys or request data.
 
 /** Codes of the service (docs/decisions.md §1, "Error body"). */
 export type ServiceErrorCode =

@@ -60,7 +60,7 @@ export async function* readEventConnection(options: EventConnectionOptions): Asy
         throw new ServiceUnreachableError('the stream was interrupted', requestId, error)
       })
       if (done) return
-      // The consumer's time per event isn't silence of the service.
+      // Time that the consumer spends on an event doesn't count as silence of the service.
       clearTimeout(timer)
       for (const event of parser.push(value)) yield { ...event, retryMs: parser.retryMs() }
     }

@@ -68,7 +68,7 @@ export async function* followSession(dependencies: FollowDependencies): AsyncGen
       for await (const event of readEventConnection(connection)) {
         lastEventId = event.lastEventId
         retryMs = event.retryMs ?? retryMs
-        // A new connection starts with the current status, which may be a repetition.
+        // A new connection starts with the current status, which may have been received already.
         if (event.data === lastData) continue
         lastData = event.data
         failures = 0

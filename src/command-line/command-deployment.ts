@@ -17,7 +17,7 @@ export interface CommandDeployment {
   /** For another data folder. */
   servicesAt(folder: DataFolder): FindService
   readonly shipping: ShippingService | null
-  /** @throws StoreUnusableError if no start of the service has created the store */
+  /** @throws StoreUnusableError if the service has never created the store */
   openStore(): Promise<Store>
   withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
   locateStore(): Promise<StoreTarget>

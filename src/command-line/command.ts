@@ -61,7 +61,7 @@ export interface Command {
   readonly options?: readonly Option[]
   /** Whether `confirm` asks at a terminal, unless --yes is given. A function limits this to some options. */
   readonly asks?: true | ((given: ParsedCommand) => boolean)
-  /** Works on files of this machine, without --url. */
+  /** Works on files on this machine, without --url. */
   readonly isLocal?: true
   /** The command fails on a deployment without this module. */
   readonly module?: string

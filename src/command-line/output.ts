@@ -1,4 +1,4 @@
-// Arguments and output of all commands. Exit codes: 0 success, 1 a problem was found, 2 the call is invalid.
+// Arguments and output of all commands. Exit codes: 0 success, 1 a problem was found, 2 invalid usage.
 import { parseArgs } from 'node:util'
 import { nearNames } from '../lib/edit-distance.ts'
 import { replaceHidden } from '../lib/hidden-characters.ts'
@@ -9,7 +9,7 @@ export interface CommandOutput {
   readonly stderr: (text: string) => void
 }
 
-/** The call is invalid; `message` is one line. */
+/** The usage is invalid; `message` is one line. */
 export class UsageError extends NamedError {}
 
 export class LocalCommandError extends UsageError {

@@ -28,7 +28,7 @@ interface AttestationDependencies {
   readonly pool: Pool
   /** Milliseconds that a claim waits for the store; null if too many are waiting. */
   readonly storeBacklogMs: Database['backlogMs']
-  /** Attestations in flight per organization; null without limits. */
+  /** Attestations in flight per organization; null if there are no limits. */
   readonly capOf: ((organizationId: string) => number) | null
   readonly collector: FactCollector
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>

@@ -146,7 +146,7 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
   )
   const deciders = createDeciders({
     endpoints: store.webhookEndpoints,
-    onError: (error) => log.warn('the deciding endpoints could not be read; the last ones stay', { error }),
+    onError: (error) => log.warn('could not read the endpoints for decisions; keeping the previous ones', { error }),
   })
   const providers = createProviders({
     manual: createManualProvider(changes),

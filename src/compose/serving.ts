@@ -190,7 +190,7 @@ export const serve = async (
     },
     report,
   })
-  // If the start fails after this, no listener must be left behind.
+  // If startup fails after this, no listener must be left behind.
   closers.add(app.stopNow)
   if (isFirst && metricsListen !== null && metricsListen !== 'api') {
     const listen = metricsListen

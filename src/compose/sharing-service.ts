@@ -32,7 +32,7 @@ interface SharingState {
 }
 
 const SWEEP_MS = 60_000
-/** After this, a process killed before this start counts as gone. */
+/** Time after which a process killed before this startup counts as stopped. */
 const FIRST_SWEEP_MS = 10_000
 
 export const createSharing = (dependencies: SharingDependencies) => {
@@ -130,7 +130,7 @@ export const createSharing = (dependencies: SharingDependencies) => {
   const leads = (): boolean => [...leaders.values()].some((leader) => leader.leads())
 
   return {
-    /** Id of this process, new at each start; identifies the executor of a task. */
+    /** Id of this process, new at each startup; identifies the executor of a task. */
     processId: id,
     failInterruptedTasks,
     /** Registers this process and reads the others. Call it before serving. Rejects if the store is unavailable. */

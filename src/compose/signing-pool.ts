@@ -52,7 +52,7 @@ const inline =
       listener,
     )
 
-/** After this, a log failure is outdated: without requests, nothing is written. */
+/** Age at which a log failure is outdated: without requests, nothing is written. */
 const LOG_FAILURE_VALID_MS = 5_000
 
 export const createSigningPool = (dependencies: SigningPoolDependencies) => {

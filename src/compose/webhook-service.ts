@@ -80,7 +80,8 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies) => {
           lead.leads() ? store.webhookMessages.claim(limit, claimSeconds, underWay, lead.holds) : [],
       },
       onError: (error) => log.warn('a webhook result could not be stored; will resend', { error }),
-      onDead: ({ id, endpointId }, failure) => log.warn('a webhook message was given up', { id, endpointId, failure }),
+      onDead: ({ id, endpointId }, failure) =>
+        log.warn('a webhook message could not be delivered and will not be retried', { id, endpointId, failure }),
       deliver,
     })
 
@@ -105,7 +106,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies) => {
       },
       dependencies.createServiceEndpoint,
     ),
-    /** Attempts since the start, and the queue length, which only the sending process reads. */
+    /** Attempts since startup, and the queue length, which only the sending process reads. */
     metrics: (): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'> => ({ deliveries, webhookQueue }),
     /** Sends waiting messages. Stopping it waits for messages in flight. */
     leaderTask: {

@@ -1,4 +1,4 @@
-// Resolves flags, then COUNTERSIGN_* variables, then an optional file. An invalid setting stops the start with a
+// Resolves flags, then COUNTERSIGN_* variables, then an optional file. An invalid setting aborts startup with a
 // one-line error, which never contains a secret.
 import { resolve } from 'node:path'
 import { type ChainTable, createChainTable } from '../domain/chain.ts'

@@ -23,8 +23,8 @@ export const planProcesses = (
   const processes =
     wanted.processes ?? Math.min(PROCESSES_MAX, Math.max(1, Math.round(processors / processorsPerProcess)))
   if (wanted.workers !== null) return { processes, workers: wanted.workers }
-  // One process has a worker per processor except the main thread's; with two processors, two, because batches leave
-  // the main thread mostly idle. Several processes share idle time.
+  // A single process has one worker per processor, except the main thread's processor. With two processors, it has two
+  // workers, because batches leave the main thread mostly idle. Several processes share idle time.
   const alone = processors === 2 ? 2 : processors - 1
   const workers = processes === 1 ? alone : Math.ceil((processors * WORKERS_PART) / processes)
   return { processes, workers: Math.max(1, Math.min(workers, 16)) }
@@ -41,7 +41,7 @@ const readText = (path: string): string | null => {
   }
 }
 
-/** `quota period` in microseconds, or `max period`; null without a limit. */
+/** `quota period` in microseconds, or `max period`; null if there is no limit. */
 export const parseQuota = (text: string | null): number | null => {
   const match = /^(\d+) (\d+)\s*$/.exec(text ?? '')
   const quota = Number(match?.[1])

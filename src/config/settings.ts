@@ -252,7 +252,7 @@ export const SETTINGS = {
   }),
   warmUp: setting({
     name: 'warm-up',
-    description: 'Evaluate expensive policies before the first job. This delays the start by half a second',
+    description: 'Evaluate expensive policies before the first job. This delays startup by half a second',
     defaultText: 'true',
     parse: parseBoolean,
   }),

@@ -1,4 +1,4 @@
-// Name of a node, stored with its decision log. Prefixes the log's slots in data of several nodes.
+// Name of a node, stored with its decision log. Prefixes the log's slots in data from several nodes.
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'

@@ -3,7 +3,7 @@ export type CheckedLogs = string | readonly { readonly node: string; readonly di
 
 export interface TreeReport {
   readonly ok: boolean
-  /** Number of lines of all nodes that the newest head covers. */
+  /** Number of lines from all nodes that the newest head covers. */
   readonly size: number
   readonly compared: number
   readonly newer: number

@@ -31,8 +31,8 @@ const VISIBLE_JOINERS = [
 ].join('|')
 
 /**
- * Controls, format characters, separators of lines and paragraphs, surrogates, ignorable characters, and the blank
- * Braille pattern. Excludes emoji selectors of pictograms, which have a visible effect.
+ * Controls, format characters, line and paragraph separators, surrogates, ignorable characters, and the blank Braille
+ * pattern. Excludes emoji selectors after pictograms, which have a visible effect.
  */
 const CHARACTERS = String.raw`(?!(?<=\p{Extended_Pictographic})\ufe0f|${VISIBLE_JOINERS})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]`
 const HIDDEN = new RegExp(CHARACTERS, 'gv')

@@ -25,7 +25,7 @@ export function* causesOf(error: unknown): Generator<Error> {
 
 export const errorCodeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
 
-/** Error of the system or of SQLite. The path is missing if a file that was already open failed. */
+/** Error from the system or SQLite. Has no path if the failed file was already open. */
 interface SystemError extends Error {
   readonly errno: number
   readonly code: string

@@ -1,4 +1,4 @@
-// Work of the main thread in turns: one item at a time per owner, with a pause after each.
+// Runs main-thread work in turns: one item at a time per owner, with a pause after each.
 import { createFairSlots } from './fair-slots.ts'
 import { type Clock, systemClock, systemTimers, type Timers } from './time.ts'
 

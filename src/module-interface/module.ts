@@ -39,7 +39,7 @@ export interface ModuleCore {
   readonly target: StoreTarget
   /** True for the first process of its node. */
   readonly isFirst: boolean
-  /** True in a trial of a restored backup. */
+  /** True during the trial of a restored backup. */
   readonly isTrial: boolean
   /** Finds services that modules provide before opening. */
   readonly findService: FindService

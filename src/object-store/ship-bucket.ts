@@ -35,7 +35,7 @@ const isMissing = (error: unknown): boolean => errorCodeOf(error) === 'NoSuchKey
 
 const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
   withTimeout(work, limitMs, () => {
-    throw new BucketError('the bucket does not answer')
+    throw new BucketError('the bucket does not respond')
   })
 
 /** `ACCESS_KEY_ID:SECRET_ACCESS_KEY` and optionally `:SESSION_TOKEN`. @throws Error without the text */
@@ -133,7 +133,7 @@ export const createBucketTarget = (
       const body = content.size <= PART_BYTES ? await content.bytes() : content
       const options = { partSize: PART_BYTES, queueSize: PARTS_AT_ONCE, type: 'application/octet-stream' }
       const written = await within(limitMs, client.write(prefix + name, body as Blob, options))
-      if (written !== content.size) throw new BucketError('the bucket took another number of bytes')
+      if (written !== content.size) throw new BucketError('the bucket stored a different number of bytes')
     },
     isIntact: async (name, digest) => {
       try {

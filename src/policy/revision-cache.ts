@@ -1,4 +1,4 @@
-// Caches revisions on the main thread, compiled to find their needs. Workers receive them in parsed form.
+// Caches revisions on the main thread and compiles them to find their needs. Workers receive parsed documents.
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
@@ -133,7 +133,9 @@ export const createRevisionCache = (options: RevisionCacheOptions) => {
 
   return {
     peek: (revisionId: string): LoadedRevision | undefined => cache.get(revisionId),
-    /** Null if unknown. Rejects if the store is unavailable; QueueFullError if too many revisions are being compiled. */
+    /**
+     * Null if unknown. Rejects if the store is unavailable; QueueFullError if too many revisions are being compiled.
+     */
     load: (organizationId: string, revisionId: string): Promise<LoadedRevision | null> =>
       loads.join(revisionId, 0, () => fetchRevision(organizationId, revisionId)),
     clear: cache.clear,

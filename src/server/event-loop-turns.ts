@@ -71,7 +71,7 @@ export const createRefusalPacer = ({
   /** Refusals of this turn, immediate and waiting. The turn is measured from the first one. */
   let refusals = 0
   let startedMs = 0
-  /** Milliseconds by which refusals have exceeded their share at `debtAtMs`. */
+  /** Milliseconds by which refusals had exceeded their share at `debtAtMs`. */
   let debtMs = 0
   let debtAtMs = 0
   let waiting = false

@@ -221,7 +221,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       report(error)
       return { ...answer, replayed }
     }
-    // Another request now holds the claim, and its response will be the effective one.
+    // Another request now holds the claim, and its response will take effect.
     if (standing === null) throw new IdempotencyTwinInFlightError()
     return { ...standing, replayed: replayed || standing.body !== answer.body }
   }

@@ -49,7 +49,7 @@ export const jsonResponse = (body: string, requestId: string, options: JsonRespo
 }
 
 export interface ProblemResponseOptions {
-  /** Called for every error; with a trace id for errors of the service (500 and 503). Must not throw. */
+  /** Called for every error; with a trace id for service errors (500 and 503). Must not throw. */
   report?(error: unknown, requestId: string, traceId?: string): void
   readonly requestHeaders?: Headers
   /** The `WWW-Authenticate` header of a 401. Defaults to API_KEY_CHALLENGE. */

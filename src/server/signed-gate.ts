@@ -20,7 +20,7 @@ export interface SignedGateDependencies {
   readonly requestIds: RequestIdSource
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Called for errors of the service (500 and 503). Must not throw. */
+  /** Called for service errors (500 and 503). Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
   readonly clientAddress: ClientAddress
   readonly pacer: RefusalPacer
@@ -29,8 +29,8 @@ export interface SignedGateDependencies {
 export interface SignedGateSettings<Path extends string, Sender> {
   readonly path: Path
   /**
-   * Finds the claimed sender by the path alone. If null, the response is the same as for a wrong signature, and the body
-   * isn't read.
+   * Finds the claimed sender by the path alone. If null, the response is the same as for a wrong signature, and the
+   * body isn't read.
    */
   readonly findSender: (parameters: PathParameters<Path>) => Promise<{
     readonly sender: Sender

@@ -3,7 +3,7 @@ import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import { type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
-/** `none`: only a shadow was evaluated. */
+/** `none` if only a shadow policy was evaluated. */
 export type DecisionOutcome = 'completed' | 'rejected' | 'review' | 'none'
 
 /** From the fastest to retried checks. */

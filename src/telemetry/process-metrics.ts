@@ -1,4 +1,5 @@
-// Metrics of this process. In prom-client's defaults, the lag is 0 after startup, and names don't follow OpenTelemetry.
+// Metrics of this process. prom-client's default metrics report a lag of 0 after startup, and their names don't follow
+// OpenTelemetry.
 import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Exposition } from './exposition.ts'

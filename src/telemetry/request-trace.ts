@@ -97,7 +97,7 @@ const createStages = (
     const until = answeredMs === 0 ? nowMs : answeredMs
     add('worker', root, dispatchedMs, until)
     const parent = spans.length - 1
-    // The clock difference is as inaccurate as a message is slow, so times are clamped to the worker's span.
+    // The error of the clock difference is up to a message's delay, so times are clamped to the worker's span.
     const inside = (workerMs: number): number => Math.min(until, Math.max(dispatchedMs, workerMs + clockOffsetMs))
     const { evaluatingMs, signingMs, decidedMs, recordingMs, recordedMs } = worker
     if (signingMs !== 0) add('evaluate', parent, inside(evaluatingMs), inside(signingMs))

@@ -12,7 +12,7 @@ export const AUTHOR = authorOption('author')
 type List = AnswerOf<'GET /organizations/{organization}/lists/{list}'>
 type ListOperation = Extract<OperationKey, `${string} /organizations/{organization}/lists${string}`>
 
-/** Operations on the named list. For shared lists, they exist without the organization. */
+/** Operations on the named list. Shared lists have the same paths without the organization. */
 export const openList = async (context: CommandContext) => {
   const { command, user } = context
   const org = command.text('org')

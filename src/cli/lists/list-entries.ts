@@ -126,7 +126,7 @@ const edit = async (context: CommandContext, present: boolean): Promise<number> 
 
 const FORMATS = Object.keys(MEDIA_TYPES)
 const ADDRESSES = { name: 'ADDRESS', help: 'EVM or Solana address', many: true } as const
-const SKIP_BAD = flag('skip-bad', 'Skip invalid lines. Without it, one invalid line rejects the whole file')
+const SKIP_BAD = flag('skip-bad', 'Skip invalid lines. By default, the whole file is rejected if any line is invalid')
 
 export const LIST_ENTRY_COMMANDS: readonly Command[] = [
   {

@@ -169,7 +169,10 @@ const decodeWith = (
   }
 }
 
-/** Reports mistakes to each source's `complain`, one function per step. Returns null without abi and idl. */
+/**
+ * Reports mistakes to each source's `complain`, one function per step. Returns null if the document has neither abi nor
+ * idl.
+ */
 export function* createCallTable(abi: readonly AbiSource[], idl: IdlSource | null): Steps<CallTable | null> {
   if (abi.length === 0 && idl === null) return null
   const builder = new CallTableBuilder()

@@ -68,7 +68,7 @@ export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint
 
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:Z|[+-](\d{2}):(\d{2}))$/
 
-/** Parses an RFC 3339 time with a time zone to Unix seconds. The library would accept any input of Date. */
+/** Parses an RFC 3339 time with a time zone to Unix seconds. The library would accept anything that Date accepts. */
 export const parseTimestampLiteral = (text: string): number => {
   const match = TIMESTAMP.exec(text)
   const milliseconds = match === null ? Number.NaN : Date.parse(text)

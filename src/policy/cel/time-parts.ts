@@ -18,7 +18,7 @@ export const TIME_PARTS: ReadonlyMap<string, (local: Date) => number> = new Map(
   ['getMilliseconds', (local) => local.getUTCMilliseconds()],
 ])
 
-/** Steps of one look-up, or of its failure (see cost.ts). */
+/** Cost of one lookup, failed or not, in steps (see cost.ts). */
 const LOCAL_TIME_STEPS = 30
 
 const OUTSIDE_YEARS = new ArithmeticRangeError(

@@ -33,7 +33,7 @@ export const screenerKey = ({ screener, onBehalf }: Pick<ScreenerNeed, 'screener
 
 export interface ReadNeed {
   readonly kind: 'read'
-  /** Name in the document. Specific to a policy, so cache by `definition`. */
+  /** Name in the document. Unique only within a policy, so cache by `definition`. */
   readonly read: string
   readonly definition: ReadDefinition
 }

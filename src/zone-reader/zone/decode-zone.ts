@@ -79,7 +79,7 @@ const chooseState = (choices: readonly (readonly Choice[])[]): { readonly code: 
     .map((code) => ({ code, cost: costOf(code) }))
     .sort((one, two) => one.cost - two.cost)
   const [best, second] = ranked
-  // Far from every state, the letters can't be trusted.
+  // If the letters resemble no state's code, they can't be trusted.
   const margin = (best?.cost ?? 99) > MENDING_COST ? 0 : (second?.cost ?? 0) - (best?.cost ?? 0)
   return { code: best?.code ?? '', margin }
 }

@@ -50,7 +50,7 @@ const FURTHER: readonly (readonly [string, string | null])[] = [
   ].map((code): readonly [string, null] => [code, null]),
 ]
 
-/** ISO 3166-1 alpha-2 by the three characters in the zone; null without an equivalent. */
+/** ISO 3166-1 alpha-2 by the three characters in the zone; null if there is no equivalent. */
 export const STATES: ReadonlyMap<string, string | null> = new Map<string, string | null>([
   ...ISO.trim()
     .split(/\s+/)
