@@ -141,7 +141,7 @@ test('who is under age is told the rule’s own words, and whom a list resembles
   const child = await submit('child', { ...ERIKA, birthDate: '2020-08-12' })
   await until(async () => (await statusOf(child)) === 'rejected', SLOW)
   expect(await admin('GET', `/sessions/${child}`)).toMatchObject({
-    public_comment: 'You have to be at least 18 years old.',
+    public_comment: 'You must be at least 18 years old.',
   })
   const listed = await submit('ivan', { ...ERIKA, fullName: 'Ivan Primerov' }, documents(7))
   await until(async () => (await decided(listed)).length > 0, SLOW)

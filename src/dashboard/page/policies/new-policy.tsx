@@ -25,7 +25,7 @@ rules:
   - id: known-wallet
     allow: wallet.address == address("0x52908400098527886E0F7030069857D2E4169EE7")
 tests:
-  - name: the known wallet may
+  - name: the known wallet
     request: { from: "0x52908400098527886E0F7030069857D2E4169EE7" }
     verdict: allow
     rule: known-wallet

@@ -68,7 +68,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
           </ButtonLink>
         }
       >
-        <p>Start from the template “People, decided by checks”.</p>
+        <p>Start from the template “Automatic identity decisions”.</p>
       </Notice>
     )
   }
