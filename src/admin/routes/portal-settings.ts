@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 import { LOGO_BYTES_MAX, logoTypeOf } from '../../lib/logo-type.ts'
@@ -115,7 +116,20 @@ export const PORTAL_SETTING_ROUTES = [
   route('changeBrand', 'PATCH', `${BASE}/brand`, {
     access: ORGANIZATION_ADMIN,
     command: { fields: { logo: { file: 'base64' } } },
-    alone: 'texts',
+    secondPerson: {
+      action: 'organization.details-use',
+      // Verdicts can depend on country and age, but not on the rest.
+      needs: async ({ organizationBrands }, { organization, body }) => {
+        const { asksDetails } = await organizationBrands.find(organization.id)
+        return (body.asks_details ?? asksDetails) === asksDetails ? 'nothing' : 'second-person'
+      },
+      see: async ({ organizationBrands }, { organization: { id, name }, body: { logo, ...texts } }) => {
+        const before = shown(BRAND, await organizationBrands.find(id), { usual_wait_seconds: null })
+        const logoAfter = logo == null ? logo : createHash('sha256').update(logo).digest('hex')
+        const after = { ...texts, ...(logoAfter === undefined ? {} : { logo_version: logoAfter }) }
+        return { subject: id, name, changes: changedFields(before, after) }
+      },
+    },
     summary: 'Change the colors, logo and text of the organization’s verification page',
     body: partial({
       color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lower-case hex digits' })),

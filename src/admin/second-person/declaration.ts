@@ -22,6 +22,7 @@ export const APPROVAL_ACTIONS = [
   'organization.verification-trust',
   'organization.session-policy',
   'organization.minimum-age',
+  'organization.details-use',
   'organization.retention',
   'session.evidence-erase',
   'screening.settings',

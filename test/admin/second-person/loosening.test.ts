@@ -262,6 +262,19 @@ test('pausing and resuming the external decider need a second person', async () 
   }
 })
 
+test('the use of country and age in policies needs a second person, and other changes of the page do not', async () => {
+  const [path = ''] = world.requests['changeBrand'] ?? []
+  const { key } = world.alpha
+  expect((await world.call('PATCH', path, { key, body: { color: '#123456', asks_details: false } })).status).toBe(200)
+  for (const asks_details of [true, false]) {
+    expect((await world.call('PATCH', path, { key, body: { asks_details } })).status).toBe(403)
+    const asked = await world.asks(world.ada, 'changeBrand', { body: { asks_details } })
+    expect(asked.status).toBe(202)
+    expect((await approve(asked.body.id)).status).toBe(200)
+    expect((await world.store.organizationBrands.find(world.alpha.id)).asksDetails).toBe(asks_details)
+  }
+})
+
 test('for how long the secret before still decides', async () => {
   const seen = async (operation: string, options: object = {}) => {
     const asked = await world.asks(world.ada, operation, options)

@@ -22,6 +22,7 @@ type Member = { readonly other: unknown } | { readonly unseen: Reason }
 const unseen = (reason: Reason): Member => ({ unseen: reason })
 const other = (value: unknown): Member => ({ other: value })
 
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64')
 const ADDRESS = `0x${'7'.repeat(40)}`
 const LIST_SOURCE = {
   url: other('https://lists.example/other.csv'),
@@ -64,6 +65,15 @@ const membersOf = ({ strict }: World, twin: string): Readonly<Record<string, Rea
   changeSessionPolicy: { policy_id: unseen('elsewhere') },
   changeVerificationTrust: { trusts: unseen('elsewhere'), organizations: unseen('elsewhere') },
   changeMinimumAge: { years: other(15), levels: other({ basic: 5 }) },
+  changeBrand: {
+    asks_details: unseen('elsewhere'),
+    color: other('#123456'),
+    logo: other(PNG),
+    privacy_url: other('https://privacy.example/'),
+    support_email: other('help@example.com'),
+    words_en: other('Hello'),
+    words_de: other('Hallo'),
+  },
   changeRetention: { completed_days: other(2), rejected_days: other(3), abandoned_days: other(4) },
   changeScreeningSettings: {
     threshold: other(99),

@@ -164,6 +164,7 @@ export const startWorld = async (operation = '') => {
     changeSessionPolicy: [`${base}/session-policy`, { body: { policy_id: ofSessions.id } }],
     changeVerificationTrust: [`${base}/verification-trust`, { body: { trusts: 'none' } }],
     changeMinimumAge: [`${base}/minimum-age`, { body: { years: 16 } }],
+    changeBrand: [`${base}/brand`, { body: { asks_details: true } }],
     changeRetention: [`${base}/evidence-retention`, { body: { completed_days: 1 } }],
     eraseEvidence: [`${base}/sessions/${rejected}/evidence/erase`, { body: {} }],
     changeScreeningSettings: [`${base}/screening`, { body: { threshold: 100 } }],

@@ -20,6 +20,7 @@ export const ACTIONS: Readonly<Record<Approval['action'], string>> = {
   'organization.verification-trust': 'Change shared verifications',
   'organization.session-policy': 'Change the policy that decides sessions',
   'organization.minimum-age': 'Lower the minimum age',
+  'organization.details-use': 'Change the use of country and age in policies',
   'organization.retention': 'Shorten evidence retention',
   'session.evidence-erase': 'Erase a session’s evidence',
   'screening.settings': 'Change screening settings',
