@@ -33,7 +33,7 @@ const stopService = async (
 
 /** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator */
 export const startService = async (config: Config, log: Logger, place: ServicePlace, modules: readonly Module[]) => {
-  const closers = createClosers((error) => log.error('a part could not be closed', { error }))
+  const closers = createClosers((error) => log.error('a component could not be closed', { error }))
   try {
     const opened = await openService(config, log, place, modules, closers)
     const serving = await serve(config, log, place, opened, closers)

@@ -96,7 +96,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies) => {
         findSession: store.sessions.find,
         submittedTimes: store.sessions.findSubmittedTimes,
         onLateDecision: (session, status) =>
-          log.warn('a verification service decided a decided session: review it', { session, status }),
+          log.warn('a verification service decided a session that was already decided: review it', { session, status }),
         spend: store.providerResults.spend,
         decide: async (message, change) => {
           const { changeStatus, isRepeated } = spendAndDecide(store, message, dependencies.requireCurrent)

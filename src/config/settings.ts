@@ -69,7 +69,7 @@ export const SETTINGS = {
   noDemo: setting({
     name: 'no-demo',
     description:
-      'For production: the first start creates only the attesters, without a demo organization, policy or API keys',
+      'For production: first startup creates only the attesters, without a demo organization, policy or API keys',
     defaultText: 'false',
     parse: parseBoolean,
   }),
@@ -147,7 +147,7 @@ export const SETTINGS = {
   workers: setting({
     name: 'workers',
     description:
-      'Signing workers per process: auto (by the number of processors), 1 to 64, or 0 to sign on the main thread',
+      'Signing workers per process: auto (based on the number of processors), 1 to 64, or 0 to sign on the main thread',
     defaultText: 'auto',
     parse: parseCountOrAuto(0, 64),
   }),
@@ -203,15 +203,15 @@ export const SETTINGS = {
   }),
   passphrase: secretSetting({
     name: 'passphrase',
-    description: 'Passphrase of the attester keystores. By default, the first start creates one in the data folder',
+    description: 'Passphrase of the attester keystores. By default, created in the data folder at first startup',
   }),
   evidenceKey: secretSetting({
     name: 'evidence-key',
-    description: 'Key for evidence and webhook secrets, 64 hex digits. By default, the first start creates one',
+    description: 'Key for evidence and webhook secrets, 64 hex digits. By default, created at first startup',
   }),
   accountKey: secretSetting({
     name: 'account-key',
-    description: 'Key for the secrets of one-time codes, 64 hex digits. By default, the first start creates one',
+    description: 'Key for the secrets of one-time codes, 64 hex digits. By default, created at first startup',
   }),
   webhookReach: setting({
     name: 'webhook-reach',

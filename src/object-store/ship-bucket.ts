@@ -93,7 +93,7 @@ export const createBucketTarget = (
     const request = { url: `${endpoint.replace(/\/$/, '')}/${bucket}/`, prefix: namePrefix, continuationToken }
     try {
       const page = await listPage({ ...request, timeoutMs: FIXED_LIMIT_MS }, access)
-      if (page.objects === null) throw new BucketError(`the bucket refuses its list (${page.status})`)
+      if (page.objects === null) throw new BucketError(`the bucket refuses to list its objects (${page.status})`)
       return page
     } catch (error) {
       if (error instanceof XmlInvalidError) throw new BucketError('the bucket’s list is malformed')

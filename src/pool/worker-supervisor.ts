@@ -130,7 +130,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions) =
 
   const closed = (handle: WorkerHandle): void => {
     if (reaper.gone(handle)) return
-    if (handle.state === 'starting') giveUpStarting(handle, 'a signing worker stopped during its start')
+    if (handle.state === 'starting') giveUpStarting(handle, 'a signing worker stopped while starting')
     else giveUp(handle, 'crash')
   }
 

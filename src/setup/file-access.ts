@@ -72,7 +72,7 @@ export const inspectAccess = (folder: DataFolder, settings: SecretSettings): rea
   if (process.platform === 'win32') return []
   const secrets = join(folder.root, 'secrets')
   const own = [...filesIn(folder.keystores), ...filesIn(secrets), folder.quickstart]
-  const closed = 'the next start of the service makes it private; check its content'
+  const closed = 'the service makes it private at its next startup; check its content'
   return [
     inspectFolder(folder.root, 'the data folder', 'run chmod 700, unless this is intended'),
     inspectFolder(folder.keystores, 'the keystore folder', closed),

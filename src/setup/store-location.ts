@@ -16,7 +16,7 @@ const readSource = async (source: NonNullable<Config['store']>): Promise<{ name:
   try {
     return { name: source.path, text: await readFile(source.path, 'utf8') }
   } catch (error) {
-    throw new SettingInvalidError(`the file of the setting store ${unreadableText(error)}: ${source.path}`)
+    throw new SettingInvalidError(`the file for the store setting ${unreadableText(error)}: ${source.path}`)
   }
 }
 

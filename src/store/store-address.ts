@@ -119,5 +119,5 @@ export const describeWeakConnection = (target: StoreTarget): string | null => {
   const weakness = WEAKNESSES[target.tls]
   return weakness === undefined
     ? null
-    : `the service connects to ${describeStore(target)} ${weakness}; set sslmode=verify-full in the setting store to prevent that`
+    : `the service connects to ${describeStore(target)} ${weakness}; set sslmode=verify-full in the store setting to prevent that`
 }

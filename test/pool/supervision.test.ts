@@ -47,7 +47,7 @@ describe('the first start', () => {
     const harness = createHarness({ workers: 1, behaviour: () => ({ silent: true }) })
     const reason = harness.pool.start().catch((error) => error.detail)
     await harness.lose(0)
-    expect(await reason).toBe('a signing worker stopped during its start')
+    expect(await reason).toBe('a signing worker stopped while starting')
     expect(harness.workers).toHaveLength(1)
     // Nothing is waited for: it is gone.
     await harness.pool.close()

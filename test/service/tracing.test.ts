@@ -259,7 +259,7 @@ describe('a collector that is none', () => {
     collector.answer = null
     expect((await attest({}, sampled('00000000000000d1'))).status).toBe(200)
     await spansUnder('00000000000000d1')
-    await service.logLine(({ message }) => message === 'sending traces to the collector again')
+    await service.logLine(({ message }) => message === 'resumed sending traces to the collector')
     const lines = service
       .output()
       .stderr.split('\n')

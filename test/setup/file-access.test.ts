@@ -44,8 +44,8 @@ describe('what is looked at', () => {
     chmodSync(join(folder.root, 'secrets'), 0o777)
     expect(found()).toEqual([
       `said ${folder.root}: the data folder is open to everyone (mode 0755): run chmod 700, unless this is intended`,
-      `said ${folder.keystores}: the keystore folder is open to its group (mode 0750): the next start of the service makes it private; check its content`,
-      `said ${folder.root}/secrets: the secrets folder is open to everyone (mode 0777): the next start of the service makes it private; check its content`,
+      `said ${folder.keystores}: the keystore folder is open to its group (mode 0750): the service makes it private at its next startup; check its content`,
+      `said ${folder.root}/secrets: the secrets folder is open to everyone (mode 0777): the service makes it private at its next startup; check its content`,
     ])
   })
 

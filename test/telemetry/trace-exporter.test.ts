@@ -102,7 +102,7 @@ describe('the exporter', () => {
     expect(exporter.counts()).toMatchObject({ sent: 1, dropped: 1 })
     expect(lines.map(({ message }) => message)).toEqual([
       'could not send traces to the collector; will drop traces while the buffer is full',
-      'sending traces to the collector again',
+      'resumed sending traces to the collector',
     ])
   })
 

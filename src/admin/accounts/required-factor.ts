@@ -73,7 +73,7 @@ export const requireFactorLeft = async (
   const closed = await closedUntilFactor(tables, { user: now, roles })
   if (!closed.deployment && closed.organizationIds.length === 0) return
   throw new ConflictError(
-    `this is your last second factor, and ${closed.deployment ? 'this deployment' : 'an organization of yours'} requires one: ` +
+    `this is your last second factor, and ${closed.deployment ? 'this deployment' : 'one of your organizations'} requires one: ` +
       'add another factor first',
   )
 }

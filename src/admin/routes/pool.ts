@@ -106,7 +106,7 @@ export const POOL_ROUTES = [
     summary: 'Change the number of processes, or of signing workers per process',
     description:
       'New processes start immediately; removed processes complete their requests first. A client that is connecting to a removed ' +
-      'process may have to reconnect. At the next start, the settings `processes` and `workers` apply again. Multiple processes ' +
+      'process may have to reconnect. At the next startup, the settings `processes` and `workers` apply again. Multiple processes ' +
       'require Linux. Changing `workers` from or to 0 (the main thread signs) requires a restart.',
     body: closed({
       processes: Type.Optional(Type.Integer({ minimum: 1, maximum: PROCESSES_MAX })),

@@ -34,7 +34,7 @@ const BRAND = named(
       description: 'The organization’s text on the page, in German',
     }),
     asks_details: Type.Boolean({
-      description: 'Whether the page asks persons if policies may use their country and age',
+      description: 'Whether the page asks people whether policies may use their country and age',
     }),
     usual_wait_seconds: Type.Union([Type.Integer(), Type.Null()], {
       description: 'Typical recent wait for a decision; null until there are five decisions',

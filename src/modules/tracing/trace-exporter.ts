@@ -74,7 +74,7 @@ export const createTraceExporter = ({ post, encode, after, log }: TraceExporterO
   let wake = (): void => undefined
   const outcome = createFailureLog(log, {
     failed: 'could not send traces to the collector; will drop traces while the buffer is full',
-    works: 'sending traces to the collector again',
+    works: 'resumed sending traces to the collector',
   })
 
   const pause = (delayMs: number): Promise<void> =>

@@ -74,17 +74,17 @@ export const toStoreError = (error: unknown): unknown => {
 export const toUnusableError = (store: string, error: unknown): StoreUnusableError | null => {
   const state = sqlStateOf(error)
   if (state?.startsWith('28') === true) {
-    return new StoreUnusableError(`${store} rejects the user or the password in the setting store`, error)
+    return new StoreUnusableError(`${store} rejects the user or the password in the store setting`, error)
   }
   if (error instanceof CertificateRefusedError) {
     return new StoreUnusableError(`the certificate of ${store} does not satisfy sslmode and sslrootcert`, error)
   }
   if (error instanceof AuthorityUnreadableError) {
-    return new StoreUnusableError('the sslrootcert file in the setting store cannot be read', error)
+    return new StoreUnusableError('the sslrootcert file in the store setting cannot be read', error)
   }
   if (error instanceof TlsMissingError) {
     return new StoreUnusableError(
-      `${store} does not support TLS, which is required: enable TLS on the server or, in a private network, set sslmode=disable in the setting store`,
+      `${store} does not support TLS, which is required: enable TLS on the server or, in a private network, set sslmode=disable in the store setting`,
       error,
     )
   }

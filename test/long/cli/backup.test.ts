@@ -1,5 +1,5 @@
-// A backup of a service that works meanwhile: what was acknowledged before it is in it, it starts elsewhere with the same
-// keys, and one that was changed or is in the way of something is refused.
+// A backup of a service that works meanwhile: what was acknowledged before it is in it, it starts elsewhere with the
+// same keys, and one that was changed or is in the way of something is refused.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -178,7 +178,7 @@ describe('a backup under load', () => {
     const folder = join(newFolder(), 'data')
     const restored = await runCommand('', 'restore', '--from', to, '--data-dir', folder)
     expect(restored.code).toBe(0)
-    expect(restored.stderr).toContain('Before the first start')
+    expect(restored.stderr).toContain('Before starting the service')
     cpSync(join(service.dataDirectory, 'secrets'), join(folder, 'secrets'), { recursive: true })
     const started = await startRestored(folder).catch((error: unknown) => error)
     // quickstart.env is a secret as well, so the test's own way of starting misses it: the service itself did start.

@@ -117,7 +117,7 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
         <VerdictButton verdict="retry" label="Send back" keys="r" chosen={verdict} onChoose={choose} />
         <VerdictButton verdict="rejected" label="Reject" keys="x" chosen={verdict} onChoose={choose} />
       </fieldset>
-      {!mayApprove && <p class="soft">To approve, clear or confirm each hit first.</p>}
+      {!mayApprove && <p class="soft">Before you approve, clear or confirm each hit.</p>}
       {verdict !== null && (
         <form
           ref={form}

@@ -181,7 +181,7 @@ const print = (
   if (target.kind === 'postgres') output.stdout(`Its tables are in ${describeStore(target)}.\n`)
   if (!manifest.withSecrets) {
     output.stderr(
-      `Before the first start, copy passphrase, evidence-key and account-key to ${dirname(folder.passphrase)},\n`,
+      `Before starting the service, copy passphrase, evidence-key and account-key to ${dirname(folder.passphrase)},\n`,
     )
     output.stderr('unless settings locate them.\n')
   }

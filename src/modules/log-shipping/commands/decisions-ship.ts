@@ -40,7 +40,7 @@ const TABLE: DecisionsTable<ShipIo> = [
     verb: 'ship',
     summary: 'Copy the decision log to another location, as the service does if decisions-ship is set',
     options: [
-      text('to', 'PLACE', `${PLACE}. Defaults to the setting decisions-ship`),
+      text('to', 'PLACE', `${PLACE}. Defaults to the decisions-ship setting`),
       flag('once', 'Ship the current log once, then exit. By default, runs until interrupted'),
     ],
     run: ship,

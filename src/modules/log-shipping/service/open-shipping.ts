@@ -45,7 +45,7 @@ const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): readonly
       onError: report,
       work: async () => {
         await shipAudit({ target, deploymentId: store.deploymentId, audit: store.audit })
-        if (isFailing) log.info('shipping the audit log again')
+        if (isFailing) log.info('resumed shipping the audit log')
         isFailing = false
       },
     }),

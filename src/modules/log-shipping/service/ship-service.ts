@@ -42,7 +42,7 @@ export const startShipping = (dependencies: ShippingDependencies) => {
 
   const outcome = createFailureLog(log, {
     failed: 'could not ship the decision log; will retry',
-    works: 'shipping the decision log again',
+    works: 'resumed shipping the decision log',
   })
   const noteFailure = (errorClass: string): void => {
     totals.failures += 1

@@ -108,7 +108,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey) => {
 
   const outcome = createFailureLog(log, {
     failed: 'could not extend the tree of the decision log',
-    works: 'extending the tree of the decision log again',
+    works: 'resumed extending the tree of the decision log',
   })
   const noteFailure = (errorClass: string): void => {
     failures += 1
@@ -120,7 +120,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey) => {
     for (const { name, problem } of next?.witnesses ?? []) {
       const known = before.get(name) ?? null
       if (problem === known) continue
-      if (problem === null) log.info('a witness cosigns the log again', { witness: name })
+      if (problem === null) log.info('a witness resumed cosigning the log', { witness: name })
       else log.warn('a witness did not cosign the log; will retry', { witness: name, reason: problem })
     }
     const keeping = next?.errorClass ?? null
@@ -132,7 +132,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey) => {
 
   const shipOutcome = createFailureLog(log, {
     failed: 'could not ship the head of the decision log; will retry',
-    works: 'shipping the head of the decision log again',
+    works: 'resumed shipping the head of the decision log',
   })
   const takeShipping = (errorClass: string | null): void => {
     if (errorClass === null) shipOutcome.works()
