@@ -49,7 +49,7 @@ const DECLARED: Readonly<Record<string, Declared>> = {
   'checks.sanctions': {
     score: {
       type: 'int',
-      description: 'Highest score of the uncleared hits; 0 without one. Fails if nothing was compared.',
+      description: 'Highest score of the uncleared hits; 0 if there are none. Fails if nothing was compared.',
     },
     list_age_hours: {
       type: 'int',

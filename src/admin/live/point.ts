@@ -41,7 +41,7 @@ export const LIVE_POINT = closed({
   }),
   refused: perSecond('Requests refused due to their content or a limit'),
   failed: perSecond('Requests failed due to the service'),
-  latency_ms: percentiles('Response time of the attestation API; null without responses'),
+  latency_ms: percentiles('Response time of the attestation API; null if there were no responses'),
   queue_wait_ms: percentiles('Time from submission to dispatch'),
   run_ms: percentiles('Time from dispatch to the worker’s response'),
   workers: closed({

@@ -18,7 +18,7 @@ const HEAD = named(
     published: Type.String({ description: 'Published head (C2SP tlog-checkpoint) with cosignatures' }),
     published_size: Type.Integer({ description: 'Number of lines covered by this head' }),
     cosignatures_required: Type.Integer({
-      description: 'Number of cosignatures that a head requires; 0 without witnesses',
+      description: 'Number of cosignatures that a head requires; 0 if there are no witnesses',
     }),
     cosignatures_within_seconds: Type.Integer(),
     cosignatures_late: Type.Boolean(),
