@@ -60,7 +60,7 @@ export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>)
 
 class OperationLeftOutError extends fixedError(
   'NOT_FOUND',
-  'the module of this operation is disabled: to enable it, remove it from the setting “without” and restart the service',
+  'the module of this operation is disabled: to enable it, remove it from the “without” setting and restart the service',
 ) {}
 
 /** Adds getters that throw for services that only exist in a running service. */

@@ -65,7 +65,7 @@ export class ModuleLeftOutError extends CountersignError {
   constructor(module: string) {
     super(
       'NOT_FOUND',
-      `the module ${module} is disabled: to enable it, remove it from the setting “without” and restart the service`,
+      `the module ${module} is disabled: to enable it, remove it from the “without” setting and restart the service`,
     )
   }
 }

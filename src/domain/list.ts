@@ -72,7 +72,7 @@ export type Reach = 'public' | 'private' | 'loopback'
 export const REACHES: readonly Reach[] = ['public', 'private', 'loopback']
 
 const REMEDIES = {
-  'list entries': 'remove entries or lists first, or raise the setting “list-entries-max”',
+  'list entries': 'remove entries or lists first, or raise the “list-entries-max” setting',
   'list entries awaiting approval': 'approve or reject an upload first',
 } as const
 

@@ -226,7 +226,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
       }
       return batch.length
     },
-    /** Replaces the earlier report of another process. */
+    /** Replaces another process's earlier report. */
     addRemote: (processId: string, tallies: readonly VelocityTally[], nowSeconds: number) => {
       for (const tally of tallies) addRemoteTally(processId, tally, nowSeconds)
     },

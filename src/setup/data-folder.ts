@@ -22,7 +22,7 @@ export interface DataFolder {
   readonly auditHead: string
   /** Key for the secrets of one-time codes, created at first startup. */
   readonly accountKey: string
-  /** Path prefix of files that record login attempts at the hardware token. */
+  /** Path prefix of files that record login attempts on the hardware token. */
   readonly tokenLogin: string
   readonly lock: string
   readonly quickstart: string

@@ -25,7 +25,7 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
   return {
     read: (): Promise<LeaderLease | null> => LEASES.find(reservedReads(scope), { name }),
 
-    /** Takes the lease if it still equals `seen`. Null if it was renewed or taken since. */
+    /** Takes the lease if it still equals `seen`. Null if it has since been renewed or taken. */
     take: async (holder: string, seen: LeaderLease | null): Promise<LeaderLease | null> => {
       const first = { holder, term: 1, beat: 1 }
       if (seen === null) return (await LEASES.insertNew(scope, { name, ...first })) ? first : null

@@ -147,7 +147,7 @@ export const MEMBER_OFFER_ROUTES = [
         const taken = await tables.membershipOffers.take(actor.user.id, params.offer, hashToken(body.code))
         if (taken === null) throw new CredentialWrongError('link')
         const { organizationId, role, askedBy, linkHolder } = taken
-        // The offer may be to another account of an administrator who was removed since.
+        // The offer may be to another account of an administrator who has since been removed.
         const needed = rightsOfMembership(organizationId, 'organization-admin')
         if (!(await hasRightsNow(tables, services.clock, linkHolder, needed))) {
           throw new ConflictError(

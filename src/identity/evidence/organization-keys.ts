@@ -1,4 +1,4 @@
-// Keys of organizations for evidence and secrets, created on first use and wrapped with the deployment's key, which
+// Organization keys for evidence and secrets, created on first use and wrapped with the deployment's key, which
 // isn't in the database. During a rotation (rotate-key.ts), an organization has two keys: the newer encrypts, either
 // decrypts.
 import { createHash } from 'node:crypto'

@@ -53,7 +53,7 @@ const announceChange = async (
 const clearErasure = (transaction: Transaction, { organizationId, sessionId }: EvidenceTarget): Promise<number> =>
   SESSIONS.updateAll(transaction, { organizationId, id: sessionId }, { evidenceErasedAtSeconds: null })
 
-/** Call in the transaction that completes a session. @throws EvidenceErasedError if nothing was submitted since */
+/** Call in the transaction that completes a session. @throws EvidenceErasedError if nothing has been submitted since */
 export const requireEvidenceKept = async (
   transaction: Transaction,
   { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,

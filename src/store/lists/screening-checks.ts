@@ -252,7 +252,7 @@ export const replaceHits = async (
   return { opened, outcome: outcomeWith(outcome, await read()) }
 }
 
-/** Call for checks that are not made: their entries could end and be listed again unnoticed. */
+/** Call for checks that are not performed: otherwise, their entries could end and be listed again unnoticed. */
 export const endClearedHits = async (
   transaction: Transaction,
   { organizationId, sessionId }: Omit<HitTarget, 'check'>,

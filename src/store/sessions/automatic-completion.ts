@@ -87,7 +87,7 @@ const requireSettled = async (
  * - a name or a wallet of a submitted session that could not be compared;
  * - a rejection of a linked address or person by an operator or by screening;
  * - an open or confirmed hit, or pending checks, of a linked session;
- * - the session or a linked session that was revoked and not decided since.
+ * - the session or a linked session that was revoked and has not been decided since.
  * An operator's later completion of all connected wallets, with the same type of check, settles rejections and
  * revocations.
  * @throws UncomparedError, RejectedBeforeError, LinkedSessionsError, LinkedChecksPendingError

@@ -11,7 +11,7 @@ export const IS_REVOKED = "(sessions.decided_sequence IS NOT NULL AND sessions.s
 export const HAS_PENDING_CHECKS = `EXISTS (SELECT 1 FROM session_check_queue queued
     WHERE queued.organization_id = sessions.organization_id AND queued.session_id = sessions.id AND queued.is_made = 0)`
 
-/** A hit is open or confirmed, checks are pending, or the session was revoked and not decided since. */
+/** A hit is open or confirmed, checks are pending, or the session was revoked and has not been decided since. */
 export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT} OR ${IS_REVOKED} OR ${HAS_PENDING_CHECKS})`
 
 /** Independent of open hits: one organization's doubt must not end other organizations' rejections. */
