@@ -35,7 +35,7 @@ export const Policies = () => {
   return (
     <Page
       title="Policies"
-      lead="Policies decide which wallets may do what. Write rules, try them, then make them live for your projects."
+      lead="Policies decide requests and identity sessions. Write rules, test them, then make them live."
       actions={
         mayChange && (
           <ButtonLink kind="primary" icon="plus" href={path('/policies/new')}>
