@@ -26,9 +26,9 @@ export const Bindings = ({ project }: { readonly project: Project }) => {
       rowKey={({ id }) => id}
       name={({ address, chain }) => `${address} on ${chain}`}
       columns={{
-        Label: ({ label }) => label ?? <span class="faint">None</span>,
         Address: ({ address }) => <Copyable text={address} label="address" />,
         Chain: ({ chain }) => chain,
+        Label: ({ label }) => label,
         Added: time('created_at'),
       }}
       mayChange={may('organization-admin')}
