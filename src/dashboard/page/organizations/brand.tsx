@@ -61,7 +61,7 @@ export const BrandCard = ({ mayChange }: { readonly mayChange: boolean }) => {
         },
         asks_details: {
           label: 'Ask to use country and age in policies',
-          hint: 'Optional for each person. If you switch this off, policies no longer get country and age.',
+          hint: 'Optional for each person. If you turn this off, policies can’t use country and age.',
           check: true,
           value: saved.asks_details,
         },

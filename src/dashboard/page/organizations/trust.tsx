@@ -37,7 +37,7 @@ export const TrustCard = ({ mayChange }: { readonly mayChange: boolean }) => {
       )}
       view={() => null}
       fields={({ trusts, organizations }) => ({
-        trusts: { label: 'Accept verifications of', radio: true, choices: CHOICES, value: trusts },
+        trusts: { label: 'Accept verifications from', radio: true, choices: CHOICES, value: trusts },
         organizations: {
           label: 'Organizations',
           hint: 'One ID per line. Each organization can find its ID under Settings.',

@@ -67,6 +67,8 @@ export type ValuesOf<Specs> = { readonly [Name in keyof Specs]: Filled<Specs[Nam
 
 const REQUIRED = 'This field is required.'
 const COLOR = /^#[0-9a-f]{6}$/i
+/** Of the verification page. */
+const DEFAULT_COLOR = '#1d5b52'
 const TYPE_CHECKS: Readonly<Record<string, readonly [RegExp, string]>> = {
   email: [/^[^@\s]+@[^@\s]+$/, 'Enter an email address.'],
   url: [/^https?:\/\/\S+$/, 'Enter a URL that starts with https:// or http://.'],
@@ -108,7 +110,7 @@ const problemOf = (spec: FieldSpec, raw: Raw): string | null => {
     const isRight = /^-?\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max
     return isRight ? null : `Enter a whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}.`
   }
-  const color = spec.color === true ? ([COLOR, 'Enter a color such as #1d5b52.'] as const) : undefined
+  const color = spec.color === true ? ([COLOR, `Enter a color such as ${DEFAULT_COLOR}.`] as const) : undefined
   const [pattern, message] = spec.pattern ?? color ?? TYPE_CHECKS[spec.type ?? ''] ?? [/^/, '']
   return pattern.test(text) ? null : message
 }
@@ -228,14 +230,14 @@ const SpecField = ({ name, spec, fields: { form, shown }, autofocus }: FieldProp
   if (spec.color === true) {
     return (
       <div class="form-row">
-        <TextField {...common} mono input={{ maxLength: 7, placeholder: '#1d5b52' }} />
+        <TextField {...common} mono input={{ maxLength: 7, placeholder: DEFAULT_COLOR }} />
         <Field label="Color picker">
           {(attributes) => (
             <input
               {...attributes}
               type="color"
-              // The color input can't be empty.
-              value={COLOR.test(common.value) ? common.value.toLowerCase() : '#808080'}
+              // The color input can't be empty, so it shows the default color.
+              value={COLOR.test(common.value) ? common.value.toLowerCase() : DEFAULT_COLOR}
               onInput={(event) => form.set(name, event.currentTarget.value)}
             />
           )}

@@ -1,5 +1,5 @@
 // Parts of a page. They are links rather than the ARIA tab pattern, because each part has a URL.
-import { useContext } from 'preact/hooks'
+import { useContext, useEffect, useRef } from 'preact/hooks'
 import { type Place, PlaceContext, useSearchParam } from '../router.ts'
 
 export interface Tab {
@@ -32,8 +32,11 @@ const hrefOf = ({ path, search }: Place, id: string, first: boolean): string => 
 
 export const Tabs = ({ label, tabs, current }: TabsProps) => {
   const place = useContext(PlaceContext)
+  const ref = useRef<HTMLElement>(null)
+  // On a phone, the current tab may be outside of the scrolled bar.
+  useEffect(() => ref.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [current])
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={ref} class="tabs" aria-label={label}>
       {tabs.map(({ id, label: text, count }, index) => (
         <a
           key={id}
