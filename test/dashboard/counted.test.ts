@@ -34,7 +34,6 @@ const sentences = sources.flatMap(({ text }) =>
 test('every sentence that counts is listed here as it reads with 1, so that someone reads a new one', () => {
   expect([...new Set(sentences.map((say) => say(1)))].sort()).toEqual(
     [
-      '… (1 year)',
       '… in 1 file: hashes, lines, links between files and UUIDs were checked',
       '… of 1 witness within … s',
       '…1 review waiting, the oldest for …',
@@ -46,7 +45,7 @@ test('every sentence that counts is listed here as it reads with 1, so that some
       '; 1 other has changed',
       '1 recovery code left',
       '1 wallet loses verification within a second, and your backend is notified.',
-      '1 year',
+      '1 year old',
       'Resending 1 message',
       'The chain is intact: 1 entry',
       'The file has 1 invalid line.',

@@ -10,16 +10,16 @@ const yearsOf = (birthDate: string): number => Math.floor((Date.now() - Date.par
 
 export const ageOf = (birthDate: string): string => {
   const years = yearsOf(birthDate)
-  return Number.isNaN(years) ? birthDate : `${birthDate} (${counted(years, 'year', 'years')})`
+  return Number.isNaN(years) ? birthDate : `${birthDate} (age ${years})`
 }
 
 export const nameOf = (fields: Fields | null): string | null => fields?.full_name ?? fields?.registered_name ?? null
 
-/** Returns age and country, such as `40 years, United Kingdom (GB)`. */
+/** Returns age and country, such as `40 years old, United Kingdom (GB)`. */
 const aboutOf = ({ birth_date: birthDate, country }: Fields): string => {
   const years = birthDate === null ? Number.NaN : yearsOf(birthDate)
   return [
-    ...(Number.isNaN(years) ? [] : [counted(years, 'year', 'years')]),
+    ...(Number.isNaN(years) ? [] : [`${counted(years, 'year', 'years')} old`]),
     ...(country === null ? [] : [countryWord(country)]),
   ].join(', ')
 }

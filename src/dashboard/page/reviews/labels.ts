@@ -60,16 +60,18 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   'wallet-removed': 'Wallet removed',
   'origin-changed': 'Return URL changed',
   'level-changed': 'Level changed',
-  consented: 'Agreed to share the result',
-  'consent-withdrawn': 'Withdrew consent to share the result',
-  'details-consented': 'Agreed to the use of country and age',
-  'details-consent-withdrawn': 'Withdrew consent to the use of country and age',
+  consented: 'Consent to share the result given',
+  'consent-withdrawn': 'Consent to share the result withdrawn',
+  'details-consented': 'Consent to use country and age given',
+  'details-consent-withdrawn': 'Consent to use country and age withdrawn',
   'evidence-changed': 'Evidence changed',
   'evidence-erased': 'Evidence erased',
 }
 
-export const eventWord = ({ kind, status }: SessionEvent): string =>
-  kind === 'status' ? STATUS_WORDS[status] : (EVENT_WORDS[kind] ?? kind)
+export const eventWord = ({ kind, status }: SessionEvent): string => {
+  if (kind !== 'status') return EVENT_WORDS[kind] ?? kind
+  return status === 'submitted' ? 'Submitted' : STATUS_WORDS[status]
+}
 
 /** Returns the actor's name: `operator:Ada Byron` → `Ada Byron`; keys and policies by their names. */
 export const actorWord = ({

@@ -82,7 +82,7 @@ const columnsFor = (reviewers: Reviewers, waits: boolean, parts: readonly QueueP
   Status: { narrow: true, cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge> },
   Level: { narrow: true, wide: true, cell: ({ level }) => LEVEL_WORDS[level] },
   ...Object.fromEntries(parts.flatMap(({ columns = {} }) => Object.entries(columns))),
-  Tries: { narrow: true, wide: true, align: 'end', cell: ({ retry_count: retries }) => retries + 1 },
+  Attempts: { narrow: true, wide: true, align: 'end', cell: ({ retry_count: retries }) => retries + 1 },
   Reviewer: ({ assigned_to: id }) =>
     id === null ? <span class="faint">Unassigned</span> : <span>{reviewers.nameOf(id)}</span>,
   Created: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },

@@ -63,7 +63,7 @@ export const SessionChecks = ({ query: { value, error, reload }, parts }: Sessio
   const needsLook = SEVEREST_FIRST.flatMap((outcome) => checks.filter((check) => check.outcome === outcome))
   const passed = checks.filter(({ outcome }) => outcome === 'passed').map((check) => describe(check).label)
   return (
-    <Card title="Checks" text="Run by the service. Checks don’t decide sessions.">
+    <Card title="Checks" text="Automatic checks. They don’t decide the session.">
       {waiting && <p class="soft">Checks are running.</p>}
       {needsLook.length > 0 && (
         <ul class="checks" aria-label="Checks that need review">

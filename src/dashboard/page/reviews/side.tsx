@@ -64,7 +64,7 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
             </span>,
           ] as const,
         ]),
-    ['Decided by', session.provider === 'manual' ? 'a reviewer' : session.provider],
+    ['Decision by', session.provider === 'manual' ? 'Reviewer' : session.provider],
   ]
   return (
     <>

@@ -48,7 +48,7 @@ const PictureView = ({ sessionId, document }: ViewerProps) => {
       </section>
       <div class="picture-tools">
         <IconButton icon="minus" label="Zoom out" onClick={zoomOut} />
-        <output class="picture-percent">{percent} %</output>
+        <output class="picture-percent">{percent}%</output>
         <IconButton icon="plus" label="Zoom in" onClick={zoomIn} />
         <IconButton icon="fit" label="Fit to frame" onClick={fit} />
         <IconButton icon="turn" label="Rotate" onClick={turn} />
