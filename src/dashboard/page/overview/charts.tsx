@@ -23,7 +23,7 @@ export const Charts = ({ hours, rules, hasSessions }: ChartsProps) => (
         />
         <Hours
           title="Latency by hour"
-          text="Half of all verdicts take at most p50, 95% take at most p95"
+          text="p50 is the median; 95% of verdicts take at most p95."
           unit="ms"
           parts={['p50', 'p95']}
           hours={latencyBars(hours)}

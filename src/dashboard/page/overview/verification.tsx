@@ -11,8 +11,8 @@ const STEPS = { created: 'Link created', started: 'Started', submitted: 'Submitt
 
 const Funnel = ({ funnel }: Pick<Numbers, 'funnel'>) => (
   <Card
-    title="From link to verification"
-    text={`Live sessions of the last 30 days${funnel.exact ? '' : ', newest 10,000'}`}
+    title="Verification funnel"
+    text={`Live sessions created in the last 30 days${funnel.exact ? '' : ', newest 10,000'}`}
   >
     <ol class="funnel">
       {Object.entries(STEPS).map(([step, label]) => {
@@ -34,7 +34,7 @@ const Funnel = ({ funnel }: Pick<Numbers, 'funnel'>) => (
 const Reviewers = ({ reviewers }: Pick<Numbers, 'reviewers'>) => {
   const { path } = useWorkplace()
   return (
-    <Card title="Reviewers" text="Sessions that wait, and decisions of the last 30 days" flush>
+    <Card title="Reviewers" text="Waiting sessions, and decisions in the last 30 days" flush>
       <table class="table">
         <caption class="sr-only">Reviewers</caption>
         <thead>
