@@ -91,7 +91,7 @@ const makeDemo = async (
       organizationId,
       kind,
       environment,
-      name: 'quick start',
+      name: `quick start ${environment === 'test' ? 'test ' : ''}${kind}`,
       expiresAtSeconds: null,
       rateLimit: null,
       // The person who starts the service administers the deployment.

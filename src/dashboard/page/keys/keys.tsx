@@ -37,7 +37,7 @@ export const Keys = () => {
           return successor === null ? ['good', 'Active'] : ['warn', 'Being replaced']
         }),
         'Rate limit': ({ rate_limit: limit }) =>
-          limit === null ? 'None' : `${limit.requests_per_second.toLocaleString('en')}/s`,
+          limit === null ? <span class="faint">none</span> : `${limit.requests_per_second.toLocaleString('en')}/s`,
         'Last used': time('last_used_at'),
         Expires: time('revoked_at', 'expires_at'),
       }}
