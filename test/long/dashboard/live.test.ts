@@ -117,7 +117,7 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
       Object.assign(window, { EventSource: SilentStream })
     })
     await page.goto(`${dashboard.url}/live`)
-    await page.getByText('Live', { exact: true }).last().waitFor()
+    await page.getByText('Connected', { exact: true }).waitFor()
     await page.getByText('Disconnected').waitFor()
     await page.getByText(/^Figures as of \d\d:\d\d:\d\d$/).waitFor()
     expect(await page.locator('.legend-time', { hasText: 'now' }).count()).toBe(0)

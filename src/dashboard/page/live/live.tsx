@@ -30,7 +30,7 @@ const BY_CHAIN: ChartSpec = {
 
 const STATES = {
   connecting: <Badge>Connecting</Badge>,
-  open: <Badge tone="good">Live</Badge>,
+  open: <Badge tone="good">Connected</Badge>,
   lost: <Badge tone="warn">Disconnected</Badge>,
 } as const
 

@@ -83,7 +83,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'latency',
     title: 'Latency',
-    text: 'Time from an attestation API request to its response. People notice 250 ms; at 1 s, alert someone.',
+    text: 'Time from an attestation API request to its response. Users notice 250 ms. Set an alert at 1 s.',
     unit: 'ms',
     axis: 'milliseconds',
     limits: LATENCY_LIMITS,
@@ -138,7 +138,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'event-loop',
     title: 'Event-loop lag',
-    text: 'Delay of due tasks on the main thread, in the worst process. Responses wait at least as long. People notice 100 ms; at 250 ms, alert someone.',
+    text: 'Delay of tasks on the main thread, in the slowest process. Responses wait at least as long. Users notice 100 ms. Set an alert at 250 ms.',
     unit: 'ms',
     axis: 'milliseconds',
     limits: EVENT_LOOP_LIMITS,
