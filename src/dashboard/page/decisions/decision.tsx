@@ -297,12 +297,7 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
       crumbs={crumbs}
       badge={value.decision.withheld && <Badge tone="warn">Not sent</Badge>}
       lead={<Reason answer={value} />}
-      actions={
-        <span class="copy-json">
-          <span class="soft">As JSON</span>{' '}
-          <CopyButton text={JSON.stringify(value, null, 2)} label="decision as JSON" words />
-        </span>
-      }
+      actions={<CopyButton text={JSON.stringify(value, null, 2)} label="decision as JSON" words="Copy JSON" />}
     >
       <div class="columns">
         <Outcome answer={value} />

@@ -70,7 +70,7 @@ const Mail = ({ url }: { readonly url: string }) => {
       />
       <div class="secret-text">
         <textarea readOnly aria-label="Email text" rows={9} value={`${subject}\n\n${body}`} />
-        <CopyButton text={`${subject}\n\n${body}`} label="text" words />
+        <CopyButton text={`${subject}\n\n${body}`} label="text" words="Copy" />
       </div>
       <ButtonLink href={`mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`}>
         Open in your email app

@@ -4,10 +4,11 @@ import { Icon } from './icons.tsx'
 interface CopyButtonProps {
   readonly text: string
   readonly label: string
-  readonly words?: boolean
+  /** Text of the button; without it, the button is an icon. */
+  readonly words?: string
 }
 
-export const CopyButton = ({ text, label, words = false }: CopyButtonProps) => {
+export const CopyButton = ({ text, label, words }: CopyButtonProps) => {
   const [copied, copy] = useCopy(text)
   return (
     <button
@@ -18,7 +19,7 @@ export const CopyButton = ({ text, label, words = false }: CopyButtonProps) => {
       onClick={copy}
     >
       <Icon name={copied ? 'check' : 'copy'} size={words ? 16 : 15} />
-      {words && <span class="button-label">{copied ? 'Copied' : 'Copy'}</span>}
+      {words && <span class="button-label">{copied ? 'Copied' : words}</span>}
       <span class="sr-only" aria-live="polite">
         {copied ? 'Copied' : ''}
       </span>
@@ -53,6 +54,6 @@ export const CodeBlock = ({ code, label }: { readonly code: string; readonly lab
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <code tabIndex={0}>{code}</code>
     </pre>
-    <CopyButton text={code} label={label} words />
+    <CopyButton text={code} label={label} words="Copy" />
   </figure>
 )

@@ -25,7 +25,7 @@ export const Secret = ({ label, text }: SecretProps) => (
         spellcheck={false}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <CopyButton text={text} label={label} words />
+      <CopyButton text={text} label={label} words="Copy" />
     </div>
   </div>
 )
