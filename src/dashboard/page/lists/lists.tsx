@@ -36,7 +36,7 @@ const ListsOf = ({ owner, ...page }: ListsProps) => {
         'Maintained by': {
           narrow: true,
           cell: ({ kept_by: by }) =>
-            by === 'people' ? 'People' : <Badge>{by === 'source' ? 'Source' : 'Screening'}</Badge>,
+            by === 'people' ? 'Members' : <Badge>{by === 'source' ? 'Source' : 'Screening'}</Badge>,
         },
         Updated: time('confirmed_at', 'updated_at'),
       }}

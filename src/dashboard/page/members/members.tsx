@@ -88,7 +88,7 @@ export const Members = () => {
       empty={[
         'people',
         'No members',
-        'Add your colleagues with the least access that they need: reviewers decide identity sessions, viewers only read.',
+        'Give each colleague only the access they need. Reviewers decide identity sessions; viewers can only read.',
       ]}
     >
       <Offers pages={offers} />
