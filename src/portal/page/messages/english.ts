@@ -146,7 +146,7 @@ export const english = {
     title: 'Connect your wallets',
     titleLocked: 'Connect your wallet',
     lead: (maximum: number) =>
-      `Add each wallet that you want to use, up to ${number(maximum)}, on any chain. You can add the same wallet on several chains.`,
+      `Add each wallet you want to use, up to ${number(maximum)}, on any chain. You can add the same wallet on several chains.`,
     leadLocked: 'This verification is for one wallet. No other wallet is accepted.',
     lockedWallet: 'Wallet to connect',
     connected: 'Connected',
@@ -274,7 +274,7 @@ export const english = {
     },
     tips: {
       'identity-document': ['All four corners visible', 'Nothing blurred or covered', 'No glare'],
-      portrait: ['Face the light', 'Look at the camera', 'Nobody else in the picture'],
+      portrait: ['Face the light', 'Look at the camera', 'No one else in the photo'],
       'proof-of-address': ['The whole page', 'Name, address and date readable'],
       'registration-document': ['All pages', 'No older than three months'],
     },
@@ -343,7 +343,7 @@ export const english = {
     missing: 'Something is still missing:',
     submit: (organization: string) => `Send to ${organization}`,
     submitting: 'Sending',
-    truth: 'By sending, you confirm that everything is true and your own.',
+    truth: 'By sending, you confirm that everything is true and belongs to you.',
   },
 
   outcome: {
@@ -353,7 +353,7 @@ export const english = {
     completedWallets: 'Verified wallets',
     submittedTitle: 'In review',
     submittedText: (organization: string) =>
-      `Your submission has arrived and ${organization} is reviewing it. This can take some time.`,
+      `${organization} received your submission and is reviewing it. This can take some time.`,
     submittedNote: 'You are not verified yet',
     submittedNoteText: (organization: string) =>
       `Until the review is complete, ${organization} does not treat your wallets as verified.`,
