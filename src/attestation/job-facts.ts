@@ -67,7 +67,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     const { from, nowSeconds } = subject.request
     for (const { part, digest: name, isEvidence } of PERSONAL_SOURCES) {
       if (facts[part] == null) continue
-      // All sources use the same prefix in the hash input, so an identity has the same hash for each of its addresses.
+      // The same prefix for all sources: an identity has the same hash for each of its addresses, except for evidence.
       digests[name] = digest(`identity ${JSON.stringify(facts[part])}${isEvidence ? ` ${from} ${nowSeconds}` : ''}`)
     }
     return Object.keys(digests).length === 0 ? null : digests

@@ -158,5 +158,3 @@ export const hostProcesses = (config: Config, log: Logger) => {
     },
   }
 }
-
-export type HostProcess = ReturnType<typeof hostProcesses>

@@ -130,5 +130,3 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
     },
   }
 }
-
-export type ProcessRegistry = ReturnType<typeof createProcessRegistry>

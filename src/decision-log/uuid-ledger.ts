@@ -112,5 +112,3 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS) => {
     },
   }
 }
-
-export type UuidLedger = ReturnType<typeof createUuidLedger>

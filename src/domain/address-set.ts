@@ -113,8 +113,6 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number) =
   }
 }
 
-export type AddressSetBuilder = ReturnType<typeof createAddressSetBuilder>
-
 export const EMPTY_ADDRESS_SET = createAddressSetBuilder(0, 0).finish()
 
 export interface AddressSet {

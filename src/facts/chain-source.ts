@@ -95,5 +95,3 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
     isOpen: (): boolean => breaker.open,
   }
 }
-
-export type ChainSource = ReturnType<typeof createChainSource>

@@ -75,5 +75,3 @@ export const createQrEncoder = (prefix: string, tokenLength: number) => {
     },
   }
 }
-
-export type QrEncoder = ReturnType<typeof createQrEncoder>

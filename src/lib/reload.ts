@@ -10,6 +10,7 @@ export const createReload = (
   after = systemTimers.after,
 ) => {
   let last: Promise<void> = Promise.resolve()
+  let cancelRetry = (): void => undefined
   /** Sequential, so that an older result never replaces a newer one. */
   const load = (): Promise<void> => {
     const loading = last.then(read)
@@ -19,7 +20,8 @@ export const createReload = (
   const refresh = (): void => {
     load().catch((error: unknown) => {
       onError(error)
-      after(RETRY_MS, refresh)
+      cancelRetry()
+      cancelRetry = after(RETRY_MS, refresh)
     })
   }
   return { load, refresh }

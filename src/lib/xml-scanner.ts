@@ -159,5 +159,3 @@ export const createXmlScanner = (listener: XmlListener) => {
     },
   }
 }
-
-export type XmlScanner = ReturnType<typeof createXmlScanner>

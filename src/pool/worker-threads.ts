@@ -112,8 +112,6 @@ export const createHangMonitor = (options: HangMonitorOptions) => {
   }
 }
 
-export type HangMonitor = ReturnType<typeof createHangMonitor>
-
 export const createThreadReaper = (timers: Timers, graceMs: number) => {
   const waiting = new Map<WorkerHandle, () => void>()
   let stuck = 0
@@ -164,5 +162,3 @@ export const createThreadReaper = (timers: Timers, graceMs: number) => {
     },
   }
 }
-
-export type ThreadReaper = ReturnType<typeof createThreadReaper>

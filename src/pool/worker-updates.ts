@@ -106,8 +106,6 @@ export const createAttesterRotation = (
   }
 }
 
-export type AttesterRotation = ReturnType<typeof createAttesterRotation>
-
 export const createPoolLists = (handles: readonly WorkerHandle[]) => {
   const current = new Map<string, ListImage>()
   return {
@@ -125,5 +123,3 @@ export const createPoolLists = (handles: readonly WorkerHandle[]) => {
     },
   }
 }
-
-export type PoolLists = ReturnType<typeof createPoolLists>

@@ -151,7 +151,7 @@ const answerOf = ({ status = 200, body }: FreshAnswer, replayed: boolean): Idemp
   replayed,
 })
 
-/** Added to an attestation's validity: clocks differ, and the Solana program allows 30 s of drift (decisions §2). */
+/** Added to an attestation's validity: clocks differ, and the Solana program allows 30 s of drift (docs/solana-program.md). */
 export const KEEP_SLACK_SECONDS = 60
 /** Search period for a claim without a time of use; claims are kept for about as long. */
 const LOOK_BACK_SECONDS = 86_400

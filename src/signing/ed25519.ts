@@ -60,5 +60,3 @@ export const createEd25519Signer = (seed: Uint8Array) => {
     },
   }
 }
-
-export type Ed25519Signer = ReturnType<typeof createEd25519Signer>

@@ -17,5 +17,3 @@ export const createFailureLog = (
     },
   }
 }
-
-export type FailureLog = ReturnType<typeof createFailureLog>

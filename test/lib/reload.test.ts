@@ -32,3 +32,20 @@ test('a refresh that failed is repeated until it succeeds', async () => {
   await settled()
   expect([reads, errors.length]).toEqual([3, 2])
 })
+
+test('refreshes that fail together are repeated together', async () => {
+  let waiting = 0
+  const { refresh } = createReload(
+    () => Promise.reject(new Error('down')),
+    () => undefined,
+    () => {
+      waiting += 1
+      return () => {
+        waiting -= 1
+      }
+    },
+  )
+  for (let count = 0; count < 5; count++) refresh()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(waiting).toBe(1)
+})

@@ -87,5 +87,3 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
     tally: reader.tally,
   }
 }
-
-export type SharedDecisionFinder = ReturnType<typeof createSharedDecisionFinder>

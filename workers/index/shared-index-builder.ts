@@ -53,5 +53,3 @@ export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions) => 
     close: intake.close,
   }
 }
-
-export type SharedIndexBuilder = ReturnType<typeof createSharedIndexBuilder>

@@ -145,5 +145,3 @@ export const createTokenKeys = (options: TokenKeysOptions) => {
     },
   }
 }
-
-export type TokenKeys = ReturnType<typeof createTokenKeys>

@@ -32,8 +32,6 @@ export const createSeenStarts = () => {
   }
 }
 
-export type SeenStarts = ReturnType<typeof createSeenStarts>
-
 const ACTIONS = ['policy.activate', 'pool.resize'] as const
 
 const newOf = (change: unknown): string | null =>

@@ -131,5 +131,3 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
     },
   }
 }
-
-export type LineReader = ReturnType<typeof createLineReader>

@@ -156,5 +156,3 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
     },
   }
 }
-
-export type ListUpdates = ReturnType<typeof createListUpdates>

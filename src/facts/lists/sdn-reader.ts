@@ -63,5 +63,3 @@ export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions) => {
     },
   }
 }
-
-export type SdnReader = ReturnType<typeof createSdnReader>

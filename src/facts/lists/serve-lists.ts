@@ -156,8 +156,6 @@ export const createServedLists = (dependencies: ServedListsDependencies) => {
   }
 }
 
-export type ServedLists = ReturnType<typeof createServedLists>
-
 /** Sums organizations' lists: total size, and age of the oldest. */
 export const sumLists = (lists: readonly ServedList[]) => {
   const own = lists.filter(({ organizationId }) => organizationId !== null)

@@ -242,5 +242,3 @@ export const createStandingMemory = (options: StandingMemoryOptions) => {
     clear,
   }
 }
-
-export type StandingMemory = ReturnType<typeof createStandingMemory>

@@ -26,7 +26,7 @@ const OUTSIDE_YEARS = new ArithmeticRangeError(
 )
 
 /** Replaces a call to a time method with a zone. Call after the names in its arguments are replaced. */
-export const replaceZonedPart = (node: SyntaxNode, refuse: Refuse): void => {
+export const replaceZonedPart = (node: SyntaxNode, refuse: Refuse, suggests: boolean): void => {
   const [method, time, [zoneNode, ...others]] = node.args as [string, SyntaxNode, SyntaxNode[]]
   const read = TIME_PARTS.get(method)
   const name = constantText(zoneNode)
@@ -36,7 +36,7 @@ export const replaceZonedPart = (node: SyntaxNode, refuse: Refuse): void => {
   }
   const zone = findTimeZone(name)
   if (zone === null) {
-    const near = nearTimeZones(name)
+    const near = suggests ? nearTimeZones(name) : []
     const remedy = near.length === 0 ? 'use an IANA name such as Europe/Zurich' : `did you mean ${near.join(' or ')}?`
     refuse(zoneNode, `unknown time zone "${name.slice(0, 64)}": ${remedy}`)
     return

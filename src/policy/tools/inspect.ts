@@ -237,7 +237,8 @@ class Inspector {
       this.#inspectLoop(node, name, parameters, place)
     } else if (TIME_METHODS.has(name) && parameters.length > 0) {
       this.#inspectAll([receiver, ...parameters], place)
-      replaceZonedPart(node, this.#complain)
+      // Suggestions are slow, so only the first issue has one.
+      replaceZonedPart(node, this.#complain, this.issues.length === 0)
     } else {
       this.#inspectAll([receiver, ...parameters], place)
     }

@@ -1,5 +1,5 @@
 // Marks a store as moved by `countersign migrate`. Opening it fails with an error that names the new store. A process that
-// still has it open can change nothing, and stops.
+// still has it open can announce no change, and stops.
 import type { Database, Statements, Transaction } from '../database.ts'
 import { StoreMovedError, StoreUnusableError } from '../errors.ts'
 import { describeStore, type StoreTarget } from '../store-address.ts'

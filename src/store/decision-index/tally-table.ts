@@ -122,5 +122,3 @@ export const createTallyTable = (table: string) => ({
     }
   },
 })
-
-export type TallyTable = ReturnType<typeof createTallyTable>

@@ -242,7 +242,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
 
   /**
    * Skips sessions changed since the check. Returns new hits by session, and the number of skipped sessions.
-   * @param requireLead called last, so that the lease is locked briefly; throws in an earlier leader, whose lists may be
+   * @param requireLead called after the checks are written; throws in an earlier leader, whose lists may be
    * outdated
    */
   replaceUnchanged: (

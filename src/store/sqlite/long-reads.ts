@@ -71,5 +71,3 @@ export const createLongReads = (path: string) => {
     stop: async (): Promise<void> => thread?.stop(),
   }
 }
-
-export type LongReads = ReturnType<typeof createLongReads>

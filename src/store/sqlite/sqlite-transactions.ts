@@ -189,5 +189,3 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     },
   }
 }
-
-export type TransactionRunner = ReturnType<typeof createTransactionRunner>

@@ -35,13 +35,9 @@ const NO_SECRETS = {
 /** Locks a decider until the commit. Returns false if it is paused or removed. */
 export const lockDecider = async (
   transaction: Transaction,
-  { organizationId, endpointId }: { readonly organizationId: string; readonly endpointId: string },
+  { organizationId, endpointId: id }: { readonly organizationId: string; readonly endpointId: string },
 ): Promise<boolean> =>
-  (await transaction.execute(
-    `UPDATE webhook_endpoints SET purpose = purpose WHERE organization_id = ? AND id = ? AND purpose = 'decisions'
-       AND removed_at_seconds IS NULL AND paused_at_seconds IS NULL`,
-    [organizationId, endpointId],
-  )) === 1
+  (await ENDPOINTS.lock(transaction, { organizationId, id, ...DECIDES, pausedAtSeconds: null }, 'purpose')) !== null
 
 interface NewSecret extends Pick<WebhookEndpoint, 'organizationId' | 'id' | 'sealedSecret'> {
   readonly previousUntilSeconds: number

@@ -1,4 +1,4 @@
-// Decision search. The page reports if the index is behind the log, or if a search stopped early to stay fast.
+// Decision search. The page reports an index behind the log, a search that stopped early, and missing decisions.
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'

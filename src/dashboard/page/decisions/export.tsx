@@ -34,7 +34,7 @@ export const ExportMenu = ({ query }: { readonly query: ExportRequest['query'] }
 
 const progressOf = ({ rows, bytes, total, exact }: ExportRun): string => {
   const of = total === 0 ? '' : ` of ${exact ? '' : 'over '}${countWord(total)}`
-  return `${countWord(rows)}${of} decisions, ${bytesWord(bytes)}`
+  return `${countWord(rows)}${of} rows, ${bytesWord(bytes)}`
 }
 
 export const ExportProgress = () => {

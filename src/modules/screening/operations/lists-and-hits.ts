@@ -285,7 +285,7 @@ export const SCREENING_ROUTES = [
     alone: 'one-session',
     summary: 'Clear or confirm a hit',
     description:
-      'Clear a hit if it is a different person; confirm it if it is the same person. A session with an open hit can’t be completed. Decisions can be changed. Fails if the session is assigned to another reviewer.',
+      'Clear a hit if it is a different person; confirm it if it is the same person. A session with an open hit can’t be completed. Decisions can be changed. Fails if an undecided session is assigned to another reviewer.',
     body: closed({
       state: oneOf(['cleared', 'confirmed']),
       expected: Type.Optional(oneOf(HIT_STATES, 'State of the hit when it was read. Fails if the state has changed')),

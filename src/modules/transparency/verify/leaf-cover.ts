@@ -44,8 +44,6 @@ export const createLeafCover = (size: number) => {
   }
 }
 
-export type LeafCover = ReturnType<typeof createLeafCover>
-
 /** Reads the spans of all segments, one segment at a time. @returns the problem; null if there is none */
 export const coverProblem = async (
   tree: { segments(): Promise<readonly TreePlace[]>; spans(place: TreePlace): Promise<readonly LeafSpan[]> },

@@ -124,7 +124,7 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
   const lead = async (): Promise<StoredHead> => {
     await checkHeads()
     const lost = await tree.reader.lostHead()
-    if (lost !== null) await requireHeld(lost, 'the head of another node')
+    if (lost !== null && !isOfOtherLog(lost, key.name)) await requireHeld(lost, 'the head of another node')
     while (await tree.writer.grow());
     while (await readLog(tree.writer.grow));
     onStep('grown')
