@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type DecisionTree, openDecisionTree } from '../../src/modules/transparency/store/open.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { leafHashOf } from '../../src/modules/transparency/tree/hash.ts'
+import { verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
 import {
   headProblem,
   readHeadFile,
@@ -16,6 +17,7 @@ import {
   TreeRolledBackError,
 } from '../../src/modules/transparency/verify/tree-heads.ts'
 import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
+import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import {
   attestation,
   openTestSegment,
@@ -403,4 +405,35 @@ describe('an older copy of the tables is not signed on', () => {
     await expect(again.maker.pass(true)).rejects.toThrow('it was rewritten')
     await again.tree.close()
   })
+})
+
+test('the head of a log that ended does not stop the log that follows it', async () => {
+  const other = createEd25519Signer(Buffer.alloc(32, 9))
+  const key = { key: verifierKeyOf('countersign/test/2', 'ed25519', other.publicKey), sign: other.sign }
+  const [oldRoot, newRoot] = [temporaryDirectory(), temporaryDirectory()]
+  const path = join(newRoot, 'new.db')
+  let oldTree = await openDecisionTree({ kind: 'sqlite', path: join(oldRoot, 'old.db') }, 'one')
+  const present: Pick<DecisionTree, 'reader' | 'writer'> = {
+    get reader() {
+      return oldTree.reader
+    },
+    get writer() {
+      return oldTree.writer
+    },
+  }
+  const old = await createTestMaker(oldRoot, { tree: present as DecisionTree, ship: null })
+  appendTo(oldRoot, 0, 5)
+  await old.passOnly(true)
+  const newTree = await openDecisionTree({ kind: 'sqlite', path }, 'two')
+  const fresh = await createTestMaker(newRoot, { tree: newTree, ship: null, key: key.key, signer: async () => key })
+  appendTo(newRoot, 10, 3)
+  expect((await fresh.passOnly(true))?.size).toBe(4)
+  // A suspended node of the old log continues on the new tables.
+  await oldTree.close()
+  oldTree = await openDecisionTree({ kind: 'sqlite', path }, 'one')
+  await expect(old.passOnly(false)).rejects.toThrow()
+  appendTo(newRoot, 13, 2)
+  expect((await fresh.passOnly(true))?.size).toBeGreaterThan(4)
+  await oldTree.close()
+  await newTree.close()
 })
