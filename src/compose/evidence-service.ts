@@ -104,7 +104,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
   const sweepOnce = async (lead: Lead): Promise<void> => {
     const { sessions, files: removed } = await sweep(lead)
     retentionRuns.completed += 1
-    if (sessions + removed > 0) log.info('evidence was erased after its retention', { sessions, files: removed })
+    if (sessions + removed > 0) log.info('evidence was erased after its retention period', { sessions, files: removed })
   }
 
   const notes = { vault, store: store.evidence, clock: systemClock }

@@ -11,7 +11,7 @@ export const LISTS_PER_ORGANIZATION_MAX = 100
 /** Default limit for all lists of an organization: about 110 MB per process. */
 export const LIST_ENTRIES_PER_ORGANIZATION_MAX = 5_000_000
 
-/** Single changes since the list was last written; with more, it is rewritten completely. */
+/** Maximum individual changes since the list was last written; beyond this, it is rewritten completely. */
 export const LIST_EDITS_MAX = 4_096
 
 export const LIST_CHUNK_KEYS = 4_096

@@ -12,7 +12,7 @@ const post = (headers: string, body = ''): string => `POST / HTTP/1.1\r\n${HOST}
 
 /** By the first cell of the documentation's table: what a reader would send to see the second. */
 const BYTES: Readonly<Record<string, readonly string[]>> = {
-  'No HTTP, a TLS handshake to a listener without TLS, or no `Host`': [
+  'Not HTTP, a TLS handshake on a listener without TLS, or no `Host`': [
     'hello\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
     'GET / HTTP/1.1\r\nConnection: close\r\n\r\n',
@@ -24,7 +24,7 @@ const BYTES: Readonly<Record<string, readonly string[]>> = {
     get('X-A : b\r\n'),
     get('X-A: a\0b\r\n'),
   ],
-  'A malformed `Content-Length`, two that differ, or one and chunks': [
+  'A malformed `Content-Length`, differing values, or one with chunks': [
     post('Content-Length: abc\r\n'),
     post('Content-Length: -1\r\n'),
     post('Content-Length: 18446744073709551616\r\n'),

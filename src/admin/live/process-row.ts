@@ -6,7 +6,7 @@ export const PROCESS_ROW = closed({
   process: Type.Integer({
     description: 'Process number, starting at 0. Process 0 also serves the dashboard and the portal',
   }),
-  pid: nullable(Type.Integer({ description: 'Process ID of the operating system' })),
+  pid: nullable(Type.Integer({ description: 'Operating system process ID' })),
   state: oneOf(
     ['starting', 'ready', 'silent', 'leaving', 'down'],
     '`silent`: not responding; restarted if this persists. `leaving`: completing its requests. `down`: exited; restarting',

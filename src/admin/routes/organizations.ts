@@ -75,7 +75,7 @@ export const ORGANIZATION_ROUTES = [
     body: closed({
       slug: Type.String({
         pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
-        rule: 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen',
+        rule: 'must be 1 to 63 lowercase letters, digits and hyphens, not starting with a hyphen',
         description: 'Slug, unique in the deployment',
       }),
       name: Type.Optional(label('Display name. Defaults to the slug')),

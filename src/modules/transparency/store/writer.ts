@@ -169,7 +169,7 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
     if (before === null) return { size: 0, root: rootOf(EMPTY_TREE), checkpoint: '', signedSize: 0 }
     if (before.signedSize === before.size) return before
     return database.transaction(async (transaction) => {
-      // With this lock, `keep` compares the rows of the same database that stores the head, also during a failover.
+      // With this lock, `keep` compares the rows of the same database that stores the head, even during a failover.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const head = (await readHead(transaction)) ?? before
       if (head.signedSize === head.size) return head
