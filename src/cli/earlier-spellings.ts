@@ -8,7 +8,7 @@ import { isHelp } from './run-command.ts'
 /** Options with another name or form; others are unchanged. */
 type RenamedOptions = Readonly<Record<string, string>>
 
-/** Required words and options, then the current command. Upper case: a placeholder; …: all remaining words. */
+/** Required words and options, then the current command. Uppercase: a placeholder; …: all remaining words. */
 export type Spelling = readonly [from: string, to: string, options?: RenamedOptions]
 
 const EARLIER_NOUNS: Readonly<Record<string, string>> = { keys: 'key', lists: 'list', org: 'organization' }

@@ -1,7 +1,7 @@
 // Removes secrets from all output (invariant 5; threats row 21). Scans by hand, because a regular expression that hits
 // a limit would let a secret through.
 
-/** Fields whose values are never printed, in lower case without `_` and `-`; also matched as suffixes. */
+/** Fields whose values are never printed, in lowercase without `_` and `-`; also matched as suffixes. */
 const SECRET_NAMES = [
   'apikey',
   'authorization',

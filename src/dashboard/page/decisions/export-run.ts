@@ -33,7 +33,7 @@ export interface ExportRun {
   /** False if there are more than `total`. */
   readonly exact: boolean
   readonly error: unknown
-  /** URL of the finished file, valid only in this page; null before. */
+  /** URL of the finished file, valid only in this page; null until then. */
   readonly url: string | null
   readonly fileName: string
 }

@@ -21,7 +21,7 @@ interface UploadItem {
   readonly name: string
   readonly file: Blob
   upload: Upload | null
-  /** Ids of the documents when this one was first sent; null before. */
+  /** Ids of the documents when this one was first sent; null until then. */
   before: ReadonlySet<string> | null
   /** Whether the connection was lost; the upload continues when it returns. */
   paused: boolean
