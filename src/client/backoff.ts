@@ -26,7 +26,7 @@ export const completeRetryPolicy = (wanted: Partial<RetryPolicy> = {}): RetryPol
   return policy
 }
 
-/** 502 and 504 come from a proxy without a response of the service. */
+/** 502 and 504 come from a proxy without a response from the service. */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 
 /** Whether the request may succeed later. `IDEMPOTENCY_IN_FLIGHT`: the client's own interrupted attempt is running. */

@@ -10,7 +10,7 @@ const baseUrl = (argument: string, text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : null
   const plain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   if (!plain || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new ArgumentInvalidError(argument, 'must be an http or https URL without user, query and fragment')
+    throw new ArgumentInvalidError(argument, 'must be an http or https URL without a user, query or fragment')
   }
   return url.href.replace(/\/+$/, '')
 }

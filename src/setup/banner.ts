@@ -53,7 +53,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
   if (first && config.noDemo) {
     lines.push(
       '',
-      'The first start created two attesters but no organization or key, because of --no-demo.',
+      'The first startup created two attesters but no organization or key, because of --no-demo.',
       ...(service.welcome === null ? [] : ['Create the first account with the link below.']),
       `Create an organization in the dashboard (or: ${PROGRAM} organization create SLUG --name NAME), then add a policy, a`,
       'project and keys.',

@@ -19,7 +19,7 @@ const LEVEL_MAX = 3
 const readTest = (reader: MappingReader): IdentityFacts => {
   const verified = reader.has('verified')
     ? reader.bool('verified')
-    : reader.complainOf('verified', 'the identity has no verified')
+    : reader.complainOf('verified', 'the identity has no field verified')
   if (verified !== true) return { verified: false, type: null, level: 0, verifiedAtSeconds: null }
   const type = reader.has('type') ? reader.text('type', 16) : 'individual'
   if (type !== null && type !== 'individual' && type !== 'business') {

@@ -1,4 +1,4 @@
-// Checks of sessions, and the queue of pending checks. A session enters the queue in the transaction that submits it,
+// Session checks, and the queue of pending checks. A session enters the queue in the transaction that submits it,
 // and leaves it after all follow-up work.
 import { type BoundHit, isUncompared } from '../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
@@ -242,8 +242,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
 
   /**
    * Skips sessions changed since the check. Returns new hits by session, and the number of skipped sessions.
-   * @param requireLead called after the checks are written; throws in an earlier leader, whose lists may be
-   * outdated
+   * @param requireLead called last, so that the lease is locked briefly; throws in an earlier leader, whose lists may
+   * be outdated
    */
   replaceUnchanged: (
     organizationId: string,

@@ -61,7 +61,7 @@ export const SHADOW_REPORT = named(
   closed({
     ...COUNTS,
     other_verdict: Type.Integer({
-      description: `Decisions with a different verdict, of the newest ${REPORTED_DECISIONS.toLocaleString('en')} different ones`,
+      description: `Decisions with a different verdict, among the newest ${REPORTED_DECISIONS.toLocaleString('en')} that differ`,
     }),
     changes: Type.Array(SHADOW_CHANGE, {
       description: 'The same decisions by verdict and rule, most frequent first',

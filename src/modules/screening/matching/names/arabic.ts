@@ -171,7 +171,7 @@ const readParts = (
 
 type ArabicReader = (pieces: readonly string[]) => readonly (readonly ArabicWord[])[]
 
-/** Caches words, which the ways to cut a name have in common. */
+/** Caches words, because the ways to split a name share them. */
 export const createArabicReader = (labelOf: (text: string) => string): ArabicReader => {
   const words = new Map<string, ArabicWord>()
   return (pieces) =>
