@@ -260,11 +260,10 @@ test('the details of a change are what was given, and what is different', () => 
     'name: Old → New',
   )
   expect(describeDetail({ overlap_seconds: 60 })).toBe('overlap seconds: 60')
-  // Names and numbers first, what is none in words, ids last.
+  // Names and numbers first, null as none, ids only without other values.
   const revision = 'revision_0123456789abcdef'
-  expect(describeDetail({ revision: [null, revision], chain: 'base', number: 2 })).toBe(
-    `number: 2, chain: base, revision: none → ${revision}`,
-  )
+  expect(describeDetail({ revision: [null, revision], chain: 'base', number: 2 })).toBe('number: 2, chain: base')
+  expect(describeDetail({ revision: [null, revision], level: ['basic', 'basic'] })).toBe(`revision: none → ${revision}`)
 })
 
 test('names become short names', () => {

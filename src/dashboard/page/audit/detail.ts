@@ -16,17 +16,19 @@ const textOf = (value: unknown): string => {
 /** In the audit log, a change is a list of exactly the old and the new value. */
 const isChange = (value: unknown): value is readonly [unknown, unknown] => Array.isArray(value) && value.length === 2
 
-/** Omits unchanged values. */
+/** Omits unchanged values, and ids unless only ids changed. The dialog of an entry shows all values. */
 export const describeDetail = (detail: Readonly<Record<string, unknown>>): string => {
-  // Names first, ids last.
-  const rank = ([name, value]: [string, unknown]): number => (NAMES.has(name) ? 0 : isId(value) ? 2 : 1)
-  const entries = Object.entries(detail).sort((left, right) => rank(left) - rank(right))
-  const parts = entries.flatMap(([name, value]) => {
+  const entries = Object.entries(detail).sort(([left], [right]) => Number(NAMES.has(right)) - Number(NAMES.has(left)))
+  const changed = entries.flatMap(([name, value]) => {
     if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return []
     const label = name.replaceAll('_', ' ')
-    if (!isChange(value)) return [`${label}: ${textOf(value)}`]
+    const withId = isId(value)
+    if (!isChange(value)) return [{ withId, text: `${label}: ${textOf(value)}` }]
     const [before, after] = value
-    return JSON.stringify(before) === JSON.stringify(after) ? [] : [`${label}: ${textOf(before)} → ${textOf(after)}`]
+    const isSame = JSON.stringify(before) === JSON.stringify(after)
+    return isSame ? [] : [{ withId, text: `${label}: ${textOf(before)} → ${textOf(after)}` }]
   })
+  const named = changed.filter(({ withId }) => !withId)
+  const parts = (named.length === 0 ? changed : named).map(({ text }) => text)
   return parts.length > SHOWN_MAX ? `${parts.slice(0, SHOWN_MAX).join(', ')} …` : parts.join(', ')
 }
