@@ -48,7 +48,7 @@ export const DecisionLog = () => {
                   </Badge>,
                 ],
                 ['Decisions', countWord(decisions)],
-                ['Newest', <Time key="newest" at={newest} none="None since the service started" full />],
+                ['Newest since startup', <Time key="newest" at={newest} none="None" full />],
                 [
                   'Unreadable lines',
                   unreadable === 0 ? (
