@@ -33,8 +33,8 @@ export interface Downloads {
 /** An unread download holds megabytes in the buffers of its socket. */
 const PER_ORGANIZATION_MAX = 4
 const PER_ACTOR_MAX = 2
-/** Time in which a client must accept the next part. */
-const UNREAD_MAX_MS = 30_000
+/** The next part is requested after the client has accepted the buffered megabytes: about 25 KB per second. */
+const UNREAD_MAX_MS = 120_000
 
 export const createDownloads = (after: Timers['after'] = systemTimers.after): Downloads => {
   const slots = createCountedSlots()

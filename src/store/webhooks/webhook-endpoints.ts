@@ -4,6 +4,7 @@ import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
 import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
+import { ConstraintViolatedError } from '../errors.ts'
 import { requireRoom } from '../organizations/organization-limits.ts'
 import { defineTable } from '../table.ts'
 import { endMessages } from './webhook-messages.ts'
@@ -51,7 +52,12 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
     endpoint: Pick<WebhookEndpoint, 'id' | 'organizationId' | 'environment' | 'purpose' | 'url' | 'sealedSecret'>,
   ): Promise<WebhookEndpoint> =>
     scope.write(async (own) => {
-      await requireRoom(own, endpoint.organizationId, 'webhook endpoints')
+      const { organizationId, purpose } = endpoint
+      // The insert would wait for messages of the decider, which wait for the deployment's lock.
+      if (purpose === 'decisions' && (await ENDPOINTS.find(own, { organizationId, ...DECIDES })) !== null) {
+        throw new ConstraintViolatedError('unique')
+      }
+      await requireRoom(own, organizationId, 'webhook endpoints')
       return ENDPOINTS.insert(own, { ...endpoint, createdAtSeconds: scope.nowSeconds() })
     }),
 

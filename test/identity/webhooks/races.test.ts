@@ -2,11 +2,12 @@
 import { expect, test } from 'bun:test'
 import { newUuid } from '../../../src/domain/identifier.ts'
 import { signWebhook } from '../../../src/server/webhook-signature.ts'
+import { ConstraintViolatedError } from '../../../src/store/errors.ts'
 import { describeStores } from '../../store/dialects.ts'
 import { interleave } from '../../store/interleave.ts'
 import { openWebhookService } from './support.ts'
 
-describeStores((openTemporaryStore) => {
+describeStores((openTemporaryStore, dialect) => {
   test('decides nothing, and may be sent again', async () => {
     const service = await openWebhookService(openTemporaryStore)
     const { parts, webhooks, demo, reported } = service
@@ -40,6 +41,31 @@ describeStores((openTemporaryStore) => {
       const again = await parts.move(demo, sessionId, 'submitted')
       expect([await send(sequence), await send(again.session.sequence)]).toEqual([409, 200])
       expect(reported).toEqual([])
+    } finally {
+      await service.stop()
+    }
+  })
+
+  // On SQLite, writes take turns.
+  if (dialect === 'SQLite') return
+  test('holds up no other change while its organization asks for a second decider', async () => {
+    const service = await openWebhookService(openTemporaryStore)
+    const { parts, demo } = service
+    try {
+      const { store } = parts
+      const { id: endpointId } = await parts.addEndpoint(demo, 'http://127.0.0.1:9/hook', { purpose: 'decisions' })
+      const { id: sessionId } = await parts.submit(demo, 'webhook')
+      const [spent, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const message = store.transaction(async ({ providerResults }) => {
+        await providerResults.spend({ organizationId: demo, endpointId, messageId: 'msg_1', sessionId })
+        spent.resolve()
+        await commit.promise
+      })
+      await spent.promise
+      const second = parts.addEndpoint(demo, 'http://127.0.0.1:9/other', { purpose: 'decisions' })
+      await expect(second).rejects.toBeInstanceOf(ConstraintViolatedError)
+      commit.resolve()
+      await message
     } finally {
       await service.stop()
     }
