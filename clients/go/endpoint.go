@@ -40,7 +40,7 @@ func newEndpoint(name, address, key string) (*endpoint, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" ||
 		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
-		return nil, &ArgumentInvalidError{name + "URL", "must be an http or https URL without user, query and fragment"}
+		return nil, &ArgumentInvalidError{name + "URL", "must be an http or https URL without a user, query or fragment"}
 	}
 	made := &endpoint{url: strings.TrimRight(address, "/"), header: "x-api-key", key: key}
 	if name == "Identity" {

@@ -26,7 +26,7 @@ export const createReadiness =
       () => true,
       () => false,
     )
-    // If this fails, the store is down, and the state of the keys unknown.
+    // If this fails, the store is down, and the state of the keys is unknown.
     const active = await store.attesters.list().then(
       (attesters) => attesters.some(({ status }) => status === 'active'),
       () => null,

@@ -96,9 +96,9 @@ export const createBucketTarget = (
       if (page.objects === null) throw new BucketError(`the bucket refuses to list its objects (${page.status})`)
       return page
     } catch (error) {
-      if (error instanceof XmlInvalidError) throw new BucketError('the bucket’s list is malformed')
+      if (error instanceof XmlInvalidError) throw new BucketError('the bucket’s listing is malformed')
       if (error instanceof BoundedFetchFailedError)
-        throw new BucketError('the bucket’s list does not arrive, or is too long')
+        throw new BucketError('listing the bucket timed out, or the list is too long')
       throw error
     }
   }

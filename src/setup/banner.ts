@@ -64,7 +64,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
       `  identity key     ${values['IDENTITY_API_KEY']}`,
       `  admin key        ${values['ADMIN_API_KEY']}`,
       '',
-      `The first start created an organization, a project, a policy, these keys and two attesters. They are listed in`,
+      `The first startup created an organization, a project, a policy, these keys and two attesters. They are listed in`,
       `${environmentFile}, which only you can read. The keys are printed only this once.`,
     )
   }

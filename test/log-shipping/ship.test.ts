@@ -363,7 +363,7 @@ describe('a target that fails', () => {
     await expect(whole()).rejects.toThrow('more bytes than requested')
     bucket.endless = false
     bucket.floods = true
-    await expect(target.list('')).rejects.toThrow('does not arrive, or is too long')
+    await expect(target.list('')).rejects.toThrow('timed out, or the list is too long')
     bucket.floods = false
     bucket.wanders = true
     await expect(target.list('')).rejects.toThrow('does not end')

@@ -405,7 +405,7 @@ tests:
       '1:119 a country must be two capital letters (ISO 3166-1)',
     ],
     [test_(`${request}, verdict: deny, facts: { client: { vpn: maybe } }`), '1:115 vpn must be true or false'],
-    [test_(`${request}, verdict: deny, facts: { identity: { level: 1 } }`), '1:110 the identity has no verified'],
+    [test_(`${request}, verdict: deny, facts: { identity: { level: 1 } }`), '1:110 the identity has no field verified'],
     [
       test_(`${request}, verdict: deny, facts: { identity: { verified: true, level: 4 } }`),
       '1:135 level must be 1, 2 or 3',

@@ -159,7 +159,7 @@ class Endpoint:
             raise ArgumentInvalidError(f"{name}_url", "must be an http or https URL") from None
         plain = not (parts.username or parts.password or parts.query or parts.fragment) and parts.hostname
         if parts.scheme not in ("http", "https") or not plain or not re.fullmatch(r"[\x21-\x7e]*", url):
-            raise ArgumentInvalidError(f"{name}_url", "must be an http or https URL without user, query and fragment")
+            raise ArgumentInvalidError(f"{name}_url", "must be an http or https URL without a user, query or fragment")
         # What is pasted with a line break or a blank does not fit into a header.
         if not re.fullmatch(r"[\x21-\x7e]{1,512}", api_key):
             raise ArgumentInvalidError(f"{name}_api_key", "must be visible ASCII characters")
