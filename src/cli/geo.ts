@@ -61,7 +61,7 @@ const showStatus = async (context: CommandContext): Promise<number> => {
   return show(context, { file: path, databaseType, ipVersion, bytes, builtAt: isoSeconds(file.builtAtSeconds), ...age })
 }
 
-const GEOIP_FILE = text('geoip-file', 'FILE', 'MMDB file. Defaults to the setting COUNTERSIGN_GEOIP_FILE')
+const GEOIP_FILE = text('geoip-file', 'FILE', 'MMDB file. Defaults to the COUNTERSIGN_GEOIP_FILE setting')
 
 export const GEO_COMMANDS: readonly Command[] = [
   {

@@ -87,7 +87,7 @@ export const SOLANA_COMMANDS: readonly Command[] = [
       'Deploy contracts/solana/registry, compare it with the tested program, create the registry, register the active attesters of ' +
       'this deployment, set policies, and check the result.',
     options: [
-      text('program', 'ADDRESS', 'Deployed program. Defaults to the registry of the chain solana in the configuration'),
+      text('program', 'ADDRESS', 'Deployed program. Defaults to the registry configured for the solana chain'),
       text('url', 'URL', `RPC of the cluster. Defaults to ${DEFAULT_URL}`),
     ],
     isLocal: true,

@@ -77,7 +77,7 @@ const tailProblem = (chained: SegmentInChain, wholeBytes: number, warnings: stri
     return null
   }
   if (successor.previous_segment !== chained.segment.name) {
-    return tail > 0 ? 'torn tail that no later segment states' : null
+    return tail > 0 ? 'torn tail that no later segment records' : null
   }
   if (bytes < successor.previous_length) return 'lines were removed: the next segment records more bytes'
   if (wholeBytes !== successor.previous_length)

@@ -46,7 +46,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
   const requireKind = (session: EvidenceSession, text: string): DocumentKind => {
     const kind = parseDocumentKind(text)
     const asked = requirementsOf(session.checkType, session.level).some((requirement) => partOf(requirement) === kind)
-    if (!asked) throw new FieldInvalidError('kind', 'is not asked for')
+    if (!asked) throw new FieldInvalidError('kind', 'is not requested')
     return kind
   }
 

@@ -279,7 +279,7 @@ describe('segments', () => {
     // The segment after it tells nothing about its end.
     appendFileSync(writer.path, 'torn')
     expect(problems(await verifyDecisions(directory)).map((problem) => problem[3])).toEqual([
-      'torn tail that no later segment states',
+      'torn tail that no later segment records',
       missing,
     ])
   })

@@ -11,7 +11,7 @@ import { shown } from '../shown.ts'
 import { type ListOwner, OWN_LISTS, SHARED_LISTS } from './list-shapes.ts'
 
 const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], '`sdn-advanced`: the US Treasury’s sdn_advanced.xml')
-const REACH = oneOf(['public', 'private', 'loopback'], 'Networks in which the source’s address may be')
+const REACH = oneOf(['public', 'private', 'loopback'], 'Networks that may contain the source’s address')
 
 const SOURCE = named(
   'ListSource',

@@ -196,7 +196,7 @@ export const deriveCommands = (routes: readonly Route[], all: readonly Route[]):
     const name = commandName(route).join(' ')
     const known = pairs.get(name) ?? { own: undefined, deployment: undefined }
     const part = isOfOrganization(route) ? 'own' : 'deployment'
-    if (known[part] !== undefined) throw new Error(`two operations are the command ${name}`)
+    if (known[part] !== undefined) throw new Error(`two operations map to the command ${name}`)
     pairs.set(name, { ...known, [part]: route })
   }
   return [...pairs.values()].map((pair) => derive(all, pair))

@@ -137,7 +137,9 @@ export const openPostgresConnection = async (
       requireUsable()
       const { text, parameterCount } = numberPlaceholders(sql)
       if (parameterCount !== parameters.length) {
-        throw new StoreStatementError(`the statement needs ${parameterCount} parameters, but got ${parameters.length}`)
+        throw new StoreStatementError(
+          `the statement needs ${parameterCount} parameters, but ${parameters.length} were given`,
+        )
       }
       const bindings = parameters.map(toBinding)
       const result: { readonly count: number } & Iterable<unknown> = await within(

@@ -16,7 +16,7 @@ export const agreementWord = (agreement: string): string => {
 }
 
 export const REASON_NEEDED =
-  'Give a reason: a rejection is final. If the person must not know it, use only the ' + 'internal note.'
+  'Give a reason: a rejection is final. If the person must not learn it, use only the internal note.'
 
 export interface Reason {
   readonly label: string

@@ -68,7 +68,7 @@ const POLICY_DECISION = named(
     policy_name: Type.String(),
     decided: Type.Union([EVALUATED, Type.Null()], { description: 'Null if no revision was active' }),
     code: nullable(Type.String()),
-    shadow: Type.Union([EVALUATED, Type.Null()], { description: 'Shadow outcome, without effect' }),
+    shadow: Type.Union([EVALUATED, Type.Null()], { description: 'Shadow outcome; it has no effect' }),
     at: time(),
   }),
 )
