@@ -111,7 +111,7 @@ test('nothing decides until it is switched on, and then a person whose checks pa
   const [decision] = await decided(id)
   expect(decision).toMatchObject({
     policy_id: policyId,
-    policy_name: 'People, decided by checks',
+    policy_name: 'Automatic identity decisions',
     decided: { revision: 1, outcome: 'completed', rule: 'document', problem: null },
   })
   const { items } = (await admin('POST', `/sessions/${id}/policy-decisions/facts`, {})) as { items: Json[] }
@@ -127,7 +127,7 @@ test('nothing decides until it is switched on, and then a person whose checks pa
   })
   expect((await eventsOf(id)).at(-1)).toMatchObject({
     actor: `policy:${policyId}:1`,
-    policy_name: 'People, decided by checks',
+    policy_name: 'Automatic identity decisions',
   })
   const told = () => receiver.received.map(({ body }) => body).filter(({ data }) => data['sessionId'] === id)
   await until(() => told().some(({ data }) => data['status'] === 'completed'), SLOW)
