@@ -7,6 +7,7 @@ import { addressKey } from '../../src/domain/address-key.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { readNewest } from '../../src/store/changes.ts'
+import { ConstraintViolatedError } from '../../src/store/errors.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { connectUnproved } from '../support/connect-unproved.ts'
 import { markChecksMade } from '../support/made-checks.ts'
@@ -19,7 +20,7 @@ const WALLET = parseEvmAddress('0x00000000000000000000000000000000000000aa') as 
 const outcomesOf = (results: readonly PromiseSettledResult<unknown>[]): readonly string[] =>
   results.map(({ status }) => status)
 
-describeStores((openTemporaryStore) => {
+describeStores((openTemporaryStore, dialect) => {
   let temporary: TemporaryStore
   let nodes: readonly [Store, Store]
   let seed: Awaited<ReturnType<typeof seedOrganization>>
@@ -204,5 +205,25 @@ describeStores((openTemporaryStore) => {
       )
       expect([...outcomesOf(results)].sort()).toEqual(['fulfilled', 'rejected'])
     })
+  })
+
+  // On SQLite, writes take turns.
+  if (dialect === 'SQLite') return
+  test('creating a list that is being edited fails at once, and holds up no other change', async () => {
+    const [store, other] = nodes
+    const owner = seed.organizationId
+    await store.lists.create({ owner, name: 'mine', description: '' })
+    const [edited, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const entry = { key: new Uint8Array(20), present: true, memo: '', author: 'x', addedAtSeconds: 1 }
+    const edit = store.transaction(async ({ lists }) => {
+      await lists.edit(owner, 'mine', [entry])
+      edited.resolve()
+      await commit.promise
+    })
+    await edited.promise
+    const again = other.lists.create({ owner, name: 'mine', description: '' })
+    await expect(again).rejects.toBeInstanceOf(ConstraintViolatedError)
+    commit.resolve()
+    await edit
   })
 })

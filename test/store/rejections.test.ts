@@ -260,7 +260,7 @@ describeStores((open, dialect) => {
     const { store, remove } = await open()
     try {
       const reached = new Set<string>()
-      const [rounds, roundsAfterShared] = dialect === 'SQLite' ? [40, 80] : [6, 6]
+      const [rounds, roundsAfterShared] = dialect === 'SQLite' ? [25, 50] : [5, 5]
       for (let seed = 1; seed <= rounds + roundsAfterShared; seed++) {
         for (const what of await play(store, seed, seed > rounds)) reached.add(what)
       }

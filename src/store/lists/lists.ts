@@ -19,6 +19,7 @@ import { nextTurn } from '../../lib/time.ts'
 import { among, bytes, computed, flag, hidden, integer, named, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope, TransactionScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
+import { ConstraintViolatedError } from '../errors.ts'
 import { requireRoom } from '../organizations/organization-limits.ts'
 import { lockDeployment, lockList } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
@@ -187,6 +188,10 @@ export const createListTable = (scope: TableScope) => {
         await lockDeployment(transaction)
         const shared = await LISTS.find(transaction, { organizationId: null, name })
         if (owner !== null && shared !== null) throw new FieldInvalidError('name', 'is the name of a shared list')
+        // The insert would wait for an edit of the list, which waits for the deployment's lock.
+        if ((await LISTS.find(transaction, { organizationId: owner, name })) !== null) {
+          throw new ConstraintViolatedError('unique')
+        }
         const [screening] = await transaction.query('SELECT name FROM screening_lists WHERE name = ?', [
           screeningListName(name),
         ])
