@@ -94,7 +94,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByRole('menuitem', { name: 'Edit label' }).click()
     await page.getByRole('dialog').getByLabel('Label').fill('Swap router')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('row', { name: /^Swap router / }).waitFor()
+    await page.getByRole('row', { name: / Swap router / }).waitFor()
 
     // The very command, without the shell.
     const url = /curl -s (\S+)/.exec(command)?.[1] ?? ''
