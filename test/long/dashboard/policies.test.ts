@@ -170,7 +170,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Run in shadow mode' }).click()
     await page.getByText('Shadow: revision 2').waitFor()
     await attestUntilShadowed(hash, /policies\/([^?]+)/.exec(page.url())?.[1] ?? '')
-    await page.getByRole('cell', { name: 'denied, not-on-base' }).first().waitFor()
+    await page.getByRole('cell', { name: 'Denied not-on-base' }).first().waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'End shadow mode' }).click()
     await page.getByText('No revision runs in shadow mode').waitFor()

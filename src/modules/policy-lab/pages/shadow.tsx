@@ -5,13 +5,13 @@ import type { Decision, Policy, Revision } from '../../../dashboard/page/api/typ
 import { useAction } from '../../../dashboard/page/data/use-action.ts'
 import { usePages } from '../../../dashboard/page/data/use-pages.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
-import { ruleWord } from '../../../dashboard/page/decisions/labels.tsx'
+import { RuleOf, Verdict } from '../../../dashboard/page/decisions/labels.tsx'
 import type { PolicyLabParts, SessionPolicyParts } from '../../../dashboard/page/module-pages.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Button } from '../../../dashboard/page/ui/button.tsx'
 import { Copyable, shortId } from '../../../dashboard/page/ui/copy.tsx'
 import { SelectField } from '../../../dashboard/page/ui/field.tsx'
-import { Card, Empty, Loading } from '../../../dashboard/page/ui/parts.tsx'
+import { Badge, Card, Empty, Loading } from '../../../dashboard/page/ui/parts.tsx'
 import { Problem } from '../../../dashboard/page/ui/problem.tsx'
 import { Segments } from '../../../dashboard/page/ui/segments.tsx'
 import { PagedTable } from '../../../dashboard/page/ui/table.tsx'
@@ -27,8 +27,13 @@ export const setShadow: PolicyLabParts['setShadow'] = async (policy, revisionId,
   })
 }
 
-const verdictWords = (verdict: 'compliant' | 'denied' | null, rule: string | null): string =>
-  `${verdict ?? 'no verdict'}, ${ruleWord(rule)}`
+const verdictBy = (verdict: 'compliant' | 'denied' | null, rule: string | null) => (
+  // The element keeps the label of the column on a phone.
+  <span>
+    {verdict === null ? <Badge>No verdict</Badge> : <Verdict decision={{ verdict, withheld: false }} />}{' '}
+    <RuleOf rule={rule} />
+  </span>
+)
 
 interface ShadowProps {
   readonly policy: Policy
@@ -38,12 +43,11 @@ interface ShadowProps {
 }
 
 const Results = ({ policy }: { readonly policy: Policy }) => {
-  const { params } = useWorkplace()
+  const { params, path } = useWorkplace()
   const [outcome, setOutcome] = useState<'different' | 'failed'>('different')
-  const path = { ...params, policy: policy.id }
   const results = useRead(
     'GET /organizations/{organization}/policies/{policy}/shadow-results',
-    { params: path, query: {} },
+    { params: { ...params, policy: policy.id }, query: {} },
     policy.shadow_revision_id,
   )
   const decisions = usePages<Decision>(
@@ -116,11 +120,12 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
           caption="Decisions that would change"
           pages={decisions}
           rowKey={({ uuid }) => uuid}
+          href={({ uuid }) => path(`/decisions/${uuid}`)}
           columns={{
             When: { narrow: true, cell: ({ at }) => <Time at={at} /> },
             Wallet: ({ from }) => <Copyable text={from} label="wallet" short />,
-            Decided: ({ verdict, rule }) => verdictWords(verdict, rule),
-            'In shadow': ({ shadow }) => (shadow === null ? '' : verdictWords(shadow.verdict, shadow.rule)),
+            Decided: ({ verdict, rule }) => verdictBy(verdict, rule),
+            'In shadow': ({ shadow }) => (shadow === null ? '' : verdictBy(shadow.verdict, shadow.rule)),
             Decision: ({ uuid }) => <code title={uuid}>{shortId(uuid)}</code>,
           }}
           empty={
