@@ -26,10 +26,10 @@ export const Keys = () => {
       columns={{
         Name: ({ name, id }) => named(name, <Copyable text={id} label="key ID" />),
         Type: ({ kind, environment, scopes }) => (
-          <>
+          <span>
             {KIND_LABELS[kind]} {environment === 'test' && <Badge tone="info">Test</Badge>}{' '}
             {scopes.includes('deployment') && <Badge tone="warn">Deployment</Badge>}
-          </>
+          </span>
         ),
         Status: badge(({ status, replaced_by: successor }) => {
           if (status === 'revoked') return ['bad', 'Revoked']
