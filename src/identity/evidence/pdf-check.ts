@@ -36,12 +36,15 @@ const ACTIVE = [
   '/ImportData',
   '/OnInstantiate',
 ]
+/** PDFium reads 0x80 and 0xFF as blanks. */
+const BLANK = String.raw`[\s\0\x80\xff]`
 /**
  * Matches names with a value, because image data contains the short names by chance. A value after a comment, or after
  * more than 32 blanks, can be anything. Bounded, so time stays linear.
  */
-const ACTIVE_SHORT =
-  /\/(?:XFA[\s\0]{0,32}\[|(?:EF|XFA)(?:[\s\0]{33}|[\s\0]{0,32}(?:<<|%)|[\s\0]{1,32}[-+.\d][-+.\d\s\0%]))/
+const ACTIVE_SHORT = new RegExp(
+  String.raw`/(?:XFA${BLANK}{0,32}\[|(?:EF|XFA)(?:${BLANK}{33}|${BLANK}{0,32}(?:<<|%)|${BLANK}{1,32}[-+.\d](?:[-+.\d%]|${BLANK})))`,
+)
 const HASH = 0x23
 
 /** Negative unless both bytes are hex digits. */
@@ -67,7 +70,9 @@ const decodeNames = (bytes: Buffer): Buffer => {
 /** Unlike zlib, these filters have no header by which to find their streams. */
 const OPAQUE = ['/LZWDecode', '/RunLengthDecode']
 /** Viewers accept the short filter names of inline images in other streams too. */
-const OPAQUE_SHORT = /\/F(?:ilter)?[\s[]{0,32}(?:\/[A-Za-z0-9]{1,32}\s{0,32}){0,4}\/(?:LZW|RL)(?![A-Za-z0-9])/
+const OPAQUE_SHORT = new RegExp(
+  String.raw`/F(?:ilter)?(?:\[|${BLANK}){0,32}(?:/[A-Za-z0-9]{1,32}${BLANK}{0,32}){0,4}/(?:LZW|RL)(?![A-Za-z0-9])`,
+)
 
 const requirePassive = (content: Buffer): void => {
   const decoded = decodeNames(content)

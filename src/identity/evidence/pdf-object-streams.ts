@@ -5,6 +5,8 @@ import { DocumentInvalidError } from './errors.ts'
 export const UNREADABLE = 'the PDF cannot be inspected: print it to a new PDF, or send an image'
 
 const BLANK = String.raw`[\0\t\n\f\r ]`
+/** PDFium reads these two bytes as blanks, and other viewers as part of a name or number. */
+const AMBIGUOUS = String.raw`\x80\xff`
 const ENTRIES = [
   `/Type${BLANK}*/ObjStm`,
   String.raw`/Filter${BLANK}*(?:/FlateDecode|\[${BLANK}*/FlateDecode${BLANK}*\])`,
@@ -19,12 +21,12 @@ const stringWith = (inner: string): string => String.raw`\((?:[^()\\]|\\[\s\S]${
 /** With parentheses in parentheses, at most three deep. */
 const STRING = stringWith(`|${stringWith(`|${stringWith('')}`)}`)
 const SKIPPED = String.raw`(?:${BLANK}|%[^\r\n]*[\r\n])*`
-const REGULAR = String.raw`[^\0\t\n\f\r ()<>[\]{}/%]`
+const REGULAR = String.raw`[^\0\t\n\f\r ()<>[\]{}/%${AMBIGUOUS}]`
 const REFERENCE = String.raw`\d+${BLANK}+\d+${BLANK}+R(?!${REGULAR})`
 const SCALAR = String.raw`/${REGULAR}*|${REFERENCE}|[-+.\d]${REGULAR}*|(?:true|false|null)(?!${REGULAR})|${STRING}|<[\dA-Fa-f\0\t\n\f\r ]*>`
 const TOKEN = new RegExp(String.raw`${SKIPPED}(<<|>>|[[\]]|${SCALAR})`, 'y')
-/** Bounded, so time stays linear: a comment or more than 32 blanks can precede anything. */
-const before = (token: string): RegExp => new RegExp(`${BLANK}{33}|${BLANK}{0,32}(?:%|${token})`, 'y')
+/** Bounded, so time stays linear: a comment, an ambiguous byte or more than 32 blanks can precede anything. */
+const before = (token: string): RegExp => new RegExp(`${BLANK}{33}|${BLANK}{0,32}(?:[%${AMBIGUOUS}]|${token})`, 'y')
 const DICTIONARY = before('<<')
 const STREAM = before('stream')
 
@@ -59,7 +61,8 @@ const endOfDictionary = (text: string, from: number): number => {
 
 /** Names by which viewers recognize an object stream. */
 const NAMES = ['/ObjStm', '/First']
-const NAMED = /\/ObjStm|\/First[\0\t\n\f\r %]/
+const NAMED = new RegExp(String.raw`/ObjStm|/First[\0\t\n\f\r %${AMBIGUOUS}]`)
+const BEFORE_OBJ = new RegExp(String.raw`[\0\t\n\f\r +.\d${AMBIGUOUS}-]`)
 
 export const positionsOf = (key: string, content: Buffer | string): number[] => {
   const positions: number[] = []
@@ -84,7 +87,7 @@ export const findObjectStreams = (document: Buffer, decoded: Buffer): ReadonlySe
   let unread = text.length
   for (const at of positionsOf('obj', text)) {
     const from = at + 'obj'.length
-    if (!/[\0\t\n\f\r +.\d-]/.test(text.charAt(at - 1))) continue
+    if (!BEFORE_OBJ.test(text.charAt(at - 1))) continue
     const plain = matchAt(OBJECT_STREAM, text, from)?.[0]
     if (plain !== undefined) {
       if (NAMED.test(plain) && plain.includes('/Filter')) compressed.add(from + plain.length)

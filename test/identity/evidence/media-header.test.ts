@@ -141,6 +141,10 @@ describe('a PDF', () => {
       '/XFA %a\n%b\n[(template) 8 0 R]',
       '/XFA +8 0 R',
       '/XFA 8%\n0 R',
+      '/XFA\x80[(template) 8 0 R]',
+      '/XFA 8\xff0 R',
+      '/EF\x808 0 R',
+      '/EF\xff<</F 9 0 R>>',
       '/XFA 00000000008 0 R',
       '/OpenAction<</S/Rendition/JS(app.alert(1))>>',
     ]) {
@@ -199,6 +203,7 @@ describe('a PDF', () => {
       '/Filter /LZW',
       '/F[/A85 /RL]',
       '/Filter\n[ /RL ]',
+      '/Filter\x80[\xff/A85\0/RL ]',
     ].map((dictionary) => streamOf(packed, dictionary))) {
       expect(await refusalOf(pdf(inside))).toMatchObject({ detail: expect.stringContaining('old compression') })
     }

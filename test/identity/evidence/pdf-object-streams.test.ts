@@ -110,6 +110,20 @@ describe('object streams', () => {
     expect(await refusalOf(inside)).toBe(UNREADABLE)
   })
 
+  // PDFium reads both bytes as blanks, and other viewers do not.
+  describe.each(['\x80', '\xff'])('with the byte %j between tokens are rejected:', (byte) => {
+    const predicted = streamOf('/N 1/First 4/DecodeParms 7 0 R', packed)
+    test.each([
+      ['after the generation number', predicted.replace('4 0 obj', `4 0${byte}obj`)],
+      ['before the dictionary', predicted.replace('4 0 obj\n', `4 0 obj${byte}`)],
+      ['before the word stream', predicted.replace('>>stream', `>>${byte}stream`)],
+      ['after a key', streamOf(`/N 1/First${byte}4/DecodeParms 7 0 R`, packed)],
+      ['in any dictionary', `/First 1>>\nendobj\n4 0 obj\n<</X${byte}1/Y>>\nendobj\n8 0 obj<<`],
+    ])('%s', async (_, inside) => {
+      expect(await refusalOf(inside)).toBe(UNREADABLE)
+    })
+  })
+
   test('are told from outlines, which have the key too', async () => {
     for (const outlines of [
       '/First 7 0 R/Last 7 0 R/Title(A \\( bill (of (one))\\))/A<</S/GoTo/D[3 0 R/XYZ 0 9 null]>>/C[1 0 0]/X<00 ff>',
