@@ -75,22 +75,36 @@ interface Entry {
   notedSeconds: number
 }
 
+interface Read {
+  readonly requestedMs: number
+  /** Number of changes before the read; null if queued, because a read includes all changes before its start. */
+  changes: number | null
+}
+
+interface QueuedRead {
+  readonly read: Read
+  start(): void
+  giveUp(error: Error): void
+}
+
 interface Lookup {
   readonly found: Promise<Entry | null>
-  readonly startedMs: number
-  readonly changes: number
+  readonly read: Read
 }
 
 const LOOKUP_ATTEMPTS = 3
-/** Maximum pending lookups: guessed key ids must not exhaust the memory while the store is slow (invariant 8). */
+/** Maximum lookups, running or queued: guessed key ids must not exhaust memory if the store is slow (invariant 8). */
 const LOOKUPS_MAX = 1_000
 /** Further lookups wait here: in the store, they would delay everybody's reads. */
 const LOOKUPS_AT_ONCE = 8
-/** Maximum age of a lookup that requests join, so that keys work again after a stalled store recovers. */
+/** Maximum age of lookups that are joined or stay queued, so that keys work again after a stalled store recovers. */
 const JOIN_MAX_MS = 2_000
 const NOTED_EVERY_SECONDS = 60
 /** Compared for unknown keys, so that a miss takes as long as a wrong secret. */
 const NO_HASH = new Uint8Array(32)
+
+const notChecked = (options?: ErrorOptions): DependencyUnavailableError =>
+  new DependencyUnavailableError('the API key could not be checked; retry with exponential backoff', options)
 
 const createEntry = (credential: ApiKeyCredential): Entry => ({
   credential,
@@ -111,33 +125,42 @@ const createKeyLookup = (
   // Separate from the known keys, so that guesses cannot evict them. Values: time of the next lookup.
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()
-  const queued: (() => void)[] = []
+  /** Oldest first. */
+  const queued: QueuedRead[] = []
   let running = 0
   let changes = 0
 
-  const find = async (keyId: string): Promise<Entry | null> => {
+  const isTooOld = ({ requestedMs }: Read): boolean => clock.monotonicMs() - requestedMs > JOIN_MAX_MS
+
+  const giveUpOld = (): void => {
+    while (queued[0] !== undefined && isTooOld(queued[0].read)) queued.shift()?.giveUp(notChecked())
+  }
+
+  const find = async (keyId: string, read: Read): Promise<Entry | null> => {
     if (running < LOOKUPS_AT_ONCE) running += 1
-    else await new Promise<void>((resolve) => queued.push(resolve))
+    else await new Promise<void>((start, giveUp) => queued.push({ read, start, giveUp }))
+    read.changes = changes
     try {
       const credential = await findKey(keyId)
       return credential === null ? null : createEntry(credential)
     } catch (cause) {
-      throw new DependencyUnavailableError('the API key could not be checked; retry with exponential backoff', {
-        cause,
-      })
+      throw notChecked({ cause })
     } finally {
+      giveUpOld()
       const next = queued.shift()
       if (next === undefined) running -= 1
-      else next()
+      else next.start()
     }
   }
 
   const joinLookup = (keyId: string): Lookup => {
-    const running = lookups.get(keyId)
-    const nowMs = clock.monotonicMs()
-    if (running !== undefined && running.changes === changes && nowMs - running.startedMs <= JOIN_MAX_MS) return running
-    if (lookups.size >= LOOKUPS_MAX) throw new QueueFullError()
-    const lookup = { found: find(keyId), startedMs: nowMs, changes }
+    const pending = lookups.get(keyId)
+    if (pending !== undefined && (pending.read.changes ?? changes) === changes && !isTooOld(pending.read))
+      return pending
+    giveUpOld()
+    if (running + queued.length >= LOOKUPS_MAX) throw new QueueFullError()
+    const read: Read = { requestedMs: clock.monotonicMs(), changes: null }
+    const lookup = { read, found: find(keyId, read) }
     lookups.set(keyId, lookup)
     return lookup
   }
@@ -153,7 +176,7 @@ const createKeyLookup = (
         const lookup = joinLookup(keyId)
         try {
           const entry = await lookup.found
-          if (lookup.changes !== changes) continue
+          if (lookup.read.changes !== changes) continue
           if (entry === null) unknown.set(keyId, clock.monotonicMs() + unknownForMs)
           else known.set(keyId, entry)
           return entry

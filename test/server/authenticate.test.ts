@@ -295,6 +295,63 @@ describe('a store that fails', () => {
   })
 })
 
+describe('a queue of lookups in front of a stalled store', () => {
+  const guess = (authenticator: ReturnType<typeof createAuthenticator>, count: number) =>
+    Array.from({ length: count }, () => codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text))
+
+  test('queued lookups give up after 2 s and delay no later key', async () => {
+    const key = issue()
+    const { authenticator, store, clock } = setUp(key)
+    store.held = true
+    const running = guess(authenticator, 8)
+    const texts = Array.from({ length: 900 }, () => mintApiKey('attestation', 'live').text)
+    const rounds = [1, 2, 3].map(() => {
+      clock.advance(2_001)
+      return texts.map((text) => codeOf(authenticator.authenticate, text))
+    })
+    clock.advance(2_000)
+    const late = authenticator.authenticate(key.text, 'attestation')
+    clock.advance(1)
+    store.held = false
+    store.release()
+    expect((await late).keyId).toBe(key.credential.keyId)
+    expect(new Set(await Promise.all(rounds.flat()))).toEqual(new Set(['DEPENDENCY_UNAVAILABLE']))
+    expect(new Set(await Promise.all(running))).toEqual(new Set(['UNAUTHENTICATED']))
+    expect(store.lookups).toBe(9)
+  })
+
+  test('the limit of a thousand includes running lookups that a later lookup of the same key replaced', async () => {
+    const { authenticator, store, clock } = setUp()
+    store.held = true
+    const { text } = mintApiKey('attestation', 'live')
+    const replaced = codeOf(authenticator.authenticate, text)
+    clock.advance(2_001)
+    const pending = [replaced, codeOf(authenticator.authenticate, text), ...guess(authenticator, 998)]
+    const refused = guess(authenticator, 1)
+    store.held = false
+    store.release()
+    expect(await Promise.all(refused)).toEqual(['OVERLOADED'])
+    expect(new Set(await Promise.all(pending))).toEqual(new Set(['UNAUTHENTICATED']))
+  })
+
+  test('a queued lookup reads the changes before its start, and later requests join it', async () => {
+    const key = issue()
+    const { authenticator, store } = setUp(key)
+    store.held = true
+    const running = guess(authenticator, 8)
+    const queued = codeOf(authenticator.authenticate, key.text)
+    store.set({ ...key.credential, revokedAtSeconds: START_SECONDS })
+    authenticator.invalidate(key.credential.keyId)
+    const joined = codeOf(authenticator.authenticate, key.text)
+    store.held = false
+    store.release()
+    expect(await Promise.all([queued, joined])).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED'])
+    await Promise.all(running)
+    // The eight running lookups read again after the change.
+    expect(store.lookups).toBe(8 + 1 + 8)
+  })
+})
+
 describe('changes', () => {
   test('a revocation is in force once it is announced', async () => {
     const key = issue()
