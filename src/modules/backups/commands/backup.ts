@@ -239,7 +239,11 @@ const fill = async (
   return manifest
 }
 
-const print = (manifest: BackupManifest, to: string, { stdout, stderr }: CommandOutput): void => {
+const print = (
+  manifest: BackupManifest,
+  to: string,
+  { configFile, output: { stdout, stderr } }: BackupContext,
+): void => {
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
   stdout(`${to}: ${manifest.files.length} files, ${bytes} bytes, each with its SHA-256 in ${MANIFEST}\n`)
   stdout(`SHA-256 of ${MANIFEST}: ${sha256Of(manifestText(manifest))}\n`)
@@ -252,6 +256,7 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
     stderr(
       'Not included: passphrase, evidence key and account key. Encrypted data cannot be read without them: store them elsewhere.\n',
     )
+    if (configFile !== null) stderr(`Not included: ${configFile}, which can contain keys: store it elsewhere.\n`)
   }
   const { tokenAttesters = [] } = manifest
   if (tokenAttesters.length > 0) {
@@ -341,7 +346,7 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
     const makeIn = (to: string): Promise<BackupManifest> => make(to, choice, context)
     const report = async (where: string, manifest: BackupManifest): Promise<void> => {
       if (command.flag('json')) output.stdout(`${JSON.stringify({ folder: where, ...manifest })}\n`)
-      else print(manifest, where, output)
+      else print(manifest, where, context)
       await noteBackup(manifest, context)
     }
     const everyMs = readInterval(command.text('every'))

@@ -185,7 +185,9 @@ const print = (
     )
     output.stderr('unless settings locate them.\n')
   }
-  output.stderr(`The settings at the time of the backup are in ${from}/settings.json.\n`)
+  output.stderr(`Settings from environment variables at the time of the backup are in ${from}/settings.json.\n`)
+  const hasConfig = manifest.files.some(({ path }) => path === 'config-file')
+  if (hasConfig) output.stderr(`The config file is ${from}/config-file: pass it with --config.\n`)
 }
 
 const restoreFrom = async (
