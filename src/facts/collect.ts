@@ -2,6 +2,7 @@
 
 import { familyOf } from '../domain/address.ts'
 import { SOLANA } from '../domain/chain.ts'
+import { NamedError } from '../lib/named-error.ts'
 import { type Clock, lastingTimers, type Timers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { type SourceKind, sourceOf } from '../policy/sources/all.ts'
@@ -74,11 +75,26 @@ const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
 const isSourceNeed = (need: FactNeed): need is SourceNeed =>
   need.kind !== 'list' && need.kind !== 'velocity' && need.kind !== 'screener' && need.kind !== 'read'
 
+/** A policy can be saved with a config file that the service does not have. */
+class ScreenerUnknownError extends NamedError {}
+
 export const createFactCollector = (dependencies: FactCollectorDependencies): FactCollector => {
   const { fetchers, screeners, reads, clock, onError, after = lastingTimers.after } = dependencies
   const failed = (error: unknown): null => {
     onError(error)
     return null
+  }
+
+  const reported = new Set<string>()
+  const screenerNamed = (name: string) => {
+    const screener = screeners.get(name)
+    if (screener === undefined && !reported.has(name)) {
+      reported.add(name)
+      onError(
+        new ScreenerUnknownError(`the screener ${name} is not configured: restart the service with its config file`),
+      )
+    }
+    return screener
   }
 
   const askSource = (fetcher: FactFetcher<unknown> | undefined, subject: FactSubject): unknown => {
@@ -108,7 +124,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
         const { screeners: results } = into
         const asked = need.onBehalf === true ? representedOf(subject) : subject
         place(
-          screeners.get(need.screener)?.screen(asked.request, subject) ?? null,
+          screenerNamed(need.screener)?.screen(asked.request, subject) ?? null,
           pending,
           (value) => {
             results[screenerKey(need)] = value

@@ -199,7 +199,12 @@ describe('collected facts', () => {
       screeners: { risk: null },
       reads: { owner: null },
     })
-    expect(errors).toHaveLength(1)
+    await collector.collect([SCREENER], subjectOf())
+    // A missing screener is reported once.
+    expect(errors.map((error) => (error as Error).message).sort()).toEqual([
+      'the screener risk is not configured: restart the service with its config file',
+      'the store is locked',
+    ])
     const throwing = create({
       identityOf: () => {
         throw new Error('a fault')

@@ -163,7 +163,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     const csv = await export_(page, 'As CSV')
     expect(csv.suggestedFilename()).toMatch(/^decisions-demo-\d{4}-\d\d-\d\d\.csv$/)
     expect((await contentOf(csv)).trim().split(/\r?\n/)).toHaveLength(55)
-    await page.getByText('54 of 54 decisions').waitFor()
+    await page.getByText('54 of 54 rows').waitFor()
     await page.getByLabel('Verdict').selectOption('denied')
     await page.getByText('1 decision', { exact: true }).waitFor()
     const lines = (await contentOf(await export_(page, 'As JSON Lines'))).trim().split('\n')
