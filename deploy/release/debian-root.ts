@@ -22,7 +22,7 @@ const PACKAGES = [
 const UNUSED = ['usr/share/man', 'usr/share/lintian', 'usr/share/locale', 'usr/share/base-files', 'usr/share/menu']
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
-/** The packages can't be had or unpacked. The message is apt's or dpkg's. */
+/** The packages could not be downloaded or unpacked. The message is from apt or dpkg. */
 export class DebianRootError extends Error {
   override readonly name = 'DebianRootError'
 }

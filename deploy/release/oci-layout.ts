@@ -32,7 +32,7 @@ export interface ImageOptions {
   readonly out: string
 }
 
-/** A layer can't be packed. The message is tar's. */
+/** A layer could not be packed. The message is from tar. */
 export class LayerError extends Error {
   override readonly name = 'LayerError'
 }

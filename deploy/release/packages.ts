@@ -23,7 +23,7 @@ Packs @countersign/client and @countersign/contracts as npm takes them, one file
 Exit codes: 0 done, 1 a package can't be made or published, 2 the call is wrong.
 `
 
-/** A package can't be packed or published. The message is the tool's. */
+/** A package could not be packed or published. The message is from the tool. */
 class PackageError extends Error {
   override readonly name = 'PackageError'
 }

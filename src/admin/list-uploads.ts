@@ -96,7 +96,7 @@ export const createListUploads = (
         return await work(limited(body, pace))
       } finally {
         release?.()
-        // Refused before the first byte was read. Keep that error, not the cancellation's.
+        // The upload was refused before its first byte was read. Keep that error, not the cancellation error.
         if (!body.locked) await body.cancel().catch(() => undefined)
       }
     },

@@ -47,7 +47,7 @@ export interface ChainFinding {
 }
 
 interface SessionMaker {
-  /** Creates a session, or finds the wallet's. Returns the link, of which only a hash is stored. */
+  /** Creates a session, or finds the wallet's session. Returns the link, of which only a hash is stored. */
   readonly make: (
     tables: Tables,
     session: {

@@ -75,7 +75,7 @@ const commandsFor = async (
   return [commandsOf(noun), given]
 }
 
-/** Commands of a similar noun: `decision` and `decisions`. */
+/** Commands with a similar noun: `decision` and `decisions`. */
 const othersOf = async (noun: string): Promise<readonly Command[]> =>
   (await import('./commands.ts')).commandsOf(noun.endsWith('s') ? noun.slice(0, -1) : `${noun}s`)
 

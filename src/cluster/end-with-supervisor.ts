@@ -25,7 +25,7 @@ export const endWithSupervisor = (
   end: () => void,
 ): void => {
   const endOrphaned = (): void => {
-    log.error('the supervisor ended: ending this process')
+    log.error('the supervisor exited: stopping this process')
     end()
   }
   // If the channel closed earlier, Bun emits the event once there is a listener.

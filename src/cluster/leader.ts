@@ -56,7 +56,7 @@ export interface LeaderDependencies {
 export interface Leader extends Lead {
   /** Last known holder; null for none. */
   holder(): string | null
-  /** Checks at once, then every two seconds. Resolves after the first check, whatever its result. */
+  /** Checks at once, then every two seconds. Resolves after the first check, regardless of its result. */
   start(): Promise<void>
   look(): Promise<void>
   stop(): Promise<void>

@@ -112,7 +112,7 @@ export const optionsOf = (command: Pick<Command, 'options' | 'asks' | 'isLocal'>
   HELP,
 ]
 
-/** Finds the command by the first word that is a verb. @param others commands of a similar noun @throws UsageError */
+/** Finds the command by the first word that is a verb. @param others commands with a similar noun @throws UsageError */
 export const findCommand = (
   commands: readonly Command[],
   words: readonly string[],

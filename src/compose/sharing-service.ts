@@ -103,8 +103,8 @@ export const createSharing = (dependencies: SharingDependencies) => {
       lease: store.leaderLeases[role],
       leaderTasks,
       onChange: (leads, term) => {
-        if (leads) log.info('this process leads the deployment', { role, term })
-        else log.info('this process no longer leads the deployment', { role, term })
+        if (leads) log.info('this process is now the leader', { role, term })
+        else log.info('this process is no longer the leader', { role, term })
       },
       onError: (error) => log.warn('the leader could not be determined; will retry', { role, error }),
     })

@@ -8,8 +8,9 @@ import { type SegmentFiles, systemSegmentFiles } from './segment-files.ts'
 import { parseSegmentName } from './segment-name.ts'
 import type { DecisionRecord } from './types.ts'
 
-/** Search limit: this many bytes, or more for many uuids. The lines of a uuid are shorter. */
+/** Minimum search limit; more for many uuids. */
 const SEARCH_BYTES = 2_097_152
+/** Longer than the lines of one uuid. */
 const SEARCH_BYTES_PER_UUID = 16_384
 
 export interface RecoveryOptions {

@@ -50,7 +50,7 @@ const repeatedUuid = (uuid: string): string => `uuid ${uuid} is recorded a secon
 
 /** If the pool loses the worker that was to record an answer as withheld, another worker records it again. */
 const withheldAgain = (count: number): string =>
-  `${count} answer${count === 1 ? ' is' : 's are'} recorded as withheld more than once: a worker was lost meanwhile`
+  `${count} answer${count === 1 ? ' is' : 's are'} recorded as withheld more than once, because a worker was lost while recording ${count === 1 ? 'it' : 'them'}`
 
 interface SegmentStart {
   readonly segment: SegmentName

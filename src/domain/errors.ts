@@ -143,7 +143,7 @@ export class RoleNotServedError extends CountersignError {
   constructor(role: ProcessRole) {
     super(
       'CONFLICT',
-      `this request requires a process that serves ${role}: use a process whose setting “serve” includes ${role}`,
+      `this request requires a process that serves ${role}: use a process whose “serve” setting includes ${role}`,
     )
   }
 }

@@ -87,7 +87,7 @@ export interface NearName extends Pick<Hit, 'list' | 'entry' | 'name' | 'subject
 
 export interface NearNames {
   readonly sessions: number
-  /** Unreadable sessions, which were compared with nothing. */
+  /** Sessions that could not be read and were not compared. */
   readonly unread: number
   /** False if only the newest sessions were compared. */
   readonly exact: boolean

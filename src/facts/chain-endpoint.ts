@@ -13,7 +13,7 @@ export interface ChainEndpointOptions {
   readonly timeoutMs: number
 }
 
-/** A batch that still fails after this many divisions is a failure of the node. */
+/** If a batch still fails after this many divisions, it counts as a node failure. */
 const DIVISIONS_MAX = 32
 
 /** Revert (geth), virtual machine error (Nethermind). */
@@ -22,7 +22,7 @@ const EXECUTION_CODES: readonly unknown[] = [3, -32015]
 const EXECUTION_WORDS =
   /revert|opcode|out of gas|gas (?:required|limit|uint)|stack (?:under|over)flow|jump|execution|call depth|code size|write protection|memory/i
 
-/** A contract's failure isn't the node's. Source: geth `core/vm/errors.go`, `internal/ethapi/errors.go`. */
+/** A contract failure isn't a node failure. Source: geth `core/vm/errors.go`, `internal/ethapi/errors.go`. */
 const isExecutionFailure = (error: unknown): boolean => {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   return EXECUTION_CODES.includes(code) || (typeof message === 'string' && EXECUTION_WORDS.test(message))

@@ -36,7 +36,7 @@ export interface GuardedRequest {
   /** Rejects a response that may be truncated, for formats without an end marker such as CSV. Defaults to false. */
   readonly needsLength?: boolean
   readonly signal?: AbortSignal | undefined
-  /** PEM certificates trusted in addition to the system's. */
+  /** PEM certificates trusted in addition to the system certificates. */
   readonly certificateAuthority?: string
   readonly lookup?: ReturnType<typeof createGuardedLookup>
   /** Called with the headers of a 200 response before its body. */

@@ -29,5 +29,5 @@ export const programAddress = (program: string, seeds: readonly Uint8Array[]): s
     const bytes = hash.update(Uint8Array.of(bump)).update(programId).update(MARKER).digest()
     if (!isOnCurve(bytes)) return bs58.encode(bytes)
   }
-  throw new Error('these seeds give no program address')
+  throw new Error('no program address can be derived from these seeds')
 }

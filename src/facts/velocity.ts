@@ -9,7 +9,7 @@ export type VelocitySubject = Pick<FactSubject, 'organizationId' | 'projectId' |
 export interface VelocityTicket {
   /** By window in seconds, excluding this request. */
   readonly facts: Readonly<Record<string, VelocityFacts>>
-  /** Call exactly once, whatever the outcome. */
+  /** Call exactly once, regardless of the outcome. */
   settle(compliant: boolean): void
 }
 

@@ -24,7 +24,7 @@ const chainTitle = (name: string): string => {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** In the order of the configuration. */
+/** Returns the EVM chains, in the order of the configuration. */
 export const chainViews = (table: ChainTable): readonly ChainView[] =>
   table.chains.flatMap((chain) =>
     chain.family === 'evm' ? [{ name: chain.name, title: chainTitle(chain.name), chainId: chain.chainId }] : [],

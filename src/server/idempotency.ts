@@ -17,7 +17,10 @@ export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
   /** Reuse the uuid of an earlier request, which this node may have signed since `uuidSinceSeconds` (0: unknown). */
   | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly uuidSinceSeconds: number }
-  /** Until the expiration, another request holds the claim, or another node may have signed an attestation. */
+  /**
+   * Until `expiresAtSeconds`, another request holds the claim, or an attestation that another node may have signed is
+   * still valid.
+   */
   | {
       readonly outcome: 'in-flight'
       readonly expiresAtSeconds: number

@@ -64,7 +64,7 @@ export const createOutboundPost =
       method: 'POST',
       headers: { ...headers, 'accept-encoding': 'identity', 'content-length': String(Buffer.byteLength(body)) },
       lookup: guard.lookup,
-      // Keep no connection: the next request may go elsewhere, and its address must be checked.
+      // Don't reuse the connection: the next request may go elsewhere, and its address must be checked.
       agent: false,
       ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     })

@@ -27,7 +27,7 @@ const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder,
   if (evidenceKey?.source === 'environment') return () => [readKey(evidenceKey, WHAT)]
   const path = evidenceKey?.path ?? folder.evidenceKey
   if (evidenceKey === null && !existsSync(path)) {
-    if (inUse) throw new SettingInvalidError(`${WHAT} is missing: restore it at ${path}`)
+    if (inUse) throw new SettingInvalidError(`${WHAT} is missing: restore it to ${path}`)
     makeKeyFile(path)
   }
   return () => readKeysInUse(path, WHAT)

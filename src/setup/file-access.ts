@@ -9,7 +9,7 @@ import type { DataFolder } from './data-folder.ts'
 export interface AccessProblem {
   readonly path: string
   readonly detail: string
-  /** For a secret that others can change and may have replaced; the service then doesn't start. */
+  /** True if others can change the secret and may have replaced it; the service then doesn't start. */
   readonly refused: boolean
 }
 

@@ -12,7 +12,7 @@ export interface PostgresTarget {
   readonly user: string
   readonly password: string
   readonly tls: TlsMode
-  /** Authorities for the server's certificate; null for the system's. */
+  /** Authorities for the server's certificate; null for the system authorities. */
   readonly authorityFile: string | null
   /** Maximum connections per process, without the listening connection. */
   readonly poolSize: number
@@ -113,7 +113,7 @@ const WEAKNESSES: Readonly<Partial<Record<TlsMode, string>>> = {
   'verify-ca': 'over TLS with any server of the same authority, regardless of its name',
 }
 
-/** Describes the possible attack between this machine and the store; null if the connection is safe. */
+/** Describes the weakness of the connection to the store; null if it is safe. */
 export const describeWeakConnection = (target: StoreTarget): string | null => {
   if (target.kind === 'sqlite' || staysHere(target.host)) return null
   const weakness = WEAKNESSES[target.tls]

@@ -99,7 +99,7 @@ test('no policy decides by a revision that was not tried lately, whichever of th
   expect([refused.status, refused.body['detail']]).toEqual([
     409,
     'revision 1 was not replayed on past sessions in the last 30 days: replay it in the dashboard, ' +
-      `with replayPolicy of the admin API, or with "${PROGRAM} policy replay ${revisionId}"`,
+      `with replayPolicy in the admin API, or with "${PROGRAM} policy replay ${revisionId}"`,
   ])
   expect((await call('GET', path)).body).toEqual(nobody)
   // Neither one that only waits, nor that of another document, nor an old one.

@@ -19,7 +19,7 @@ const startOrphanable = (supervisor: string) => {
   })
   return { child, watches: watches.promise }
 }
-const SAID = 'the supervisor ended: ending this process\n'
+const SAID = 'the supervisor exited: stopping this process\n'
 
 test('one whose supervisor ended before the process asked ends at once', async () => {
   const { child } = startOrphanable('process.ppid + 1')

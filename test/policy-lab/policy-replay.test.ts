@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { replayInJob } from '../../src/modules/policy-lab/commands/policy-replay-job.ts'
 import { replayOf } from '../../src/modules/policy-lab/service/prepare-replay.ts'
 import { replayPolicy } from '../../src/modules/policy-lab/worker/policy-replay.ts'
 import type { Task } from '../../src/store/tasks.ts'
@@ -34,4 +35,13 @@ test('a saved text is prepared and replayed', async () => {
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+})
+
+test.each([
+  ['failed', 'no decision log exists yet', 'the replay failed: no decision log exists yet'],
+  ['cancelled', null, 'the replay was canceled'],
+])('a job that %s is reported in a whole sentence', async (state, failure, message) => {
+  const call = () => Promise.resolve({ id: 'job_a', state, failure, result: null })
+  const context = { admin: { call }, organization: 'org_a' } as unknown as Parameters<typeof replayInJob>[0]
+  await expect(replayInJob(context, 'policy_a', source, { sinceMs: 0, untilMs: 1 })).rejects.toThrow(message)
 })

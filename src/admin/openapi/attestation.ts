@@ -162,7 +162,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     answers: [
       {
         status: 200,
-        description: 'In the order of the requests.',
+        description: 'Results, in the order of the requests.',
         schema: closed({ answers: Type.Array(BATCH_ELEMENT) }),
       },
     ],

@@ -20,7 +20,7 @@ const requireTrial = async (
   const trial = await tasks.newestDone(organizationId, REPLAY_KIND, { contentHash }, TRIAL_DAYS * DAY_SECONDS)
   if (trial === null) {
     throw new ConflictError(
-      `revision ${number} was not replayed on past sessions in the last ${TRIAL_DAYS} days: replay it in the dashboard, with replayPolicy of the admin API, or with "${PROGRAM} policy replay ${id}"`,
+      `revision ${number} was not replayed on past sessions in the last ${TRIAL_DAYS} days: replay it in the dashboard, with replayPolicy in the admin API, or with "${PROGRAM} policy replay ${id}"`,
     )
   }
   if (trial.result?.['sessions'] !== 0) return

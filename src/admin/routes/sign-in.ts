@@ -188,7 +188,7 @@ export const SIGN_IN_ROUTES = [
         const changed = await tables.users.setPassword(spent.userId, passwordHash)
         if (changed === null || changed.disabledAtSeconds !== null) throw new CredentialWrongError('link')
         await tables.userSessions.endAll(changed.id)
-        // No credential or session of an earlier holder is left, so the account counts as the deployment's.
+        // No credential or session of an earlier holder is left, so the account counts as part of the deployment.
         if (spent.purpose === 'recovery' && !(await hasSecondFactor(tables, changed)))
           await tables.users.adopt(changed.id)
         note({ action: 'account.password', subject: changed.id, detail: { by: spent.purpose } })

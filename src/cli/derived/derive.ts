@@ -29,7 +29,7 @@ interface Pair {
 }
 
 interface Shape extends Pair {
-  /** The organization's operation; if there is none, the deployment's. */
+  /** The organization's operation; if there is none, the deployment operation. */
   readonly main: Route
   readonly override: CommandOverride
   readonly noun: string

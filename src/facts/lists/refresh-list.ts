@@ -52,7 +52,7 @@ export type RefreshResult =
   | { readonly status: 'failed'; readonly listId: string; readonly failure: string; readonly error: unknown }
 
 const SOURCE_TIMEOUT_MS = 300_000
-/** sdn_advanced.xml has over 100 MB, as does a list of a million entries with memos. */
+/** sdn_advanced.xml is over 100 MB, as is a list of a million entries with memos. */
 const SOURCE_BYTES_MAX = 1_073_741_824
 /** Longer than any reading. */
 export const LEASE_SECONDS = 600

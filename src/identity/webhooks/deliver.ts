@@ -15,7 +15,7 @@ export interface DeliverDependencies {
   readonly clock: Clock
   /** From 0 to 1; spreads the attempts. */
   readonly random: () => number
-  /** Called for internal failures, not for the receiver's. */
+  /** Called for internal failures, not for failures of the receiver. */
   readonly onError: (error: unknown) => void
 }
 

@@ -66,7 +66,7 @@ export const createSignInCounterTable = (scope: TableScope) => ({
     }
   },
 
-  /** Reverses one counted attempt per slot, and empties the counters in `forgiven`. */
+  /** Reverses one counted attempt per slot, and deletes the counters in `forgiven`. */
   giveBack: (takes: readonly CounterTake[], forgiven: readonly number[] = []): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { slot, secondsEach } of takes.toSorted((one, other) => one.slot - other.slot)) {

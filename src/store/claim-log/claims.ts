@@ -68,7 +68,8 @@ const operationsOf = (log: ClaimLog, firstOwn: number, findAnswer: IdempotencyTa
           const earlier = { uuid: current.uuid, uuidSinceSeconds }
           return { append: null, result: { outcome: 'in-flight', expiresAtSeconds, earlier } }
         }
-        // Later takeovers do not extend this time, so that a repeatedly used key expires too.
+        // At least until the new claim expires. Takeovers extend the time no further, so that a repeatedly used key
+        // also expires.
         const keepUntilSeconds = Math.max(current.keepUntilSeconds, claimExpiresAtSeconds)
         return {
           append: { ...current, claimExpiresAtSeconds, keepUntilSeconds },

@@ -166,7 +166,7 @@ const sessionRejections: Migration = {
   ],
 }
 
-/** Treats rejections by screening like an operator's. An older program would complete sessions of these persons. */
+/** Treats rejections by screening like operator rejections. An older program would complete their sessions. */
 const linkedRejections: Migration = {
   number: 39,
   name: 'linked-rejections',

@@ -19,7 +19,10 @@ import { lockSessionAsItIs } from './session-rows.ts'
 import { endHandovers, endOthers, HANDOVERS, hasWallets, isInUse, wasProven } from './session-takeover.ts'
 import { TOKENS } from './session-tokens.ts'
 
-/** Maximum unused handovers per session, and challenges per link: anyone who names the wallet gets a link. */
+/**
+ * Maximum unused handovers per session and unused challenges per link. Anyone who knows the wallet address can get a
+ * link.
+ */
 const WAITING_MAX = 20
 const TOUCH_SECONDS = 86_400
 /** After a power loss, the waiting person can repeat the request. */

@@ -53,7 +53,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     writer.run('BEGIN IMMEDIATE')
   }
 
-  /** Rolls back and returns the error to report: the original, or the rollback's. */
+  /** Rolls back and returns the error to report: the original error, or the rollback error. */
   const undo = (reason: unknown, statements: readonly string[]): unknown => {
     try {
       // After some failures, SQLite has already rolled back.

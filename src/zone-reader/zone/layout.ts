@@ -2,7 +2,7 @@
 
 import type { ZoneFormat } from '../../domain/document-zone.ts'
 
-/** In the order of the classifier's outputs. */
+/** Characters, in the order of the classifier's outputs. */
 export const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789<'
 
 /** ICAO 9303-3 §4.9. */

@@ -286,7 +286,7 @@ describe('the evidence key', () => {
     const path = join(own, 'secrets', 'evidence-key')
     renameSync(path, `${path}.away`)
     try {
-      expect(await startFails({})).toContain('the evidence key is missing: restore it at')
+      expect(await startFails({})).toContain('the evidence key is missing: restore it to')
     } finally {
       renameSync(`${path}.away`, path)
     }

@@ -146,8 +146,7 @@ onLinux('the lead goes over within ten seconds when the leader is killed', PATIE
   process.kill(pid ?? 0, 'SIGKILL')
   const killedMs = performance.now()
   await service.logLine(
-    ({ message, role, term }) =>
-      message === 'this process leads the deployment' && role === 'attestation' && term === 2,
+    ({ message, role, term }) => message === 'this process is now the leader' && role === 'attestation' && term === 2,
   )
   expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
   // The other, or the killed one's successor, which has been watching the lease for nearly as long.

@@ -15,7 +15,7 @@ export interface HourBar {
   readonly atMs: number
   /** Ends of the lower and the upper part; null if there is no bar. */
   readonly ends: readonly [lower: number, upper: number] | null
-  /** In the order of the parts. */
+  /** Labels, in the order of the parts. */
   readonly words: readonly [string, string]
 }
 

@@ -20,7 +20,7 @@ const fieldsFor = ({ ofRequests }: Policies, project: Partial<Project>) =>
     },
     policy_id: {
       label: 'Policy',
-      hint: 'Decides every request of this project. You can change it at any time.',
+      hint: 'Decides every request for this project. You can change it at any time.',
       value: project.policy_id ?? (ofRequests?.length === 1 ? ofRequests[0]?.id : undefined),
       choices: {
         '': ofRequests === null ? 'Loading…' : 'Select a policy',

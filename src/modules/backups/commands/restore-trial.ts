@@ -35,7 +35,7 @@ export interface TrialInput {
   readonly signal: AbortSignal
 }
 
-/** Until the service recognizes a new key, project or line; normally a second or two. */
+/** Maximum wait until the service recognizes a new key, project or line; normally a second or two. */
 const KNOWN_LIMIT_MS = 30_000
 const RETRY_MS = 100
 const ALLOWED = `0x${'11'.repeat(20)}` as const

@@ -40,7 +40,9 @@ export const replayInJob = async (
     job = await admin.call('GET /organizations/{organization}/jobs/{job}', { params: { organization, job: job.id } })
   }
   const { result, state, failure } = job
-  if (state !== 'done' || result === null) throw new CommandFailedError(`the replay ${failure ?? state}`)
+  if (state === 'cancelled') throw new CommandFailedError('the replay was canceled')
+  if (state !== 'done' || result === null)
+    throw new CommandFailedError(`the replay failed: ${failure ?? 'it returned no result'}`)
   if ('disagreements' in result) return result
   if (!('changes' in result)) throw new CommandFailedError('the result of the replay has an unknown format')
   const { decided_by_lists: byLists, changes, decisions, same, unknown, failed, unreadable } = result

@@ -36,7 +36,7 @@ const SURE = 100
 
 class ListBehindError extends NamedError {}
 
-/** In the order of the sessions. An address on several chains occurs once per chain. */
+/** Returns the wallets, in the order of the sessions. An address on several chains occurs once per chain. */
 export const walletsOfEach = async (
   walletsOf: WalletScreeningDependencies['walletsOf'],
   organizationId: string,

@@ -113,7 +113,7 @@ export const Thresholds = () => {
   return (
     <Page
       title="Thresholds"
-      lead="Hits that other thresholds would have found. Names are compared with today’s lists; no session changes."
+      lead="Hits that other thresholds would have found. Names are compared with today’s lists; sessions are not changed."
       actions={
         <Button kind="primary" icon="search" busy={compare.busy} onClick={() => compare.run()}>
           {trial === null ? 'Compare' : 'Compare again'}

@@ -84,7 +84,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey) => {
     }
   }
 
-  /** Has the latest audit entry signed if the audit log extends the stored head. */
+  /** Requests a signature for the latest audit entry if the audit log extends the stored head. */
   const keepAudit = async ({ audit: held, auditErrorClass: errorClass }: TreeReport): Promise<void> => {
     auditAtMs = clock.monotonicMs()
     if (errorClass !== null) {

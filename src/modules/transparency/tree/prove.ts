@@ -105,7 +105,6 @@ export const proveConsistency = async (
   return hashRanges(readTiles, consistencyRanges(oldSize, { start: 0, end: size }, true))
 }
 
-// Verifies a consistency proof with only two roots. Source: RFC 9162, 2.1.4.2.
 const isEven = (number: number): boolean => number % 2 === 0
 const half = (number: number): number => Math.floor(number / 2)
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
@@ -118,6 +117,7 @@ interface ConsistencyProof {
   readonly path: readonly Uint8Array[]
 }
 
+/** Verifies a consistency proof from the two roots alone. Source: RFC 9162, 2.1.4.2. */
 export const verifyConsistency = ({ oldSize, oldRoot, size, root, path }: ConsistencyProof): boolean => {
   if (oldSize > size || oldSize < 0) return false
   if (oldSize === size) return path.length === 0 && same(oldRoot, root)
