@@ -15,6 +15,7 @@ const EDITED = [
   '{CHANGELOG,CONTRIBUTING,README}.md',
   'bench/tried.md',
   'docs/{README,administration,architecture,asvs,attestation-api,configuration,contracts,decisions,documents,hardware-keys,identity,load-testing,many-machines,operations,policies,running,screening,security,sizing,solana-program,speed,threat-model,transparency}.md',
+  'deploy/README.md',
   'deploy/prometheus/alerts.yaml',
   'docs/providers/*.md',
   'src/client/**/*.{ts,tsx}',
