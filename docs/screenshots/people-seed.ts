@@ -1,4 +1,4 @@
-// People who handed in what an organization asked for, for pictures: their documents are drawings that are nobody's.
+// People who submitted the requested evidence, for screenshots. Their documents are fictional drawings.
 
 import type { Dashboard } from '../../test/dashboard/support/dashboard.ts'
 import { createPeople, type Document } from '../../test/dashboard/support/people.ts'

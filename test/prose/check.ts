@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 
 /** Files whose English has been edited. A file is added once it has no finding; in the end, the list is every file. */
 const EDITED = [
-  '{CHANGELOG,CONTRIBUTING,README}.md',
+  '{CHANGELOG,CONTRIBUTING,README,SECURITY}.md',
   'bench/tried.md',
   'docs/{README,administration,architecture,asvs,attestation-api,configuration,contracts,decisions,documents,hardware-keys,identity,load-testing,many-machines,operations,policies,running,screening,security,sizing,solana-program,speed,threat-model,transparency}.md',
   'deploy/README.md',
