@@ -1,4 +1,4 @@
-// `countersign decisions tail|verify`, also while the service runs.
+// `countersign decisions tail|verify`, even while the service runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, type CommandContext, flag, text } from '../command-line/command.ts'
 import {

@@ -29,7 +29,7 @@ export interface ProcessSupervisor {
   ready(): number
 }
 
-/** The process ended before it was ready, and has logged why. */
+/** The process exited before it was ready, and has logged why. */
 export class ProcessStartError extends NamedError {
   readonly exitCode: number
   constructor(index: number, exitCode: number | null) {

@@ -63,7 +63,7 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
 }
 
 export type LossCause =
-  /** The thread ended by itself: an exit, an uncaught error or a floating rejection. */
+  /** The thread exited by itself: an exit, an uncaught error or a floating rejection. */
   'crash' | 'hang' | 'start'
 
 export type PoolEvent =

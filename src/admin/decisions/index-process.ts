@@ -59,7 +59,7 @@ const ownerOf = (request: IndexRequest): string => {
 export const createAskedProcess = (dependencies: AskedProcessDependencies) => {
   const { spawn, after, onEvent, onStatus } = dependencies
   const waiting = new Map<number, Waiting>()
-  /** Releases the slot of a request in progress, also after its timeout. */
+  /** Releases the slot of a request in progress, even after its timeout. */
   const working = new Map<number, () => void>()
   const slots = createFairSlots(AT_ONCE, WAITING_MAX, OWN_WAITING_MAX)
   let lastId = 0

@@ -34,7 +34,7 @@ witnesses must contain this witness. With --log, the witness polls the files tha
   --interval SECONDS   Polling interval (default 10).
   --once               Poll once, then exit with the result.
 
-With --log, exits with 1 if a head is older than the last cosigned head or belongs to another history, also after a restart.
+With --log, exits with 1 if a head is older than the last cosigned head or belongs to another history, even after a restart.
 Heads of two histories are stored in the folder as evidence. Afterwards, the witness cosigns only heads that extend the last
 cosigned head.
 `
