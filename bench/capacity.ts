@@ -39,7 +39,7 @@ const isSame = (one: SweepSetting, other: SweepSetting | null): boolean =>
   one.processes === other?.processes && one.workers === other.workers
 
 /**
- * Returns the plan with the fewest nodes: of these the one with the preferred setting, otherwise with the fewest
+ * Returns the plan with the fewest nodes. Among several, the preferred setting wins, otherwise the plan with the fewest
  * threads. Null if no rate has this p99.
  */
 export const planCapacity = (

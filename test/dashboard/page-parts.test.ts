@@ -263,6 +263,10 @@ test('the details of a change are what was given, and what is different', () => 
   // Names and numbers first, null as none, ids only without other values.
   const revision = 'revision_0123456789abcdef'
   expect(describeDetail({ revision: [null, revision], chain: 'base', number: 2 })).toBe('number: 2, chain: base')
+  // Another policy is never hidden by another name.
+  expect(describeDetail({ name: ['A', 'B'], policy: ['policy_0123456789abcdef', 'policy_0123456789abcdeg'] })).toBe(
+    'name: A → B, policy: policy_0123456789abcdef → policy_0123456789abcdeg',
+  )
   expect(describeDetail({ revision: [null, revision], level: ['basic', 'basic'] })).toBe(`revision: none → ${revision}`)
 })
 

@@ -16,7 +16,7 @@ const textOf = (value: unknown): string => {
 /** In the audit log, a change is a list of exactly the old and the new value. */
 const isChange = (value: unknown): value is readonly [unknown, unknown] => Array.isArray(value) && value.length === 2
 
-/** Omits unchanged values, and ids unless only ids changed. The dialog of an entry shows all values. */
+/** Omits unchanged values, and new or removed ids next to other values. The dialog of an entry shows all values. */
 export const describeDetail = (detail: Readonly<Record<string, unknown>>): string => {
   const entries = Object.entries(detail).sort(([left], [right]) => Number(NAMES.has(right)) - Number(NAMES.has(left)))
   const changed = entries.flatMap(([name, value]) => {
@@ -26,7 +26,8 @@ export const describeDetail = (detail: Readonly<Record<string, unknown>>): strin
     if (!isChange(value)) return [{ withId, text: `${label}: ${textOf(value)}` }]
     const [before, after] = value
     const isSame = JSON.stringify(before) === JSON.stringify(after)
-    return isSame ? [] : [{ withId, text: `${label}: ${textOf(before)} → ${textOf(after)}` }]
+    const isReplaced = before != null && after != null
+    return isSame ? [] : [{ withId: withId && !isReplaced, text: `${label}: ${textOf(before)} → ${textOf(after)}` }]
   })
   const named = changed.filter(({ withId }) => !withId)
   const parts = (named.length === 0 ? changed : named).map(({ text }) => text)
