@@ -128,19 +128,16 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
     },
     stop: () => Promise.resolve(),
   }
+  /** An earlier leader's lists may be outdated. */
   const requireLead = async (transaction: Transaction): Promise<void> => {
     if (!(await lead?.holds(transaction))) throw new LeadLostError()
   }
   const together: ChangeTogether<CheckTables> = createChangeTogether(
     (work) =>
       store.transaction(
-        ({ sessions, sessionWallets: wallets, sessionChecks, screeningSettings: settings }) => {
-          const checks: CheckTables['checks'] = {
-            replaceUnchanged: (...given) => sessionChecks.replaceUnchanged(...given, requireLead),
-          }
-          return work({ sessions, wallets, checks, settings })
-        },
-        { survives: 'process-crash' },
+        ({ sessions, sessionWallets: wallets, sessionChecks: checks, screeningSettings: settings }) =>
+          work({ sessions, wallets, checks, settings }),
+        { survives: 'process-crash', beforeCommit: requireLead },
       ),
     listener,
   )

@@ -1,7 +1,7 @@
 import { type Clock, createHeldClock } from '../lib/time.ts'
 import type { PolicySource } from '../policy/types/source.ts'
 import { databaseScope, transactionScope } from './copy/table-scope.ts'
-import type { Database, TransactionOptions } from './database.ts'
+import type { Database, Transaction, TransactionOptions } from './database.ts'
 import { createLastUsedWriter } from './last-used.ts'
 import { openMigratedDatabase, type StoreOptions } from './open-database.ts'
 import { createPolicySource } from './organizations/policy-source.ts'
@@ -13,6 +13,11 @@ import { createUpkeep, type Upkeep } from './upkeep.ts'
 // Importers of the store get the type from here.
 export type { Tables }
 
+export interface StoreTransactionOptions extends TransactionOptions {
+  /** Called after `work`, so that the rows it locks stay locked briefly. If it throws, nothing is written. */
+  readonly beforeCommit?: (transaction: Transaction) => Promise<void>
+}
+
 export interface Store extends Tables {
   readonly database: Database
   readonly kind: 'sqlite' | 'postgres'
@@ -21,7 +26,7 @@ export interface Store extends Tables {
   readonly policySource: PolicySource
   readonly walletStandings: WalletStandings
   /** Use only the tables passed to `work`. Rolls back and throws the errors of `work`. */
-  transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
+  transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: StoreTransactionOptions): Promise<Result>
   /** Resolves if a write reached the file within the last second. @throws StoreUnavailableError */
   checkWritable(): Promise<void>
   readonly upkeep: Pick<Upkeep, 'start' | 'flush' | 'sweep'>
@@ -104,11 +109,12 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
       walletStandings: createWalletStandings(database, (organizationId, personId) =>
         pairwiseUserId(userKey, organizationId, personId),
       ),
-      transaction: (work, settings) =>
-        database.transaction(
-          (transaction) => work(createTables(transactionScope(transaction, clock, limits))),
-          settings,
-        ),
+      transaction: (work, { beforeCommit, ...settings } = {}) =>
+        database.transaction(async (transaction) => {
+          const result = await work(createTables(transactionScope(transaction, clock, limits)))
+          await beforeCommit?.(transaction)
+          return result
+        }, settings),
       checkWritable: createWriteCheck(database, clock),
       upkeep,
       close: async () => {

@@ -137,9 +137,14 @@ describeStores((open) => {
     const checks = [{ name: 'one.a', outcome: 'passed', detail: {}, version: 'v' }]
     const lost = new Error('the lead was lost')
     const storeAs = (holder: string, term: number) =>
-      sessionChecks.replaceUnchanged(organizationId, 'one', [{ sequence, checks, sessionId }], async (transaction) => {
-        if (!(await lease.holds(transaction, holder, term))) throw lost
-      })
+      temporary.store.transaction(
+        (tables) => tables.sessionChecks.replaceUnchanged(organizationId, 'one', [{ sequence, checks, sessionId }]),
+        {
+          beforeCommit: async (transaction) => {
+            if (!(await lease.holds(transaction, holder, term))) throw lost
+          },
+        },
+      )
     const before = await lease.take('before', null)
     await lease.take('after', before)
     await expect(storeAs('before', 1)).rejects.toBe(lost)

@@ -240,16 +240,11 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     return QUEUE.everywhere.updateAll(survivingCrashes(scope), claimed, { dueAtSeconds: nowSeconds })
   },
 
-  /**
-   * Skips sessions changed since the check. Returns new hits by session, and the number of skipped sessions.
-   * @param requireLead called last, so that the lease is locked briefly; throws in an earlier leader, whose lists may
-   * be outdated
-   */
+  /** Skips sessions changed since the check. Returns new hits by session, and the number of skipped sessions. */
   replaceUnchanged: (
     organizationId: string,
     part: string,
     made: readonly (SessionChecks & { readonly sequence: number })[],
-    requireLead: (transaction: Transaction) => Promise<void> = async () => undefined,
   ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }> =>
     scope.write(async (transaction) => {
       if (made.length === 0) return { opened: new Map<string, number>(), skipped: 0 }
@@ -262,7 +257,6 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       const opened = await whileSharing(transaction, organizationId, ids, nowSeconds, () =>
         writeChecks(transaction, organizationId, part, same, nowSeconds),
       )
-      await requireLead(transaction)
       return { opened, skipped: made.length - same.length }
     }, DURABILITY),
 
