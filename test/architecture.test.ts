@@ -25,7 +25,9 @@ const ALLOWED: Readonly<Record<string, string>> = {
   // Folders and buckets that files are copied to.
   'src/object-store': '',
   'src/decision-log': 'src/domain src/object-store',
-  'src/policy': 'src/domain src/decision-log docs/policies',
+  // Rules as the policy form edits them, in the browser as well.
+  'src/policy/rule-form': '',
+  'src/policy': 'src/domain src/decision-log src/policy/rule-form docs/policies',
   'src/facts': 'src/domain src/policy',
   'src/signing': 'src/domain src/program',
   'src/store': 'src/domain src/program src/decision-log src/policy',
@@ -42,7 +44,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
     src/domain src/program src/telemetry src/decision-log src/policy src/facts src/signing src/store src/pool
     src/server src/attestation src/identity workers/index/decision-index-protocol.ts workers/tasks/task-input.ts`,
   'src/dashboard': `
-    src/domain src/server src/attestation src/identity src/pages src/admin src/module-routes.ts src/module-pages.ts`,
+    src/domain src/policy/rule-form src/server src/attestation src/identity src/pages src/admin src/module-routes.ts
+    src/module-pages.ts`,
   'src/config': 'src/domain src/object-store src/facts src/server src/identity package.json',
   'src/setup': `
     src/domain src/program src/telemetry src/policy src/facts src/signing src/store src/pool src/server
@@ -282,7 +285,7 @@ describe('the import table', () => {
   // The page's types are derived from the routes: page and server agree, and nothing of the server is sent to browsers.
   test('the dashboard’s page takes types alone from the admin API, and those from its routes', () => {
     const served =
-      /^src\/(?!dashboard\/page\/|modules\/[^/]+\/pages\/|module-pages\.ts$|pages\/|lib\/|domain\/|(attestation|identity)\/paths\.ts$)/
+      /^src\/(?!dashboard\/page\/|modules\/[^/]+\/pages\/|module-pages\.ts$|pages\/|lib\/|domain\/|policy\/rule-form\/|(attestation|identity)\/paths\.ts$)/
     const page = [...sources].filter(([path]) => /^src\/(dashboard\/page|modules\/[^/]+\/pages)\//.test(path))
     const outside = (path: string, source: string): string[] =>
       importsOf(source)

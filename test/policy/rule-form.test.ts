@@ -1,7 +1,10 @@
 // The rule builder: a rule becomes a form and the same rule again, and no other text of the document changes.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { addRule, arrangeRules, changeRule, type RuleText, readRules } from '../../src/domain/policy-rules.ts'
+import { sourceSteps } from '../../src/policy/cel/compile.ts'
+import { finish } from '../../src/policy/cel/steps.ts'
+import { FACTS } from '../../src/policy/facts.ts'
+import { addRule, arrangeRules, changeRule, type RuleText, readRules } from '../../src/policy/rule-form/policy-rules.ts'
 import {
   type FactTypes,
   hasValue,
@@ -9,10 +12,7 @@ import {
   operatorsOf,
   parseCondition,
   renderCondition,
-} from '../../src/domain/rule-condition.ts'
-import { sourceSteps } from '../../src/policy/cel/compile.ts'
-import { finish } from '../../src/policy/cel/steps.ts'
-import { FACTS } from '../../src/policy/facts.ts'
+} from '../../src/policy/rule-form/rule-condition.ts'
 import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
 import { readTemplates } from '../../src/policy/tools/templates.ts'
 

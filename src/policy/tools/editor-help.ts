@@ -1,9 +1,10 @@
 // Completions and descriptions at a position in a policy's text, which may be invalid.
-import { isInCondition } from '../../domain/condition-lines.ts'
+
 import { timeZoneNames } from '../../lib/time-zone.ts'
 import type { KnownSources } from '../cel/scope.ts'
 import type { FactGroup } from '../fact-field.ts'
 import { FACTS } from '../facts.ts'
+import { isInCondition } from '../rule-form/condition-lines.ts'
 import { SESSION_FACTS } from '../session-facts.ts'
 import { FUNCTION_WORDS } from './editor-words.ts'
 import { FUNCTIONS, METHODS, TIME_METHODS, VELOCITY_METHODS } from './language.ts'

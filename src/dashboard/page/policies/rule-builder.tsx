@@ -1,6 +1,6 @@
 // Forms that edit the same document as the text editor. A rule that no form can show is edited as text.
 import { useState } from 'preact/hooks'
-import { addRule, arrangeRules, changeRule, type RuleText, readRules } from '../../../domain/policy-rules.ts'
+import { addRule, arrangeRules, changeRule, type RuleText, readRules } from '../../../policy/rule-form/policy-rules.ts'
 import {
   type FactTypes,
   hasValue,
@@ -9,7 +9,7 @@ import {
   parseCondition,
   type RuleCondition,
   renderCondition,
-} from '../../../domain/rule-condition.ts'
+} from '../../../policy/rule-form/rule-condition.ts'
 import type { AnswerOf } from '../api/client.ts'
 import { Button } from '../ui/button.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'

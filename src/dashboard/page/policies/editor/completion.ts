@@ -1,6 +1,6 @@
 // Completions for document keys, and for facts, functions and methods in conditions, all of them from the API.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
-import { isInCondition } from '../../../../domain/condition-lines.ts'
+import { isInCondition } from '../../../../policy/rule-form/condition-lines.ts'
 import type { AnswerOf } from '../../api/client.ts'
 
 export interface PolicyWords {

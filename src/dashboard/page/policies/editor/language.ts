@@ -1,7 +1,7 @@
 // Line-based highlighting of YAML and conditions. It only affects colors; the service determines the meaning.
 import { HighlightStyle, StreamLanguage, type StringStream } from '@codemirror/language'
 import { tags } from '@lezer/highlight'
-import { CONDITION_KEYS } from '../../../../domain/condition-lines.ts'
+import { CONDITION_KEYS } from '../../../../policy/rule-form/condition-lines.ts'
 
 interface State {
   /** Whether the position is within the value of a condition. */
