@@ -295,6 +295,15 @@ describe('the witness that is asked', () => {
     expect(answers.sort()).toEqual([200, 409])
   })
 
+  test('stores no lines of strangers, which could make the head unreadable', async () => {
+    const { url, folder } = startWitness('one.example')
+    const { size, checkpoint } = await grow(5)
+    const invented = Array.from({ length: 99 }, (_, index) => `\u2014 x${index} ${btoa(`invented ${index}`)}\n`)
+    expect((await ask(url, await submission(0, size, checkpoint + invented.join('')))).status).toBe(200)
+    expect((await ask(url, await submission(size, size, checkpoint))).status).toBe(200)
+    expect(openCheckpoint(readFileSync(join(folder, 'cosigned'), 'utf8'), TEST_SIGNER.key).size).toBe(size)
+  })
+
   test('is a command, which ends when it is told to', async () => {
     const stopping = new AbortController()
     const { output, printed } = recordOutput()

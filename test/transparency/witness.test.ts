@@ -208,6 +208,17 @@ test('two witnesses can not use one folder', async () => {
   expect((await witness()).code).toBe(0)
 })
 
+test('a witness whose stored head is not of its log ends at its start', async () => {
+  await grow(0, 5)
+  expect((await witness()).code).toBe(0)
+  writeFileSync(join(state, 'cosigned'), 'nonsense')
+  expect(await witness()).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/cosigned .* is not a head of this log/),
+  })
+  expect(cosigned()).toBe('nonsense')
+})
+
 test('what is published of another history is not written over', async () => {
   await grow(0, 300)
   const other = temporaryDirectory()

@@ -29,7 +29,7 @@ export const listenForHeads = (
     const before = await state.before()
     const judged = judgeSubmission(before, body, logKey)
     if (judged.status === 200) {
-      const line = await state.cosign(body.slice(body.indexOf('\n\n') + 2))
+      const line = await state.cosign(body.slice(body.indexOf('\n\n') + 2), logKey)
       stdout(`cosigned ${judged.head.size} lines\n`)
       return text(200, line)
     }

@@ -9,7 +9,7 @@ import { writePrivateFile } from '../../../../signing/private-file.ts'
 import { StoreUnusableError } from '../../../../store/errors.ts'
 import { lockFolder } from '../../../../store/sqlite/folder-lock.ts'
 import { cosign } from '../../tree/cosignature.ts'
-import { encodeNote, parseNote, verifierKeyOf } from '../../tree/note.ts'
+import { encodeNote, parseNote, signatureOf, type VerifierKey, verifierKeyOf } from '../../tree/note.ts'
 import { readHeadFile } from '../../verify/tree-heads.ts'
 
 /** @throws CommandFailedError if another witness uses the folder; SettingInvalidError if the key is damaged */
@@ -37,12 +37,12 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
       /** Last cosigned head with its cosignature; null before the first. */
       before: (): Promise<string | null> => readHeadFile(cosigned),
       /** Stores the head. @returns the signature line */
-      cosign: async (checkpoint: string): Promise<string> => {
+      cosign: async (checkpoint: string, logKey: VerifierKey): Promise<string> => {
         const line = cosign(checkpoint, unixSeconds(), { key, sign })
-        const { text, signatures } = parseNote(checkpoint)
-        // Replaces this witness's older cosignature.
-        const others = signatures.filter(({ name, keyId }) => name !== key.name || keyId !== key.keyId)
-        await writePrivateFile(cosigned, encodeNote({ text, signatures: others }) + line)
+        // Anyone can add signature lines to a head. With too many, it would be unreadable.
+        const note = parseNote(checkpoint)
+        const signatures = [signatureOf(note, logKey) ?? []].flat()
+        await writePrivateFile(cosigned, encodeNote({ text: note.text, signatures }) + line)
         return line
       },
       /** Stores two contradictory signed heads. @returns the path of the file */

@@ -9,14 +9,21 @@ import { runToExitCode } from '../../../../command-line/print-error.ts'
 import { parseListen } from '../../../../config/setting-values.ts'
 import { fetchBounded } from '../../../../lib/bounded-fetch.ts'
 import { PROGRAM } from '../../../../program/labels.ts'
-import { encodeVerifierKey, NoteInvalidError, parseVerifierKey, verifierKeyOf } from '../../tree/note.ts'
+import { openCheckpoint } from '../../tree/checkpoint.ts'
+import {
+  encodeVerifierKey,
+  NoteInvalidError,
+  parseVerifierKey,
+  type VerifierKey,
+  verifierKeyOf,
+} from '../../tree/note.ts'
 import type { ReadTiles } from '../../tree/prove.ts'
 import { TILE_BYTES, TILE_WIDTH, tilePath } from '../../tree/tiles.ts'
 import { judgeHead, widthIn } from '../../tree/witness.ts'
 import { HEAD_MAX_BYTES } from '../../verify/tree-heads.ts'
 import { readLogKeyOption } from '../proof.ts'
 import { listenForHeads } from './witness-listen.ts'
-import { openWitnessState } from './witness-state.ts'
+import { openWitnessState, type WitnessState } from './witness-state.ts'
 
 const USAGE = `Usage: ${PROGRAM} witness --listen ADDRESS --log-key KEY --state FOLDER --name NAME
        ${PROGRAM} witness --log PLACE --log-key KEY --state FOLDER --name NAME [--interval SECONDS] [--once]
@@ -81,6 +88,19 @@ const parseAddress = (text: string): ReturnType<typeof parseListen> => {
     return parseListen(text)
   } catch (error) {
     throw new UsageError(`--listen ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+/** @throws CommandFailedError if the last cosigned head isn't a head of the log, so no other head can extend it */
+const requireHead = async ({ before }: WitnessState, logKey: VerifierKey): Promise<void> => {
+  const head = await before()
+  try {
+    if (head !== null) openCheckpoint(head, logKey)
+  } catch (error) {
+    if (error instanceof NoteInvalidError) {
+      throw new CommandFailedError(`the file cosigned in --state is not a head of this log: ${error.message}`)
+    }
+    throw error
   }
 }
 
@@ -149,12 +169,13 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         return 'refused'
       }
       // Also an unchanged head: the new time shows that the log was checked.
-      await state.cosign(offered)
+      await state.cosign(offered, logKey)
       if (judgement.kind === 'continued') output.stdout(`cosigned ${judgement.head.size} lines\n`)
       return 'fine'
     }
 
     try {
+      await requireHead(state, logKey)
       output.stderr(`witness key: ${encodeVerifierKey(state.key)}\n`)
       if (listen !== null) {
         const server = listenForHeads(listen, logKey, state, output)
