@@ -131,6 +131,20 @@ export const isUpToDate = async (
   }
 }
 
+/** First schema with the table `live_processes`. */
+const SHARED_SCHEMA = 9
+
+/** Whether a missing migration breaks a rule for the programs that use the database now. */
+export const endsOlderPrograms = async (
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<boolean> => {
+  if (!(await wasMigrated(database))) return false
+  const newest = Math.max(...(await readApplied(database)).map(({ number }) => number))
+  const breaks = migrations.some(({ number, worksWith = number }) => number > newest && worksWith > newest)
+  return breaks && newest >= SHARED_SCHEMA
+}
+
 /** Safe to call concurrently. @throws StoreUnusableError if the database is newer or its history differs */
 export const migrate = async (
   database: Database,

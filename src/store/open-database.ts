@@ -3,7 +3,8 @@ import { refuseMovedStore } from './copy/moved.ts'
 import type { StoreLimits } from './copy/table-scope.ts'
 import type { Database } from './database.ts'
 import { StoreUnusableError } from './errors.ts'
-import { isUpToDate, migrate, wasMigrated } from './migrations.ts'
+import { findUsers } from './live-processes.ts'
+import { endsOlderPrograms, isUpToDate, migrate, wasMigrated } from './migrations.ts'
 import { openPostgresDatabase, type PostgresOptions } from './postgres/postgres.ts'
 import { openSqliteDatabase, type SqliteOptions } from './sqlite/sqlite.ts'
 import { describeStore, type StoreTarget } from './store-address.ts'
@@ -38,6 +39,18 @@ export type StoreOptions = CommonOptions & ({ readonly target: StoreTarget } | {
 /** Creating an index on a large table takes long; other nodes wait for it. */
 const MIGRATION_LIMIT_MS = 3_600_000
 
+/** @throws StoreUnusableError while programs that don't follow the rules of the new schema use the database */
+const migrateAlone = async (database: Database, { clock, wait = Bun.sleep }: CommonOptions): Promise<void> => {
+  const users = (await endsOlderPrograms(database)) ? await findUsers(database, { wait }) : []
+  // Another process of this version may have migrated in the meantime.
+  if (users.length > 0 && (await endsOlderPrograms(database))) {
+    throw new StoreUnusableError(
+      `nodes of an earlier version use the database (${users.join(', ')}) and do not follow this version's rules: stop all of them, then start this version again`,
+    )
+  }
+  await migrate(database, clock.unixSeconds())
+}
+
 const migratePatiently = async (options: PostgresOptions): Promise<void> => {
   const patient = await openPostgresDatabase({
     ...options,
@@ -46,7 +59,7 @@ const migratePatiently = async (options: PostgresOptions): Promise<void> => {
     transactionLimitMs: MIGRATION_LIMIT_MS,
   })
   try {
-    await migrate(patient, options.clock.unixSeconds())
+    await migrateAlone(patient, options)
   } finally {
     await patient.close()
   }
@@ -70,7 +83,7 @@ export const openMigratedDatabase = async (options: StoreOptions): Promise<Datab
         `the database in ${describeStore(target)} has an older schema: start this version of the service once, or use the command of the older version`,
       )
     }
-    if (target.kind === 'sqlite') await migrate(database, options.clock.unixSeconds())
+    if (target.kind === 'sqlite') await migrateAlone(database, options)
     else if (!(await isUpToDate(database))) {
       if (options.onlyExisting === true && !(await wasMigrated(database))) {
         throw new StoreUnusableError(`there is no deployment in ${describeStore(target)}: start the service once`)

@@ -5,8 +5,12 @@ import { SQL } from 'bun'
 import { QueueFullError } from '../../src/domain/errors.ts'
 import { runFor } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/time.ts'
+import { databaseScope } from '../../src/store/copy/table-scope.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import { StoreUnavailableError, StoreUnusableError } from '../../src/store/errors.ts'
+import { createLiveProcessTable } from '../../src/store/live-processes.ts'
+import { endsOlderPrograms, isUpToDate, MIGRATIONS, type Migration, migrate } from '../../src/store/migrations.ts'
+import { openMigratedDatabase } from '../../src/store/open-database.ts'
 import { openPostgresDatabase, type PostgresOptions } from '../../src/store/postgres/postgres.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase, targetOf } from '../support/postgres.ts'
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
@@ -47,6 +51,40 @@ describePostgres('PostgreSQL', () => {
   afterEach(async () => {
     for (const one of opened.splice(0)) await one.close()
     await temporary.remove()
+  })
+
+  test('a version whose rules the running one does not follow starts once no node uses the database', async () => {
+    const before = MIGRATIONS.filter(({ number }) => number <= 18)
+    await migrate(database, 1, before)
+    const older = { id: 'older', name: 'machine-1', clockMs: 0 }
+    let beat = 0
+    const live = createLiveProcessTable(databaseScope(database, systemClock))
+    const start = (beats: boolean): Promise<Database> =>
+      openMigratedDatabase({
+        target: temporary.target,
+        clock: systemClock,
+        wait: async () => {
+          if (beats) await live.beat({ ...older, beat: ++beat })
+        },
+      })
+    await live.beat({ ...older, beat })
+    await expect(start(true)).rejects.toThrow('nodes of an earlier version use the database (machine-1)')
+    await migrate(database, 1, before)
+    expect(await isUpToDate(database)).toBe(false)
+    // A process that died leaves its row.
+    opened.push(await start(false))
+    expect(await isUpToDate(database)).toBe(true)
+  })
+
+  test('a version that the running one works with can start beside it', async () => {
+    await migrate(database, 1)
+    const number = MIGRATIONS.length + 1
+    const next = (says: Partial<Migration>): Migration[] => [
+      ...MIGRATIONS,
+      { number, name: 'next', statements: () => [], ...says },
+    ]
+    expect(await endsOlderPrograms(database, next({ worksWith: number - 1 }))).toBe(false)
+    expect(await endsOlderPrograms(database, next({}))).toBe(true)
   })
 
   describe('transactions', () => {
