@@ -4,6 +4,7 @@ import { type ServingService, serve } from './compose/serving.ts'
 import type { Config } from './config/config.ts'
 import { type Closers, createClosers } from './lib/closers.ts'
 import type { Module } from './module-interface/module.ts'
+import { reportSources } from './setup/fact-sources.ts'
 import type { Logger } from './telemetry/log.ts'
 
 /** Time between the signal and the end of listening. */
@@ -37,6 +38,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
   try {
     const opened = await openService(config, log, place, modules, closers)
     const serving = await serve(config, log, place, opened, closers)
+    if (opened.isFirst && config.serve.has('attestation')) closers.add(reportSources(opened.store, config, log))
     return {
       url: serving.app.url,
       /** The signing backend, or `none`. */

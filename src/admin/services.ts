@@ -10,7 +10,7 @@ import type { CountedSlots } from '../lib/counted-slots.ts'
 import { type FindService, serviceKey } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import type { FairWork } from '../policy/fair-work.ts'
-import type { FactCollector } from '../policy/types/needs.ts'
+import type { FactCollector, FactNeed } from '../policy/types/needs.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Store, Tables } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
@@ -89,6 +89,11 @@ export interface Services {
   readonly policyFacts: Pick<FactCollector, 'collect'> & {
     readonly screeners: ReadonlySet<string>
     readonly chains: ReadonlySet<string>
+    /** Describes each needed source that the running service lacks. */
+    readonly describeMissing: (
+      tables: Pick<Tables, 'deployment'>,
+      needs: readonly FactNeed[],
+    ) => Promise<readonly string[]>
   }
   readonly policyWork: FairWork
   readonly listUploads: ListUploads

@@ -20,6 +20,7 @@ import { inspectCertificateTerms } from '../setup/certificate-term.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { prepareOrganizationKeys } from '../setup/evidence-key.ts'
 import { inspectExposure } from '../setup/exposure.ts'
+import { rememberSources } from '../setup/fact-sources.ts'
 import { rememberLeftOut } from '../setup/left-out-modules.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { isFirstStart, prepareQuickstart } from '../setup/quickstart.ts'
@@ -62,6 +63,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
   })
   closers.add(store.close)
   if (isFirst) await rememberStore(folder, target)
+  if (isFirst && config.serve.has('attestation')) await rememberSources(store, config)
   const passphrase = config.serve.has('attestation')
     ? locatePassphrase(config, folder, await isFirstStart(store, folder))
     : null

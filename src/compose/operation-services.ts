@@ -14,13 +14,14 @@ import type { FindService } from '../lib/service-key.ts'
 import { type Clock, lastingTimers } from '../lib/time.ts'
 import { createFairWork } from '../policy/fair-work.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
+import { createSourceCheck } from '../setup/fact-sources.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import { createAttesterKeystore } from '../signing/attester-files.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import type { Store } from '../store/store.ts'
 
 interface OperationServicesDependencies {
-  readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'>
+  readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'geoipFile' | 'webhookReach'>
   readonly folder: Pick<DataFolder, 'keystores'>
   readonly store: Store
   readonly findService: FindService
@@ -71,6 +72,7 @@ export const createOperationServices = ({
       collect: collectFacts,
       screeners: new Set(config.screeners.keys()),
       chains: new Set(config.chains.chains.map(({ name }) => name)),
+      describeMissing: createSourceCheck(config),
     },
     policyWork: createFairWork({ clock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     listUploads: createListUploads(),

@@ -1,4 +1,5 @@
 import { compileRevision } from '../../policy/revision.ts'
+import type { FactNeed } from '../../policy/types/needs.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError, requireFound } from '../errors.ts'
@@ -12,11 +13,12 @@ export const activate = async (
   organizationId: string,
   policyId: string,
   revisionId: string,
-): Promise<Policy> => {
+): Promise<{ readonly policy: Policy; readonly needs: readonly FactNeed[] }> => {
   const before = await requirePolicy(tables, organizationId, policyId)
   const revision = await requireRevision(tables, organizationId, policyId, revisionId)
   // Responses contain the name in the active document, so rename the policy.
-  const { name } = (await compileRevision(revision)).document
+  const { document, needs } = await compileRevision(revision)
+  const { name } = document
   if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
   const after = requireFound(await tables.policies.activateRevision(organizationId, policyId, revisionId), 'revision')
   await requireTriedDecider(tables, organizationId, policyId)
@@ -31,7 +33,7 @@ export const activate = async (
       name: [before.name, name],
     },
   })
-  return after
+  return { policy: after, needs }
 }
 
 export const requireVersion = (policy: Policy, version: number | undefined): void => {

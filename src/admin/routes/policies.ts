@@ -17,24 +17,31 @@ import { shown } from '../shown.ts'
 
 const route = declareRoutes('Policies')
 
-export const POLICY = named(
-  'Policy',
-  closed({
-    id: Type.String(),
-    name: Type.String({ description: 'Name; returned as `policy_name` with attestations' }),
-    decides: oneOf(POLICY_SUBJECTS, 'Subject of the policy’s decisions; set by its first document'),
-    active_revision_id: Type.Union([Type.String(), Type.Null()], {
-      description: 'ID of the active revision, which decides',
-    }),
-    shadow_revision_id: Type.Union([Type.String(), Type.Null()], {
-      description:
-        'ID of the shadow revision, which is evaluated alongside the active revision. Its verdicts are only recorded',
-    }),
-    revisions: Type.Integer(),
-    version: Type.Integer({ description: 'Increases when the name, the active or the shadow revision changes' }),
-    created_at: time(),
+const POLICY_FIELDS = {
+  id: Type.String(),
+  name: Type.String({ description: 'Name; returned as `policy_name` with attestations' }),
+  decides: oneOf(POLICY_SUBJECTS, 'Subject of the policy’s decisions; set by its first document'),
+  active_revision_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'ID of the active revision, which decides',
   }),
-  ['id', 'name', 'decides', 'active_revision_id', 'shadow_revision_id', 'revisions'],
+  shadow_revision_id: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'ID of the shadow revision, which is evaluated alongside the active revision. Its verdicts are only recorded',
+  }),
+  revisions: Type.Integer(),
+  version: Type.Integer({ description: 'Increases when the name, the active or the shadow revision changes' }),
+  created_at: time(),
+}
+const POLICY_COLUMNS = ['id', 'name', 'decides', 'active_revision_id', 'shadow_revision_id', 'revisions'] as const
+export const POLICY = named('Policy', closed(POLICY_FIELDS), POLICY_COLUMNS)
+const ACTIVATED_POLICY = named(
+  'ActivatedPolicy',
+  closed({
+    ...POLICY_FIELDS,
+    warnings: Type.Array(Type.String(), {
+      description: 'Sources of facts that the policy reads and the running service lacks',
+    }),
+  }),
 )
 
 const REVISION_FIELDS = {
@@ -257,7 +264,7 @@ export const POLICY_ROUTES = [
       revision_id: Type.String({ maxLength: 100 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
     }),
-    answer: POLICY,
+    answer: ACTIVATED_POLICY,
     errors: [409],
     secondPerson: {
       action: 'policy.activate',
@@ -266,12 +273,14 @@ export const POLICY_ROUTES = [
       effects: ({ services, organization, params, body }) =>
         seeEffects(services, organization.id, params.policy, body.revision_id),
     },
-    handle: ({ organization, params, body, write }) =>
+    handle: ({ services, organization, params, body, write }) =>
       write(async (tables, note) => {
         const policy = await requirePolicy(tables, organization.id, params.policy)
         requireVersion(policy, body.version)
         const revision = await requireRevision(tables, organization.id, policy.id, body.revision_id)
-        return showPolicy(await activate(tables, note, organization.id, policy.id, revision.id))
+        const activated = await activate(tables, note, organization.id, policy.id, revision.id)
+        const warnings = await services.policyFacts.describeMissing(tables, activated.needs)
+        return { ...showPolicy(activated.policy), warnings: [...warnings] }
       }),
   }),
 ]

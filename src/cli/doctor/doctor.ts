@@ -16,6 +16,7 @@ import { type ChainCheck, inspectChains } from '../../setup/chain-inspection.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
 import { inspectExpiryUnit } from '../../setup/expiry-unit.ts'
 import { inspectExposure } from '../../setup/exposure.ts'
+import { inspectSources } from '../../setup/fact-sources.ts'
 import { type Finding, inspectTokenKeys } from '../../setup/finding.ts'
 import { storeMayExist } from '../../setup/store-location.ts'
 import { readListenerTls } from '../../setup/tls-files.ts'
@@ -42,6 +43,7 @@ suggestion for each finding:
   listener, store  Unencrypted traffic: listeners that other machines can reach, and the connection to the store
   certificate      Certificates of listeners that have expired or expire within 14 days
   project          Projects whose policy has no active revision
+  source           Policies in use that read a screener, chain or geography file that the service lacks
   list, geography  Lists not confirmed by their source for two days, and a geography file older than 45 days
   backup           Whether the audit log contains a backup within the last two days
   scanner          Whether documents are scanned
@@ -119,7 +121,9 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
       const token = config.serve.has('attestation')
         ? await inspectTokenKeys(await tokenAttestersOf(store), input.findService(ASK_TOKEN))
         : []
-      return [...(await inspectStore(store, clock, config.geoipFile)), ...token, ...ofModules.flat(), ...findings]
+      const sources = await inspectSources(store, config)
+      const ofStore = await inspectStore(store, clock, config.geoipFile)
+      return [...ofStore, ...sources, ...token, ...ofModules.flat(), ...findings]
     } finally {
       await store.close()
     }

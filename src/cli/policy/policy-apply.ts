@@ -89,14 +89,18 @@ const applyDocument = async (context: PolicyContext, target: Target) => {
       known === null || saved === null
         ? await saveRevision(admin, organization, known, source)
         : { policy: known, revision: { ...saved, warnings } }
+    const unavailable: string[] = []
     if (activates && !revision.active) {
       const activation = admin.call(`POST ${POLICIES}/{policy}/activate`, {
         params: { organization, policy },
         body: { revision_id: revision.id },
       })
-      await (context.isRemote && saved === null ? activation.catch(explainSaved(target.name, revision)) : activation)
+      const activated = await (context.isRemote && saved === null
+        ? activation.catch(explainSaved(target.name, revision))
+        : activation)
+      unavailable.push(...activated.warnings)
     }
-    return { policy, change, revision: { ...revision, active: revision.active || activates } }
+    return { policy, change, revision: { ...revision, active: revision.active || activates }, unavailable }
   })
 }
 
@@ -151,6 +155,7 @@ export const apply = async (given: CommandContext): Promise<number> => {
     `${policy}: revision ${revision.number} (${revision.id}) ${stateOf(applied)}\n${text}`,
   )
   printWarnings(context, source, revision.warnings)
+  if (!context.command.flag('json')) for (const text of applied.unavailable) context.output.stderr(`${text}\n`)
   return 0
 }
 
@@ -215,9 +220,10 @@ export const sync = async (given: CommandContext): Promise<number> => {
   for (const { file, name, source } of documents) {
     const target = { policy: null, name, source, activates }
     const found = known.get(name) ?? null
-    const { policy, change } = dryRun
-      ? { policy: found, ...(await planChange(context, found, target)) }
+    const { policy, change, unavailable } = dryRun
+      ? { policy: found, ...(await planChange(context, found, target)), unavailable: [] }
       : await applyDocument(context, target)
+    for (const text of unavailable) context.output.stderr(`${name}: ${text}\n`)
     changes.push({ file, name, policy, change })
   }
   const unmanaged = await unmanagedPolicies(context, policies, documents)

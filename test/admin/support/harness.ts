@@ -263,6 +263,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       },
       screeners: new Set(['paid']),
       chains: new Set(['base', 'ethereum']),
+      describeMissing: async () => [],
     },
     policyWork: createFairWork({ clock: systemClock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     listUploads: createListUploads(),
