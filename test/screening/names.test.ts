@@ -34,6 +34,7 @@ const LISTED = [
   entry('13', ['Saeed AKMANOV']),
   entry('14', ['Mullah KREKARI']),
   entry('15', ['El INGENIERO']),
+  entry('16', ['CONSTRUCTOR UNION'], { kind: 'organization' }),
   entry('12', ['Mary SOMERVILLE'], { birthDates: ['1970-01-01'], countries: ['GB'] }),
 ]
 const screening = openScreening(buildScreening([{ list: 'test', entries: LISTED }]))
@@ -54,6 +55,7 @@ describe('names that are found', () => {
     ['习近平', '5', 'Han'],
     ['OAO Gazprom', '6', 'legal form'],
     ['Газпром', '6', 'Cyrillic'],
+    ['Constructor Union Ltd', '16', 'a word that objects inherit'],
     ['The Homs Refinery Corp.', '7', 'legal form'],
     ['ABC Trading Limited', '8', 'points'],
     ['Fer\u200bdinand\u202e Martínez Suárez', '9', 'marks'],

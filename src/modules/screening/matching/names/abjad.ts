@@ -2,19 +2,17 @@
 
 import { type Skeleton, skeletonFrom } from './consonants.ts'
 import { WORD_MAX } from './fold.ts'
-import { alternatives, combine } from './spellings.ts'
+import LETTERS from './letters.json'
+import { combine, readKeys, readTable } from './spellings.ts'
 
 /** Per word; real names have at most 36. */
 const READINGS_MAX = 64
 
 /**
- * @param table Per letter: the letter, a space, and its Latin consonants; `-` for none
+ * @param sounds Latin consonants of each letter
  * @param gaps Signs in the table that are vowels
  */
-export const createAbjad = (table: string, gaps: string) => {
-  const sounds: ReadonlyMap<string, readonly string[]> = new Map(
-    table.split(/;\s*/).map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),
-  )
+export const createAbjad = (sounds: ReadonlyMap<string, readonly string[]>, gaps: string) => {
   const soundsOf = (letters: string): readonly (readonly string[])[] =>
     [...letters.slice(0, WORD_MAX)].flatMap((letter) => {
       const each = sounds.get(letter)
@@ -36,12 +34,9 @@ export const createAbjad = (table: string, gaps: string) => {
  * Hebrew: W and Y for vowels, E for any vowel or none. Source: romanizations of the Academy of the Hebrew Language
  * (2006) and BGN/PCGN, with common simplifications.
  */
-const ABJAD = createAbjad(
-  'א E;ב b v;ג g j;ד d;ה h;ו v W;ז z;ח h C;ט t;י Y;כ h k C;ל l;מ m;נ n;ס s;ע E;פ p f;צ ts z tz C;ק k;ר r;ש s;ת t;H h C -;J Y j',
-  'WYE',
-)
-const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' }
-const plain = (letter: string): string => FINAL_FORMS[letter] ?? letter
+const ABJAD = createAbjad(readTable(LETTERS.hebrew), 'WYE')
+const FINAL_FORMS = readKeys(LETTERS.hebrewForms)
+const plain = (letter: string): string => FINAL_FORMS.get(letter) ?? letter
 
 /** Marks a final vowel. */
 const FINAL_H = /ה$/

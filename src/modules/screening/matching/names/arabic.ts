@@ -2,6 +2,8 @@
 // two-word names that Latin may join (`نصر الله`, Nasrallah).
 import { createAbjad } from './abjad.ts'
 import type { Skeleton } from './consonants.ts'
+import LETTERS from './letters.json'
+import { readKeys, readTable } from './spellings.ts'
 
 export interface ArabicWord {
   readonly text: string
@@ -9,58 +11,11 @@ export interface ArabicWord {
   readonly skeletons: readonly Skeleton[]
 }
 
-const FORMS: Readonly<Record<string, string>> = {
-  أ: 'ا',
-  إ: 'ا',
-  آ: 'ا',
-  ٱ: 'ا',
-  ى: 'ي',
-  ی: 'ي',
-  ے: 'ي',
-  ې: 'ي',
-  ۍ: 'ي',
-  ئ: 'ي',
-  ؤ: 'و',
-  ۆ: 'و',
-  ۇ: 'و',
-  ۈ: 'و',
-  ۋ: 'و',
-  ێ: 'ي',
-  ڕ: 'ر',
-  ڵ: 'ل',
-  ۃ: 'ة',
-  ۓ: 'ي',
-  ک: 'ك',
-  ڪ: 'ك',
-  ګ: 'گ',
-  ہ: 'ه',
-  ۂ: 'ه',
-  ھ: 'ه',
-  ە: 'ه',
-  ۀ: 'ه',
-  ء: 'ع',
-}
-
+const FORMS = readKeys(LETTERS.arabicForms)
 /** A, W and Y are long vowels; E is an optional letter. */
-const ABJAD = createAbjad(
-  `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة A t;ە A -;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
-  غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`,
-  'AWYE',
-)
-
-/** Latin spellings as in words.ts. */
-const KNOWN: ReadonlyMap<string, string> = new Map(
-  `
-  عبد abdul; بن bin; ابن ibn; بنت bint; ولد ould; ال al; ابو abu; ابي abi; ام umm; الله allah; علي ali; طه taha; عيسي isa
-  ملا mullah; مولوي mawlawi; قاري qari; حاجي haji; الحاج haji; حاج haji; شيخ sheikh; سيد sayed; سيدي sidi; دكتور dr; خان khan
-  محمد muhammad; احمد ahmad; يوسف yusuf; ابراهيم ibrahim; حسين husayn; حسن hasan; اسامه usama; عمر umar; عثمان uthman
-  يحيي yahya; سليمان sulayman; اسماعيل ismail; مصطفي mustafa; جمال jamal; خالد khalid
-`
-    .trim()
-    .split(/\s*[;\n]\s*/)
-    .map((row) => row.split(' '))
-    .map(([arabic = '', latin = '']) => [arabic, latin]),
-)
+const ABJAD = createAbjad(readTable(LETTERS.arabic), 'AWYE')
+/** Latin spellings as in words.json. */
+const KNOWN: ReadonlyMap<string, string> = new Map(Object.entries(LETTERS.arabicWords))
 
 const SERVANT = 'عبد'
 const FATHER = 'ابو'
@@ -86,9 +41,9 @@ const JOINED_SECOND: ReadonlySet<string> = new Set([
 const PREFIXES: readonly string[] = [SERVANT, FATHER, 'محمد', 'علي', 'امير', 'غلام']
 const PREFIXED_MIN = 6
 
-const normalized = (piece: string): string => [...piece].map((letter) => FORMS[letter] ?? letter).join('')
+const normalized = (piece: string): string => [...piece].map((letter) => FORMS.get(letter) ?? letter).join('')
 
-export const isArabicLetterRead = (letter: string): boolean => ABJAD.isRead(FORMS[letter] ?? letter)
+export const isArabicLetterRead = (letter: string): boolean => ABJAD.isRead(FORMS.get(letter) ?? letter)
 
 interface Part {
   readonly text: string

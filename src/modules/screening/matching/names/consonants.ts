@@ -1,4 +1,5 @@
 // Consonant skeletons, for comparison with scripts without short vowels.
+import { applyRules, type SpellingRule } from './spellings.ts'
 
 export interface Skeleton {
   readonly consonants: string
@@ -6,8 +7,7 @@ export interface Skeleton {
   readonly gaps: readonly string[] | null
 }
 
-/** Each is applied to the previous result. */
-const RULES: readonly (readonly [RegExp, string])[] = [
+const RULES: readonly SpellingRule[] = [
   [/(?<=[aeiou])h$/g, ''],
   [/dzh|dsch|dj/g, 'j'],
   [/tch|ch/g, 'C'],
@@ -41,9 +41,7 @@ export const skeletonFrom = (letters: Iterable<string>, isVowel: (letter: string
 
 /** @param word lowercase ASCII letters and digits */
 export const skeletonOf = (word: string): Skeleton => {
-  let text = word
-  for (const [pattern, replacement] of RULES) text = text.replaceAll(pattern, replacement)
-  const skeleton = skeletonFrom(text, (letter) => VOWELS.test(letter))
+  const skeleton = skeletonFrom(applyRules(word, RULES), (letter) => VOWELS.test(letter))
   return skeleton.consonants === '' ? { consonants: word, gaps: null } : skeleton
 }
 

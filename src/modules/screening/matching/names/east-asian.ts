@@ -7,7 +7,8 @@ import { spellCantonese, spellMandarin } from './chinese.ts'
 import { toAscii } from './fold.ts'
 import READINGS from './han-readings.txt' with { type: 'file' }
 import { familyLength, spellFamilyName, spellGivenName } from './korean.ts'
-import { combine } from './spellings.ts'
+import LETTERS from './letters.json'
+import { combine, readKeys } from './spellings.ts'
 
 export interface EastAsianWord {
   readonly text: string
@@ -18,21 +19,9 @@ export interface EastAsianWord {
 const HANGUL = /\p{Script=Hangul}/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
-const TWO_SYLLABLES: ReadonlySet<string> = new Set([
-  'ouyang',
-  'sima',
-  'zhuge',
-  'shangguan',
-  'situ',
-  'dongfang',
-  'huangfu',
-])
+const TWO_SYLLABLES: ReadonlySet<string> = new Set(LETTERS.mandarinLongFamilyNames)
 /** Characters with another reading as a family name. */
-const FAMILY_READINGS: ReadonlyMap<string, string> = new Map(
-  '曾 zeng,单 shan,單 shan,解 xie,仇 qiu,查 zha,朴 piao,盖 ge,蓋 ge,区 ou,區 ou,翟 zhai,缪 miao,繆 miao,覃 qin,樂 yue,乐 yue,种 chong'
-    .split(',')
-    .map((row) => [row.slice(0, 1), row.slice(2)]),
-)
+const FAMILY_READINGS = readKeys(LETTERS.mandarinFamilyNames)
 /** Two characters each for the family name and the given name. */
 const UNSPACED_MAX = 4
 /** Minimum length of a name among other characters. */

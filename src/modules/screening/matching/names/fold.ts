@@ -1,5 +1,6 @@
 // Folds spellings for comparison: ASCII, lowercase, across languages (`Sergej` and `Sergey`).
 import anyAscii from 'any-ascii'
+import { applyRules, type SpellingRule } from './spellings.ts'
 import { SAME_NAMES } from './words.ts'
 
 /** Longer words, which real names don't have, are truncated. */
@@ -7,8 +8,7 @@ export const WORD_MAX = 32
 
 export const toAscii = (text: string): string => anyAscii(text).toLowerCase()
 
-/** Each is applied to the previous result. */
-const RULES: readonly (readonly [RegExp, string])[] = [
+const RULES: readonly SpellingRule[] = [
   [/dzh|dj/g, 'j'],
   [/shch|sch|sh/g, 's'],
   [/tch|ch/g, 'c'],
@@ -33,17 +33,13 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/([iu])f$/g, '$1v'],
 ]
 
-const byRules = (word: string): string => {
-  let folded = word
-  for (const [pattern, replacement] of RULES) folded = folded.replaceAll(pattern, replacement)
-  return folded
-}
-
 /** First spelling of a name, by spelling. */
-const SAME = new Map(SAME_NAMES.flatMap((group) => group.map((name) => [byRules(name), byRules(group[0] ?? '')])))
+const SAME = new Map(
+  SAME_NAMES.flatMap((group) => group.map((name) => [applyRules(name, RULES), applyRules(group[0] ?? '', RULES)])),
+)
 
 /** Spellings of one name often have the same form. @param word lowercase ASCII letters and digits */
 export const foldWord = (word: string): string => {
-  const folded = byRules(word.slice(0, WORD_MAX))
+  const folded = applyRules(word.slice(0, WORD_MAX), RULES)
   return (SAME.get(folded) ?? folded).slice(0, WORD_MAX)
 }

@@ -1,22 +1,16 @@
 // Latin spellings of Korean syllables: Revised Romanization, McCune-Reischauer, North Korean and others. By the
 // initial-sound law (두음법칙), 리 and 이, 로 and 노 are the same name. Source: National Institute of Korean Language,
 // "Romanization of Korean" (2000); McCune and Reischauer (1939).
-import { alternatives, combine } from './spellings.ts'
+import LETTERS from './letters.json'
+import { alternatives, combine, readTable } from './spellings.ts'
 
 const SYLLABLES_START = 0xac00
 const VOWELS = 21
 const TAILS = 28
 
-const LEADS = 'g k, kk gg k, n, d t, tt dd t, r l, m, b p, pp bb p, s, ss s, -, j ch, jj ch, ch, k kh, t th, p ph, h'
-  .split(', ')
-  .map(alternatives)
-const VOWEL_SPELLINGS =
-  'a, ae ai, ya, yae, eo o u, e, yeo yo you yu, ye, o, wa, wae, oe oi, yo, u oo, wo weo, we, wi, yu yoo you, eu u, ui i ee eui, i ee'
-    .split(', ')
-    .map(alternatives)
-const TAIL_SPELLINGS = '-, k g, k g, k, n, n, n, t, l, k, m, l, l, l, l, l, m, p b, p, t s, t, ng, t, t, k, t, p, -'
-  .split(', ')
-  .map(alternatives)
+const LEADS = LETTERS.hangulLeads.map(alternatives)
+const VOWEL_SPELLINGS = LETTERS.hangulVowels.map(alternatives)
+const TAIL_SPELLINGS = LETTERS.hangulTails.map(alternatives)
 
 const LEAD_N = 2
 const LEAD_R = 5
@@ -26,34 +20,7 @@ const VOWEL_I = 20
 /** Vowels before which the initial-sound law drops the consonant. */
 const IOTIZED: ReadonlySet<number> = new Set([2, 3, 6, 7, 12, 17, VOWEL_I])
 
-const FAMILY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
-  [
-    ['이리', 'lee rhee li ri yi yee'],
-    ['박', 'park'],
-    ['노로', 'no ro noh roh rho'],
-    ['나라', 'na ra nah rah'],
-    ['여려', 'yo ryo yeo yuh'],
-    ['유류', 'yu ryu yoo you lyu'],
-    ['임림', 'im rim lim yim'],
-    ['양량', 'yang ryang'],
-    ['염렴', 'yom ryom yeom ryeom'],
-    ['오', 'oh'],
-    ['우', 'woo wu'],
-    ['서', 'suh'],
-    ['허', 'huh hur'],
-    ['조', 'joe'],
-    ['고', 'koh'],
-    ['하', 'hah'],
-    ['안', 'ahn'],
-    ['손', 'sohn'],
-    ['한', 'hahn'],
-    ['백', 'paik'],
-    ['황', 'whang'],
-    ['윤', 'youn'],
-    ['정', 'jeung'],
-  ].flatMap(([syllables = '', spellings = '']) => [...syllables].map((family) => [family, alternatives(spellings)])),
-)
-
+const FAMILY_NAMES = readTable(LETTERS.koreanFamilyNames)
 const TWO_SYLLABLES: ReadonlySet<string> = new Set(['남궁', '황보', '제갈', '사공', '선우', '서문', '독고', '동방'])
 
 const spellSyllable = (syllable: string): readonly string[] => {

@@ -103,7 +103,7 @@ const wordOf = ({ text: whole, skeletons, spellings, isExact }: RawWord, kind: N
   const isRead = skeletons.length + spellings.length > 0
   const role = isRead ? 'name' : roleOf(text, kind)
   const canonical = role === 'form' ? (COMPANY_FORMS.get(text) ?? text) : text
-  const number = kind === 'organization' ? (NUMBER_WORDS[text] ?? null) : null
+  const number = kind === 'organization' ? (NUMBER_WORDS.get(text) ?? null) : null
   return {
     written: text,
     folded: number ?? (role === 'initial' || role === 'form' ? canonical : foldWord(canonical)),

@@ -5,6 +5,7 @@ import { type ArabicWord, createArabicReader, hasMoreArabicReadings, isArabicLet
 import type { Skeleton } from './consonants.ts'
 import { type EastAsianWord, readEastAsian, readWithin } from './east-asian.ts'
 import { toAscii, WORD_MAX } from './fold.ts'
+import { applyRules, type SpellingRule } from './spellings.ts'
 
 export type NameKind = 'person' | 'organization'
 
@@ -17,7 +18,7 @@ const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 const GREEK = /\p{Script=Greek}/u
 /** Pairs that represent one sound. */
-const GREEK_PAIRS: readonly (readonly [RegExp, string])[] = [
+const GREEK_PAIRS: readonly SpellingRule[] = [
   [/μπ/g, 'b'],
   [/ντ/g, 'd'],
   [/γκ/g, 'g'],
@@ -31,10 +32,7 @@ const GREEK_PAIRS: readonly (readonly [RegExp, string])[] = [
 const ROUGH_BREATHING = '\u0314'
 
 const spokenGreek = (text: string): string =>
-  GREEK_PAIRS.reduce(
-    (spoken, [pair, sound]) => spoken.replaceAll(pair, sound),
-    text.toLowerCase().normalize('NFD').replaceAll(ROUGH_BREATHING, '').normalize('NFC'),
-  )
+  applyRules(text.toLowerCase().normalize('NFD').replaceAll(ROUGH_BREATHING, '').normalize('NFC'), GREEK_PAIRS)
 
 export interface RawWord {
   readonly text: string
