@@ -68,6 +68,11 @@ describe('countersign screening', () => {
     expect(none).toEqual({ id: '2', hits: [] })
     expect(emoji).toEqual({ id: '3', hits: [], problem: 'a name has fewer than two letters' })
     expect(long).toEqual({ id: '4', hits: [], problem: 'a name is too long' })
+    const unquoted = file('unquoted.csv', 'id,name,birth_date,country\n1,Primerov, Ivan,1966-04-28,RU\n')
+    expect(await run('check', '--file', unquoted)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('entry 1 has 5 fields, but the header has 4'),
+    })
   })
 
   test('tells hits above the threshold of the organization only', async () => {

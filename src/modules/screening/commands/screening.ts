@@ -8,12 +8,13 @@ import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../../domain
 import { counted } from '../../../lib/counted.ts'
 import { unreadableText } from '../../../lib/named-error.ts'
 import { PROGRAM } from '../../../program/labels.ts'
-import { csvRows, ScreeningListInvalidError } from '../formats/csv-rows.ts'
+import { csvRecords, ScreeningListInvalidError } from '../formats/csv-rows.ts'
 import { packEntries, unpackEntries } from '../formats/entry-lines.ts'
-import { publisherOf, SCREENING_FORMATS, type ScreeningFormat } from '../formats/publishers.ts'
+import { publisherOf, SCREENING_FORMATS } from '../formats/publishers.ts'
 import { readScreeningList } from '../formats/read-screening-list.ts'
 import { NAME_PROBLEMS } from '../matching/names/name-problems.ts'
-import { buildScreening, openScreening, type ScreeningAnswer } from '../matching/screen-subject.ts'
+import { buildScreening, openScreening } from '../matching/screen-subject.ts'
+import { packLists, versionsOf } from '../processes/held-screener.ts'
 
 const readGiven = (path: string): Uint8Array => {
   try {
@@ -26,22 +27,14 @@ const readGiven = (path: string): Uint8Array => {
 const ALIASES_MISSING =
   'warning: without alt.csv and add.csv, people are found only by their primary name: the US Treasury publishes aliases and countries in these files'
 
-const formatGiven = (given: string | undefined): ScreeningFormat | undefined => {
-  const format = SCREENING_FORMATS.find((known) => known === given)
-  if (given !== undefined && format === undefined) {
-    throw new UsageError(`--format must be one of ${SCREENING_FORMATS.join(', ')}`)
-  }
-  return format
-}
-
 const importList = async (context: CommandContext): Promise<number> => {
   const { command, clock } = context
   const [name = '', ...paths] = command.words
   const publisher = publisherOf(name)
-  const given = formatGiven(command.text('format'))
   const { store, admin } = await context.open()
   const known = await store.screeningLists.find(name)
-  const format = given ?? publisher?.format ?? SCREENING_FORMATS.find((each) => each === known?.format)
+  const wanted = command.text('format') ?? publisher?.format ?? known?.format
+  const format = SCREENING_FORMATS.find((each) => each === wanted)
   if (format === undefined)
     throw new UsageError(`--format is required for your own lists: use one of ${SCREENING_FORMATS.join(', ')}`)
   const files = paths.map(readGiven)
@@ -80,32 +73,10 @@ const importList = async (context: CommandContext): Promise<number> => {
 
 const COLUMNS = ['id', 'name', 'birth_date', 'country'] as const
 const BIRTH_DATE = /^\d{4}(?:-\d{2}){0,2}$/
-interface Line {
-  readonly id: string
-  readonly name: string
-  readonly birthDate: string
-  readonly country: string
-}
 
-const readLines = (path: string): readonly Line[] => {
+const readLines = (path: string): readonly Readonly<Record<string, string>>[] => {
   try {
-    const rows = csvRows(new TextDecoder().decode(readGiven(path)))
-    const header = rows.next()
-    const columns = header.done === true ? [] : header.value.map((column) => column.toLowerCase())
-    const [id, name, birthDate, country] = COLUMNS.map((column) => columns.indexOf(column)) as [
-      number,
-      number,
-      number,
-      number,
-    ]
-    if (id === -1 || name === -1)
-      throw new CommandFailedError(`${path}: the first line must be the header ${COLUMNS.join(',')}`)
-    return [...rows].map((row) => ({
-      id: row[id] ?? '',
-      name: row[name] ?? '',
-      birthDate: row[birthDate] ?? '',
-      country: row[country] ?? '',
-    }))
+    return csvRecords(new TextDecoder().decode(readGiven(path)), COLUMNS)
   } catch (error) {
     if (error instanceof ScreeningListInvalidError) throw new CommandFailedError(`${path}: ${error.detail}`)
     throw error
@@ -129,17 +100,14 @@ const check = async (context: CommandContext): Promise<number> => {
   const organization = await store.organizations.find(command.text('org') ?? 'demo')
   if (organization === null) throw new CommandFailedError('organization not found')
   const threshold = given ?? (await store.screeningSettings.read(organization.id)).threshold ?? DEFAULT_THRESHOLD
-  const lists = []
-  for (const { name, version } of await store.screeningLists.list()) {
-    const bytes = version === null ? null : await store.screeningLists.readVersion(version.id)
-    if (bytes !== null) lists.push({ list: name, entries: unpackEntries(bytes) })
-  }
+  const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
   if (lists.length === 0)
     throw new CommandFailedError(`no sanctions list has been read yet: run ${PROGRAM} screening-list list to see why`)
   const lines = readLines(path)
-  const screening = openScreening(buildScreening(lists))
-  for (const { id, name, birthDate, country } of lines) {
-    const { hits, problem }: ScreeningAnswer = screening.screen(
+  const entries = lists.map(({ list, bytes }) => ({ list, entries: unpackEntries(bytes) }))
+  const screening = openScreening(buildScreening(entries))
+  for (const { id = '', name = '', birth_date: birthDate = '', country = '' } of lines) {
+    const { hits, problem } = screening.screen(
       { name, ...(BIRTH_DATE.test(birthDate) ? { birthDate } : {}), ...(country === '' ? {} : { country }) },
       threshold,
     )

@@ -14,29 +14,23 @@ export function* csvRows(text: string): Generator<readonly string[]> {
   let row: string[] = []
   while (at < end) {
     let field = ''
-    let stop: number
+    let stop = at
     const isQuoted = text[at] === '"'
     if (isQuoted) {
-      let from = at + 1
       for (;;) {
-        const quote = text.indexOf('"', from)
+        const quote = text.indexOf('"', stop + 1)
         if (quote === -1 || quote >= end)
           throw new ScreeningListInvalidError('a quote is not closed: the file is truncated or not CSV')
-        field += text.slice(from, quote)
-        from = quote + 1
-        if (text[from] !== '"') break
+        field += text.slice(stop + 1, quote)
+        stop = quote + 1
+        if (text[stop] !== '"') break
         field += '"'
-        from += 1
       }
-      stop = from
-      while (stop < end && text[stop] !== ',' && text[stop] !== '\n') stop += 1
-    } else {
-      stop = at
-      while (stop < end && text[stop] !== ',' && text[stop] !== '\n') stop += 1
-      field = text.slice(at, stop)
     }
+    while (stop < end && text[stop] !== ',' && text[stop] !== '\n') stop += 1
+    if (!isQuoted) field = text.slice(at, stop).trim()
     if (field.length > FIELD_MAX) throw new ScreeningListInvalidError('a field is too long: the file is not CSV')
-    row.push(isQuoted ? field : field.trim())
+    row.push(field)
     const isLast = stop >= end || text[stop] === '\n'
     at = stop + 1
     if (!isLast) continue
@@ -44,4 +38,23 @@ export function* csvRows(text: string): Generator<readonly string[]> {
     row = []
   }
   if (row.length > 0) yield row
+}
+
+/** Rows as objects by the lowercase names in the first line. @param columns of which `id` and `name` are required */
+export const csvRecords = (text: string, columns: readonly string[]): readonly Readonly<Record<string, string>>[] => {
+  const [header = [], ...rows] = csvRows(text)
+  const names = header.map((column) => column.toLowerCase())
+  if (!names.includes('id') || !names.includes('name')) {
+    throw new ScreeningListInvalidError(
+      `the first line must be a header with id, name and any of the other columns: ${columns.join(', ')}`,
+    )
+  }
+  return rows.map((row, at) => {
+    if (row.length !== names.length) {
+      throw new ScreeningListInvalidError(
+        `entry ${at + 1} has ${row.length} fields, but the header has ${names.length}`,
+      )
+    }
+    return Object.fromEntries(names.map((name, column) => [name, row[column] ?? '']))
+  })
 }

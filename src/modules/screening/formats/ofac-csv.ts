@@ -3,8 +3,6 @@
 // data formats and data schemas".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
-import { countryCodeOf } from './list-countries.ts'
-import { parseListDates } from './list-dates.ts'
 
 const COLUMNS_PRIMARY = 12
 const COLUMNS_ALIAS = 5
@@ -39,80 +37,52 @@ const spoken = (name: string, kind: EntryKind): string => {
   return kind !== 'person' || comma === -1 ? name : `${name.slice(comma + 1).trim()} ${name.slice(0, comma)}`.trim()
 }
 
-const WALLET = /Digital Currency Address - \S+ (\S+)/
+const REMARKS = {
+  wallets: /Digital Currency Address - \S+ (\S+)/,
+  birthDates: /^(?:alt\. )?DOB (.*)/s,
+  countries: /^(?:alt\. )?(?:nationality|citizen|POB) (?:.*,)?(.*)/s,
+  names: /^[af]\.k\.a\. '(.+)'$/,
+} as const
 
 const readRemarks = (remarks: string) => {
-  const birthDates: string[] = []
-  const countries: string[] = []
-  const wallets: string[] = []
-  const names: string[] = []
-  for (const piece of remarks.split(';')) {
-    const text = piece.trim().replace(/\.$/, '')
-    const wallet = WALLET.exec(text)?.[1]
-    if (wallet !== undefined) wallets.push(wallet)
-    else if (/^(?:alt\. )?DOB /.test(text)) birthDates.push(...parseListDates(text.replace(/^(?:alt\. )?DOB /, '')))
-    else if (/^(?:alt\. )?(?:nationality|citizen|POB) /.test(text)) {
-      const place = text.replace(/^(?:alt\. )?(?:nationality|citizen|POB) /, '')
-      const country = countryCodeOf(place.slice(place.lastIndexOf(',') + 1))
-      if (country !== null) countries.push(country)
-    } else {
-      const quoted = /^[af]\.k\.a\. '(.+)'$/.exec(text)?.[1]
-      if (quoted !== undefined) names.push(quoted)
-    }
+  const pieces = remarks.split(';').map((piece) => piece.trim().replace(/\.$/, ''))
+  return (part: keyof typeof REMARKS): readonly string[] =>
+    pieces.flatMap((piece) => REMARKS[part].exec(piece)?.[1] ?? [])
+}
+
+/** The values of a file's column, by entity number. */
+const columnOf = (text: string | undefined, columns: number, column: number, file: string) => {
+  const groups = Map.groupBy(text === undefined ? [] : rowsOf(text, columns, file), ([id]) => id)
+  return (id: string): readonly string[] =>
+    (groups.get(id) ?? []).map((row) => row[column] ?? '').filter((value) => given(value) !== '')
+}
+
+/** @throws ScreeningListInvalidError for another format, or if the rest of truncated remarks is missing */
+export const readOfacCsv = ([first = '', second, third, fourth]: readonly string[]): readonly ListedEntry[] => {
+  const primary = rowsOf(first, COLUMNS_PRIMARY, 'primary file')
+  const aliasesOf = columnOf(second, COLUMNS_ALIAS, 3, 'alias file')
+  const placesOf = columnOf(third, COLUMNS_ADDRESS, 4, 'address file')
+  const commentsOf = columnOf(fourth, COLUMNS_COMMENT, 1, 'comments file')
+  /** With the rest, which may contain wallets and aliases. */
+  const wholeRemarks = (id: string, remarks: string): string => {
+    const rest = commentsOf(id)
+    // Complete remarks end with a period, and may have exactly this length.
+    const isWhole = remarks.length < REMARKS_CUT_AT || (fourth !== undefined && remarks.trimEnd().endsWith('.'))
+    if (isWhole || rest.length > 0) return remarks + rest.join('')
+    throw new ScreeningListInvalidError(
+      `the remarks of entry ${id} are truncated at ${REMARKS_CUT_AT} characters: also import the comments file (sdn_comments.csv or cons_comments.csv) from the same day`,
+    )
   }
-  return { birthDates, countries, wallets, names }
-}
-
-const groupOf = (rows: readonly (readonly string[])[], column: number): ReadonlyMap<string, readonly string[]> => {
-  const groups = new Map<string, string[]>()
-  for (const row of rows) {
-    const value = row[column] ?? ''
-    if (given(value) === '') continue
-    const group = groups.get(row[0] ?? '') ?? []
-    group.push(value)
-    groups.set(row[0] ?? '', group)
-  }
-  return groups
-}
-
-/** @throws ScreeningListInvalidError if the rest, which may contain wallets and aliases, is missing */
-const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonly string[]> | null): string => {
-  const [remarks = '', rest] = [row[11], rests?.get(row[0] ?? '')]
-  if (rest !== undefined) return remarks + rest.join('')
-  // Complete remarks end with a period, and may have exactly this length.
-  if (remarks.length < REMARKS_CUT_AT || (rests !== null && remarks.trimEnd().endsWith('.'))) return remarks
-  throw new ScreeningListInvalidError(
-    `the remarks of entry ${row[0]} are truncated at ${REMARKS_CUT_AT} characters: also import the comments file (sdn_comments.csv or cons_comments.csv) from the same day`,
-  )
-}
-
-/** @throws ScreeningListInvalidError for another format, or truncated remarks */
-export const readOfacCsv = (files: {
-  readonly primary: string
-  readonly aliases: string | null
-  readonly addresses: string | null
-  readonly comments: string | null
-}): readonly ListedEntry[] => {
-  const grouped = (text: string | null, columns: number, column: number, file: string) =>
-    groupOf(text === null ? [] : rowsOf(text, columns, file), column)
-  const primary = rowsOf(files.primary, COLUMNS_PRIMARY, 'primary file')
-  const aliases = grouped(files.aliases, COLUMNS_ALIAS, 3, 'alias file')
-  const places = grouped(files.addresses, COLUMNS_ADDRESS, 4, 'address file')
-  const rests = files.comments === null ? null : grouped(files.comments, COLUMNS_COMMENT, 1, 'comments file')
-  return primary.map((row) => {
-    const id = row[0] ?? ''
-    const kind = KINDS[given(row[2])] ?? 'other'
-    const remarks = readRemarks(given(wholeRemarks(row, rests)))
-    const names = [row[1], ...(aliases.get(id) ?? []), ...remarks.names].map(given)
-    const registered =
-      kind === 'person' ? [] : (places.get(id) ?? []).flatMap((place) => countryCodeOf(given(place)) ?? [])
+  return primary.map(([id = '', name, written, ...row]) => {
+    const kind = KINDS[given(written)] ?? 'other'
+    const remarksOf = readRemarks(given(wholeRemarks(id, row.at(-1) ?? '')))
     return {
       id,
       kind,
-      names: [...new Set(names.filter((name) => name !== '').map((name) => spoken(name, kind)))],
-      birthDates: [...new Set(remarks.birthDates)],
-      countries: [...new Set([...remarks.countries, ...registered])],
-      wallets: remarks.wallets,
+      names: [name, ...aliasesOf(id), ...remarksOf('names')].map((each) => spoken(given(each), kind)),
+      birthDates: remarksOf('birthDates'),
+      countries: [...remarksOf('countries'), ...(kind === 'person' ? [] : placesOf(id))],
+      wallets: remarksOf('wallets'),
     }
   })
 }

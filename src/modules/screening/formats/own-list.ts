@@ -1,9 +1,7 @@
 // The operator's lists: CSV with a header, JSON (lines or an array), and FollowTheMoney entities. Source:
 // https://followthemoney.tech/explorer, docs/screening.md "Custom lists".
 import { ENTRY_KINDS, type EntryKind, type ListedEntry } from '../matching/entry.ts'
-import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
-import { countryCodeOf } from './list-countries.ts'
-import { parseListDates } from './list-dates.ts'
+import { csvRecords, ScreeningListInvalidError } from './csv-rows.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -20,9 +18,9 @@ const kindOf = (value: unknown): EntryKind => ENTRY_KINDS.find((kind) => kind ==
 const entryOf = (id: string, kind: EntryKind, names: readonly string[], fields: Fields): ListedEntry => ({
   id,
   kind,
-  names: [...new Set(names)],
-  birthDates: [...new Set(textsOf(fields['birth_dates']).flatMap(parseListDates))],
-  countries: [...new Set(textsOf(fields['countries']).flatMap((country) => countryCodeOf(country) ?? []))],
+  names,
+  birthDates: textsOf(fields['birth_dates']),
+  countries: textsOf(fields['countries']),
   wallets: textsOf(fields['wallets']),
 })
 
@@ -33,26 +31,8 @@ const ofFields = (fields: Fields, row: number): ListedEntry => {
   return entryOf(id, kindOf(fields['kind']), [name, ...textsOf(fields['aliases'])], fields)
 }
 
-export const readOwnCsv = (text: string): readonly ListedEntry[] => {
-  const rows = csvRows(text)
-  const header = rows.next()
-  const columns = header.done === true ? [] : header.value.map((column) => column.toLowerCase())
-  if (!columns.includes('id') || !columns.includes('name')) {
-    throw new ScreeningListInvalidError(
-      `the first line must be a header with id, name and any of the other columns: ${COLUMNS.join(', ')}`,
-    )
-  }
-  const entries: ListedEntry[] = []
-  for (const row of rows) {
-    if (row.length !== columns.length) {
-      throw new ScreeningListInvalidError(
-        `entry ${entries.length + 1} has ${row.length} fields, but the header has ${columns.length}`,
-      )
-    }
-    entries.push(ofFields(Object.fromEntries(columns.map((column, at) => [column, row[at]])), entries.length + 1))
-  }
-  return entries
-}
+export const readOwnCsv = (text: string): readonly ListedEntry[] =>
+  csvRecords(text, COLUMNS).map((fields, at) => ofFields(fields, at + 1))
 
 const SCHEMAS: Readonly<Record<string, EntryKind>> = {
   Person: 'person',

@@ -4,12 +4,13 @@ import { XmlInvalidError } from '../../../lib/xml-scanner.ts'
 import type { ListedEntry } from '../matching/entry.ts'
 import { readName } from '../matching/names/read-name.ts'
 import { ScreeningListInvalidError } from './csv-rows.ts'
-import { readEuXml } from './eu-xml.ts'
+import { countryCodeOf } from './list-countries.ts'
+import { parseListDates } from './list-dates.ts'
 import { readOfacCsv } from './ofac-csv.ts'
 import { readOwnCsv, readOwnJson } from './own-list.ts'
 import type { ScreeningFormat } from './publishers.ts'
-import { readUkXml } from './uk-xml.ts'
-import { readUnXml } from './un-xml.ts'
+import { readXmlEntries } from './xml-elements.ts'
+import { EU_XML, UK_XML, UN_XML } from './xml-lists.ts'
 
 /** A larger list would exhaust the memory of the search process. */
 const LIST_ENTRIES_MAX = 500_000
@@ -21,6 +22,8 @@ const GROWS_FREELY_TO = 1_000
 /** Minimum share of entries with comparable names. */
 const COMPARABLE_SHARE_MIN = 0.9
 const DISTINCT_SHARE_MIN = 0.3
+/** Entries, aliases, addresses and comments. */
+const OFAC_FILES = 4
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -36,26 +39,24 @@ const textOf = (bytes: Uint8Array): string => {
 
 const HTML = /^\s*(?:<!doctype html|<html)/i
 
-const ofFormat = (format: ScreeningFormat, texts: readonly string[]): readonly ListedEntry[] => {
-  const [first = '', second = null, third = null, fourth = null] = texts
-  if (texts.some((text) => HTML.test(text))) throw new ScreeningListInvalidError('the file is a web page')
-  const others = texts.length - (format === 'ofac-csv' ? Math.min(4, texts.length) : 1)
-  if (others > 0) throw new ScreeningListInvalidError(`the format ${format} does not support ${texts.length} files`)
-  switch (format) {
-    case 'ofac-csv':
-      return readOfacCsv({ primary: first, aliases: second, addresses: third, comments: fourth })
-    case 'un-xml':
-      return readUnXml(first)
-    case 'eu-xml':
-      return readEuXml(first)
-    case 'uk-xml':
-      return readUkXml(first)
-    case 'csv':
-      return readOwnCsv(first)
-    case 'json':
-      return readOwnJson(first)
-  }
+/** Readers return names, dates and countries as written. */
+const READERS: Readonly<Record<ScreeningFormat, (texts: readonly string[]) => readonly ListedEntry[]>> = {
+  'ofac-csv': readOfacCsv,
+  'un-xml': ([text = '']) => readXmlEntries(text, UN_XML),
+  'eu-xml': ([text = '']) => readXmlEntries(text, EU_XML),
+  'uk-xml': ([text = '']) => readXmlEntries(text, UK_XML),
+  csv: ([text = '']) => readOwnCsv(text),
+  json: ([text = '']) => readOwnJson(text),
 }
+
+const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)]
+
+const normalized = ({ names, birthDates, countries, ...entry }: ListedEntry): ListedEntry => ({
+  ...entry,
+  names: distinct(names.map((name) => name.trim()).filter((name) => name !== '')),
+  birthDates: distinct(birthDates.flatMap(parseListDates)),
+  countries: distinct(countries.flatMap((country) => countryCodeOf(country) ?? [])),
+})
 
 export interface ListExpectations {
   readonly entriesMin: number
@@ -102,7 +103,12 @@ export const readScreeningList = (
   expected: ListExpectations,
 ): readonly ListedEntry[] => {
   try {
-    const entries = ofFormat(format, files.map(textOf))
+    const texts = files.map(textOf)
+    if (texts.some((text) => HTML.test(text))) throw new ScreeningListInvalidError('the file is a web page')
+    if (texts.length > (format === 'ofac-csv' ? OFAC_FILES : 1)) {
+      throw new ScreeningListInvalidError(`the format ${format} does not support ${texts.length} files`)
+    }
+    const entries = READERS[format](texts).map(normalized)
     checkEntries(entries, expected)
     return entries
   } catch (error) {

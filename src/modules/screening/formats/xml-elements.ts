@@ -11,16 +11,28 @@ export interface XmlElement {
   readonly text: string
 }
 
-interface OpenElement {
-  readonly name: string
-  readonly attribute: (name: string) => string
+interface OpenElement extends XmlElement {
   readonly children: XmlElement[]
   text: string
+}
+
+export interface XmlList {
+  /** For error messages. */
+  readonly title: string
+  readonly root: string
+  readonly entries: readonly string[]
+  readonly entryOf: (element: XmlElement) => ListedEntry
 }
 
 /** Descendants at any depth. */
 export const elementsOf = (element: XmlElement, name: string): readonly XmlElement[] =>
   element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...elementsOf(child, name)])
+
+/** Texts of all descendants at the path. */
+export const textsAt = (element: XmlElement, ...path: readonly string[]): readonly string[] =>
+  path
+    .reduce<readonly XmlElement[]>((found, name) => found.flatMap((each) => elementsOf(each, name)), [element])
+    .map(({ text }) => text.trim())
 
 export const joinName = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
 
@@ -29,11 +41,7 @@ export const childText = (element: XmlElement, name: string): string =>
   element.children.find((child) => child.name === name)?.text.trim() ?? ''
 
 /** @throws ScreeningListInvalidError, XmlInvalidError */
-export const readXmlEntries = (
-  text: string,
-  list: { readonly title: string; readonly root: string; readonly entries: readonly string[] },
-  entryOf: (element: XmlElement) => ListedEntry,
-): readonly ListedEntry[] => {
+export const readXmlEntries = (text: string, list: XmlList): readonly ListedEntry[] => {
   const entries: ListedEntry[] = []
   const open: OpenElement[] = []
   let isFirst = true
@@ -53,7 +61,7 @@ export const readXmlEntries = (
       if (closed === undefined || closed.name !== name) return
       open.pop()
       const parent = open.at(-1)
-      if (parent === undefined) entries.push(entryOf(closed))
+      if (parent === undefined) entries.push(list.entryOf(closed))
       else parent.children.push(closed)
     },
   })
