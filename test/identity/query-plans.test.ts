@@ -6,6 +6,7 @@ import { selectLinked } from '../../src/store/sessions/linked-sessions.ts'
 import { ADD_WALLETS, LAST_ADVERSE } from '../../src/store/sessions/rejections.ts'
 import { ADDRESSES_WITH_PERSON } from '../../src/store/sessions/session-changes.ts'
 import { REUSABLE } from '../../src/store/sessions/session-registration.ts'
+import { SESSIONS_OF_WALLET } from '../../src/store/sessions/session-wallets.ts'
 import {
   PERSON_WALLETS,
   PERSON_WALLETS_UNORDERED,
@@ -29,6 +30,7 @@ const planOf = async (sql: string): Promise<string[]> => {
 describe('the plan', () => {
   test.each([
     ['of the reuse rule', REUSABLE],
+    ['of the limit of sessions per wallet', SESSIONS_OF_WALLET],
     ['of a rejection since', LAST_ADVERSE],
     ['of the operators’ completions of a session’s wallets', OPERATOR_COMPLETIONS],
     ['of a rejection of linked wallets and persons', selectLastRejection(['', ''])],

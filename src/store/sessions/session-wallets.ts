@@ -98,19 +98,27 @@ const insertWallet = async (
   return wallet
 }
 
+const OF_WALLET = 'address = ? AND environment = ? AND organization_id = ?'
+
+/** UNION ALL, because for UNION, SQLite would read all sessions of the organization. Takes the wallet three times. */
+export const SESSIONS_OF_WALLET = `SELECT DISTINCT id FROM (
+    SELECT id FROM sessions WHERE locked_${OF_WALLET}
+    UNION ALL SELECT session_id FROM session_wallets WHERE ${OF_WALLET}
+    UNION ALL SELECT session_id FROM session_removed_wallets WHERE ${OF_WALLET}
+  ) AS of_wallet LIMIT ${SESSIONS_PER_WALLET_MAX + 1}`
+
 /** Call in the transaction that creates a session for a wallet or connects the wallet. @throws WalletSessionsError */
 export const requireFewSessions = async (
   transaction: Transaction,
   { organizationId, environment, id }: Pick<Session, 'organizationId' | 'environment' | 'id'>,
   address: WalletAddress,
 ): Promise<void> => {
-  const ofWallet = 'address = ? AND environment = ? AND organization_id = ?'
   const wallet = [address, environment, organizationId]
-  const sessions = await transaction.query<{ readonly id: string }>(
-    `SELECT id FROM sessions WHERE locked_${ofWallet} UNION SELECT session_id FROM session_wallets WHERE ${ofWallet}
-     UNION SELECT session_id FROM session_removed_wallets WHERE ${ofWallet} LIMIT ${SESSIONS_PER_WALLET_MAX + 1}`,
-    [...wallet, ...wallet, ...wallet],
-  )
+  const sessions = await transaction.query<{ readonly id: string }>(SESSIONS_OF_WALLET, [
+    ...wallet,
+    ...wallet,
+    ...wallet,
+  ])
   if (sessions.filter((session) => session.id !== id).length >= SESSIONS_PER_WALLET_MAX) throw new WalletSessionsError()
 }
 
