@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import type { Zone } from '../../src/domain/document-zone.ts'
 import type { Session } from '../../src/domain/session.ts'
 import { compareNames, nameOfZone, type ZoneName } from '../../src/modules/documents/names.ts'
-import { createNameChecks, subjectsOf } from '../../src/modules/screening/checks/name-checks.ts'
+import { createNameChecks } from '../../src/modules/screening/checks/name-checks.ts'
+import { subjectsOf } from '../../src/modules/screening/checks/screen-sessions.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 
 const LISTED = [

@@ -6,9 +6,7 @@ export const screening = defineModule({
   // Names and countries from machine-readable zones are screened too.
   needs: ['documents'],
   processes: {
-    'src/modules/screening/worker/screening-image.process.ts': () => import('./worker/screening-image.process.ts'),
-    'src/modules/screening/worker/screening-list.process.ts': () => import('./worker/screening-list.process.ts'),
-    'src/modules/screening/worker/screening-wallets.process.ts': () => import('./worker/screening-wallets.process.ts'),
+    'src/modules/screening/worker/screening-task.process.ts': () => import('./worker/screening-task.process.ts'),
     'src/modules/screening/worker/screening.process.ts': () => import('./worker/screening.process.ts'),
   },
   commands: {

@@ -5,7 +5,6 @@ import { addressKey } from '../../domain/address-key.ts'
 import type { StoreChecks } from '../../identity/checks/check-again.ts'
 import { type CheckPart, comparisonKey } from '../../identity/checks/checks.ts'
 import { createRepeatChecks } from '../../identity/checks/repeat-checks.ts'
-import type { EvidenceService } from '../../identity/evidence-types.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { WalletSources } from '../../module-interface/module.ts'
@@ -13,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import type { FactMetrics } from '../../telemetry/fact-metrics.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import { createNameChecks } from './checks/name-checks.ts'
+import type { ScreenedFields } from './checks/screen-sessions.ts'
 import { createScreenerChecks } from './checks/screener-checks.ts'
 import { createWalletChecks } from './checks/wallet-checks.ts'
 import { createWalletSharing } from './lists/sanctioned-wallets.ts'
@@ -22,7 +22,7 @@ import { type ScreeningProcesses, screeningProcesses } from './processes/screeni
 
 interface ScreeningServiceDependencies {
   readonly store: Store
-  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
+  readonly evidence: ScreenedFields
   readonly wallets: WalletSources
   readonly storeAgain: StoreChecks
   readonly clock: Clock

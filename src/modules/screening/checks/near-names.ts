@@ -2,12 +2,11 @@
 import { fixedError } from '../../../domain/errors.ts'
 import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session } from '../../../domain/session.ts'
-import type { EvidenceService } from '../../../identity/evidence-types.ts'
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { Store } from '../../../store/store.ts'
 import { packLists, versionsOf } from '../processes/held-screener.ts'
 import { type Screener, type ScreeningProcesses, screeningProcesses } from '../processes/screening-processes.ts'
-import { type NamedSubject, subjectsOf } from './name-checks.ts'
+import { type ScreenedFields, type ScreenedSession, screenSessions } from './screen-sessions.ts'
 
 /** Listed names with a score of `lowest` or higher; null if no list has been read. */
 export const NEAR_NAMES =
@@ -15,7 +14,7 @@ export const NEAR_NAMES =
 
 interface NearNamesDependencies {
   readonly store: Pick<Store, 'sessions' | 'screeningLists'>
-  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
+  readonly evidence: () => Promise<ScreenedFields>
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
 }
 
@@ -27,9 +26,13 @@ class ComparisonBusyError extends fixedError('OVERLOADED', 'another comparison i
   retryAfterSeconds: 5,
 }) {}
 
-interface Asked extends NamedSubject {
-  readonly sessionId: string
-}
+const nearIn = ({ sessionId, subjects, answers }: ScreenedSession): readonly NearName[] =>
+  (subjects ?? []).flatMap(({ who }, at) =>
+    (answers[at]?.hits ?? []).map(({ list, entry, name, score, why }) => {
+      const isSame = why.some(({ part, points }) => part === 'name' && points === 100)
+      return { list, entry, name, score, isSame, sessionId, subject: who }
+    }),
+  )
 
 export const createNearNames = ({ store, evidence, processes = screeningProcesses }: NearNamesDependencies) => {
   let isBusy = false
@@ -50,47 +53,19 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return lists.length === 0 ? null : processes.startScreener(lists)
   }
 
-  /** Sequential, so that the thread can handle requests in between. */
-  const read = async (sessions: readonly Session[]) => {
-    const { screenedFieldsOf, screenedZonesOf } = await evidence()
-    const fieldsOf = await screenedFieldsOf(sessions)
-    const zonesOf = await screenedZonesOf(sessions)
-    const asked: Asked[] = []
-    let unread = 0
-    for (const session of sessions) {
-      try {
-        const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zonesOf(session))
-        asked.push(...subjects.map((subject) => ({ ...subject, sessionId: session.id })))
-      } catch {
-        unread += 1
-      }
-    }
-    return { asked, unread }
-  }
-
-  const compare = async (screener: Screener, asked: readonly Asked[], lowest: number): Promise<readonly NearName[]> => {
-    if (asked.length === 0) return []
-    const answers = await screener.screen(
-      asked.map(({ subject }) => subject),
-      lowest,
-    )
-    return answers.flatMap(({ hits }, at) => {
-      const { sessionId = '', who = '' } = asked[at] ?? {}
-      return hits.map(({ list, entry, name, score, why }) => {
-        const isSame = why.some(({ part, points }) => part === 'name' && points === 100)
-        return { list, entry, name, score, isSame, sessionId, subject: who }
-      })
-    })
-  }
-
   /** Entered values stay in memory for one batch only. */
   const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number) => {
+    const fields = await evidence()
     const near: NearName[] = []
     let unread = 0
+    const onError = (): void => {
+      unread += 1
+    }
     for (let at = 0; at < sessions.length; at += BATCH) {
-      const batch = await read(sessions.slice(at, at + BATCH))
-      unread += batch.unread
-      near.push(...(await compare(screener, batch.asked, lowest)))
+      const batch = sessions.slice(at, at + BATCH)
+      for (const session of await screenSessions(fields, async () => screener, batch, lowest, onError)) {
+        near.push(...nearIn(session))
+      }
     }
     return { unread, near: near.sort((left, right) => right.score - left.score) }
   }

@@ -42,7 +42,7 @@ const importList = async (context: CommandContext): Promise<number> => {
   try {
     const entries = readScreeningList(format, files, {
       entriesMin: publisher?.entriesMin ?? 1,
-      now: version === null ? null : { entries: version.entries, names: version.names },
+      now: version,
     })
     const { bytes, ...packed } = packEntries(entries)
     const everySeconds = known?.intervalSeconds ?? publisher?.intervalSeconds ?? 86_400

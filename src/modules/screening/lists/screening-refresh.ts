@@ -56,13 +56,9 @@ const readOne = async (
   }
   const format = SCREENING_FORMATS.find((known) => known === list.format)
   if (format === undefined) return { failure: `this version does not support the format ${list.format}` }
-  const { packed, refusal } = await processes.readFiles({
-    format,
-    files: fetched.files,
-    expected: {
-      entriesMin: publisher?.entriesMin ?? 1,
-      now: list.version === null ? null : { entries: list.version.entries, names: list.version.names },
-    },
+  const { packed, refusal } = await processes.readFiles(fetched.files, format, {
+    entriesMin: publisher?.entriesMin ?? 1,
+    now: list.version,
   })
   if (packed === null) return { failure: refusal ?? 'could not read the file' }
   if (!lead.leads()) return 'outdated'

@@ -2,20 +2,22 @@
 
 import { startBackgroundChild } from '../../../cluster/background-child.ts'
 import { SubjectsFailedError } from '../../../identity/checks/checks.ts'
+import { createFairSlots } from '../../../lib/fair-slots.ts'
 import { NamedError } from '../../../lib/named-error.ts'
 import { ownProcess } from '../../../program/entries.ts'
-import type { listedWallets } from '../formats/entry-lines.ts'
+import type { listedWallets, PackedEntries } from '../formats/entry-lines.ts'
+import type { ScreeningFormat } from '../formats/publishers.ts'
+import type { ListExpectations } from '../formats/read-screening-list.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 import {
-  decodeReading,
-  encodeFiles,
-  encodeLists,
-  type FilesToRead,
-  type ListFilesReading,
+  decodePieces,
+  encodePieces,
+  type FilesRead,
   type PackedList,
   type ScreeningQuestion,
   type ScreeningReply,
+  type ScreeningTask,
 } from '../worker/screening-protocol.ts'
 
 class ScreeningProcessError extends NamedError {}
@@ -29,8 +31,17 @@ export interface Screener {
   close(): Promise<void>
 }
 
+export interface ListFilesReading {
+  readonly packed: PackedEntries | null
+  readonly refusal: FilesRead['refusal']
+}
+
 export interface ScreeningProcesses {
-  readFiles(files: FilesToRead): Promise<ListFilesReading>
+  readFiles(
+    files: readonly Uint8Array[],
+    format: ScreeningFormat,
+    expected: ListExpectations,
+  ): Promise<ListFilesReading>
   readWallets(packed: Uint8Array): Promise<ReturnType<typeof listedWallets>>
   /** Resolves when ready. @throws ScreeningProcessError */
   startScreener(lists: readonly PackedList[]): Promise<Screener>
@@ -42,10 +53,10 @@ const QUESTION_SUBJECTS = 8
 /** Many times the cost of the most expensive name. */
 const SUBJECT_TIME_LIMIT_MS = 10_000
 
-const transformed = async (script: string, input: Uint8Array): Promise<Uint8Array> => {
-  const program = ownProcess(`src/modules/screening/worker/${script}`)
+const perform = async (task: ScreeningTask, pieces: readonly Uint8Array[]): Promise<Uint8Array> => {
+  const program = ownProcess('src/modules/screening/worker/screening-task.process.ts')
   const child = Bun.spawn([...program.words], {
-    stdin: input,
+    stdin: encodePieces(task, pieces),
     stdout: 'pipe',
     stderr: 'ignore',
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...program.environment },
@@ -97,20 +108,19 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
     if (answers === null) throw new ScreeningEndedError('the screening process exited before it responded')
     return answers
   }
-  let free: Promise<void> = Promise.resolve()
   /** Each request's time limit starts with its turn. */
-  const askInTurn: typeof ask = async (...question) => {
-    const turn = Promise.withResolvers<void>()
-    const before = free
-    free = turn.promise
-    await before
-    return ask(...question).finally(turn.resolve)
-  }
+  const turns = createFairSlots(1, Number.POSITIVE_INFINITY)
   return {
     screen: async (subjects, threshold) => {
       const answers: ScreeningAnswer[] = []
-      for (let at = 0; at < subjects.length; at += QUESTION_SUBJECTS)
-        answers.push(...(await askInTurn(subjects.slice(at, at + QUESTION_SUBJECTS), threshold)))
+      for (let at = 0; at < subjects.length; at += QUESTION_SUBJECTS) {
+        const release = await turns.acquire('')
+        try {
+          answers.push(...(await ask(subjects.slice(at, at + QUESTION_SUBJECTS), threshold)))
+        } finally {
+          release?.()
+        }
+      }
       return answers
     },
     hasEnded: () => ended,
@@ -122,10 +132,19 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
 }
 
 export const screeningProcesses: ScreeningProcesses = {
-  readFiles: async (files) => decodeReading(await transformed('screening-list.process.ts', encodeFiles(files))),
-  readWallets: async (packed) =>
-    JSON.parse(new TextDecoder().decode(await transformed('screening-wallets.process.ts', packed))) as ReturnType<
-      typeof listedWallets
-    >,
-  startScreener: async (lists) => startScreener(await transformed('screening-image.process.ts', encodeLists(lists))),
+  readFiles: async (files, format, expected) => {
+    const { head, pieces } = decodePieces<FilesRead>(await perform({ task: 'read', format, expected }, files))
+    const [bytes = new Uint8Array()] = pieces
+    return { refusal: head.refusal, packed: head.packed === null ? null : { ...head.packed, bytes: bytes.slice() } }
+  },
+  readWallets: async (packed) => JSON.parse(new TextDecoder().decode(await perform({ task: 'wallets' }, [packed]))),
+  startScreener: async (lists) => {
+    const task = { task: 'index', lists: lists.map(({ list }) => list) } as const
+    return startScreener(
+      await perform(
+        task,
+        lists.map(({ bytes }) => bytes),
+      ),
+    )
+  },
 }

@@ -1,4 +1,4 @@
-// Messages to and from the screening processes. On stdin and stdout, a line of JSON describes the bytes that follow.
+// Messages to and from the screening processes.
 
 import { headOf, withHead } from '../../../lib/headed-bytes.ts'
 import type { PackedEntries } from '../formats/entry-lines.ts'
@@ -23,61 +23,31 @@ export interface PackedList {
   readonly bytes: Uint8Array
 }
 
-const cut = (bytes: Uint8Array, sizes: readonly number[]): readonly Uint8Array[] => {
-  let at = 0
-  return sizes.map((size) => {
-    at += size
-    return bytes.subarray(at - size, at)
-  })
-}
+/** Task of a process on standard input, with the pieces of `encodePieces`. */
+export type ScreeningTask =
+  /** Pieces: the files of a list. Result: FilesRead and the packed entries. */
+  | { readonly task: 'read'; readonly format: ScreeningFormat; readonly expected: ListExpectations }
+  /** Piece: packed entries. Result: listed wallets as JSON. */
+  | { readonly task: 'wallets' }
+  /** Pieces: packed lists. Result: the index of their names. */
+  | { readonly task: 'index'; readonly lists: readonly string[] }
 
-export const encodeLists = (lists: readonly PackedList[]): Uint8Array =>
-  withHead(
-    lists.map(({ list, bytes }) => [list, bytes.length]),
-    lists.map(({ bytes }) => bytes),
-  )
-
-export const decodeLists = (input: Uint8Array): readonly PackedList[] => {
-  const { head, rest } = headOf(input)
-  const heads = head as [string, number][]
-  const pieces = cut(
-    rest,
-    heads.map(([, size]) => size),
-  )
-  return heads.map(([list], at) => ({ list, bytes: pieces[at] ?? new Uint8Array() }))
-}
-
-export interface FilesToRead {
-  readonly format: ScreeningFormat
-  readonly expected: ListExpectations
-  readonly files: readonly Uint8Array[]
-}
-
-export const encodeFiles = ({ format, expected, files }: FilesToRead): Uint8Array =>
-  withHead({ format, expected, sizes: files.map(({ length }) => length) }, files)
-
-export const decodeFiles = (input: Uint8Array): FilesToRead => {
-  const { head, rest } = headOf(input)
-  const { format, expected, sizes } = head as Omit<FilesToRead, 'files'> & { readonly sizes: readonly number[] }
-  return { format, expected, files: cut(rest, sizes) }
-}
-
-export interface ListFilesReading {
-  readonly packed: PackedEntries | null
+export interface FilesRead {
+  readonly packed: Omit<PackedEntries, 'bytes'> | null
   /** Reason in one line for the operator; null if the files were read. */
   readonly refusal: string | null
 }
 
-export const encodeReading = ({ packed, refusal }: ListFilesReading): Uint8Array => {
-  const { bytes, ...said } = packed ?? { bytes: new Uint8Array() }
-  return withHead({ said: packed === null ? null : said, refusal }, [bytes])
-}
+export const encodePieces = (head: ScreeningTask | FilesRead, pieces: readonly Uint8Array[]): Uint8Array =>
+  withHead({ head, sizes: pieces.map(({ length }) => length) }, pieces)
 
-export const decodeReading = (output: Uint8Array): ListFilesReading => {
-  const { head, rest } = headOf(output)
-  const { said, refusal } = head as {
-    readonly said: Omit<PackedEntries, 'bytes'> | null
-    readonly refusal: string | null
-  }
-  return { refusal, packed: said === null ? null : { ...said, bytes: new Uint8Array(rest) } }
+export const decodePieces = <Head extends ScreeningTask | FilesRead>(bytes: Uint8Array) => {
+  const { head: line, rest } = headOf(bytes)
+  const { head, sizes } = line as { readonly head: Head; readonly sizes: readonly number[] }
+  let at = 0
+  const pieces = sizes.map((size) => {
+    at += size
+    return rest.subarray(at - size, at)
+  })
+  return { head, pieces }
 }
