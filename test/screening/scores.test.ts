@@ -170,3 +170,10 @@ describe('a person with a name of one word', () => {
     expect(company.screen({ name: 'Suharto Wibowo', kind: 'organization', country: 'ID' }, 75).hits).toEqual([])
   })
 })
+
+test('a repeated question has the same score', () => {
+  const entry: ListedEntry = { id: '1', kind: 'person', names: ['DIDO'], birthDates: [], countries: [], wallets: [] }
+  const screening = openScreening(buildScreening([{ list: 'test', entries: [entry] }]))
+  const scores = [1, 2].map(() => screening.screen({ name: 'DIO', kind: 'person' }, 75).hits[0]?.score)
+  expect(scores).toEqual([78, 78])
+})

@@ -1,6 +1,6 @@
 // Compares a person or company with the lists. Hits contain no input, so they can be stored outside the evidence.
 import { createHash } from 'node:crypto'
-import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from '../../../lib/flat-arrays.ts'
+import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed } from '../../../lib/flat-arrays.ts'
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import { createNameIndexBuilder } from './names/build-name-index.ts'
 import { createNameFinder, type FoundName, type NameFinder, type WorkBudget } from './names/find-names.ts'
@@ -53,35 +53,14 @@ const HITS_MAX = 50
 /** Six times the work for the most expensive listed name. */
 const WORK_MAX = 200_000
 
-const NEAR_WORDS_SHOWN = 8
-
-const describeName = ({ comparison }: FoundName): string => {
-  const words = comparison.words.slice(0, NEAR_WORDS_SHOWN).map(({ listed, similarity, distance }) => {
-    if (similarity === 1) return `${listed} identical`
-    if (distance === null) return `${listed} similar`
-    return `${listed} ${distance} ${distance === 1 ? 'letter' : 'letters'} off`
-  })
-  const missing = comparison.missing.length === 0 ? [] : [`listed but not given: ${comparison.missing.join(' ')}`]
-  const extra = comparison.extra.length === 0 ? [] : [`${comparison.extra.length} given but not listed`]
-  return [...words, ...missing, ...extra].join(', ')
-}
-
-/** Stored as text, because tens of thousands of small objects take more memory. */
-interface EntryFacts {
-  readonly birthDates: readonly string[]
-  readonly countries: readonly string[]
-}
-
-const NO_FACTS: EntryFacts = { birthDates: [], countries: [] }
-const PARTS_SEPARATOR = '|'
-const packFacts = ({ birthDates, countries }: EntryFacts): string =>
-  birthDates.length + countries.length === 0 ? '' : `${birthDates.join(' ')}${PARTS_SEPARATOR}${countries.join(' ')}`
-const unpackFacts = (packed: string): EntryFacts => {
-  if (packed === '') return NO_FACTS
-  const [birthDates = '', countries = ''] = packed.split(PARTS_SEPARATOR)
-  const listOf = (text: string): readonly string[] => (text === '' ? [] : text.split(' '))
-  return { birthDates: listOf(birthDates), countries: listOf(countries) }
-}
+/** Stored as JSON, because tens of thousands of small objects take more memory. */
+type PackedEntry = readonly [
+  list: string,
+  id: string,
+  birthDates: readonly string[],
+  countries: readonly string[],
+  content: string,
+]
 
 const CONTENT_LENGTH = 22
 
@@ -95,18 +74,14 @@ const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): strin
 /** One block of memory for `openScreening`. */
 export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
   const builders = { person: createNameIndexBuilder(), organization: createNameIndexBuilder() }
-  const ids: string[] = []
-  const facts: string[] = []
-  const contents: string[] = []
-  const listOf: number[] = []
+  const packed: string[] = []
   /** By name number, in index order. */
   const names: Record<NameKind, string[]> = { person: [], organization: [] }
-  for (const [number, { entries }] of lists.entries()) {
+  for (const { list, entries } of lists) {
     for (const entry of entries) {
-      const at = ids.push(entry.id) - 1
-      facts.push(packFacts(entry))
-      contents.push(hashContent(entry))
-      listOf.push(number)
+      const { id, birthDates, countries } = entry
+      const facts: PackedEntry = [list, id, birthDates, countries, hashContent(entry)]
+      const at = packed.push(JSON.stringify(facts)) - 1
       const kinds: readonly NameKind[] =
         entry.kind === 'person' ? ['person'] : entry.kind === 'other' ? ['person', 'organization'] : ['organization']
       for (const kind of kinds) {
@@ -126,23 +101,13 @@ export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
     ...prefixed('organization', builders.organization.build()),
     ...prefixed('personNames', packTexts(names.person)),
     ...prefixed('organizationNames', packTexts(names.organization)),
-    ...prefixed('ids', packTexts(ids)),
-    ...prefixed('facts', packTexts(facts)),
-    ...prefixed('contents', packTexts(contents)),
-    ...prefixed('lists', packTexts(lists.map(({ list }) => list))),
-    listOf: Uint32Array.from(listOf),
+    ...prefixed('entries', packTexts(packed)),
   })
 }
 
 export const openScreening = (image: Uint8Array) => {
   const arrays = decodeFlat(image)
-  const listOf = wordsIn(arrays, 'listOf')
-  const [idOf, factsOf, contentOf, listName] = [
-    openTexts(below('ids', arrays)),
-    openTexts(below('facts', arrays)),
-    openTexts(below('contents', arrays)),
-    openTexts(below('lists', arrays)),
-  ]
+  const entryOf = openTexts(below('entries', arrays))
   const nameOf = {
     person: openTexts(below('personNames', arrays)),
     organization: openTexts(below('organizationNames', arrays)),
@@ -165,7 +130,8 @@ export const openScreening = (image: Uint8Array) => {
     // Only an identical name gets 100 points.
     const pointsMax = found.comparison.similarity === 1 ? 100 : 99
     const namePoints = Math.min(pointsMax, Math.round(found.comparison.similarity * 100))
-    const narrowed = narrowParts(subject, kind, unpackFacts(factsOf(found.entry)))
+    const [list, entry, birthDates, countries, content] = JSON.parse(entryOf(found.entry)) as PackedEntry
+    const narrowed = narrowParts(subject, kind, { birthDates, countries })
     const narrowing = narrowed.reduce((sum, { points }) => sum + points, 0)
     const { sharedOnlyWord } = found.comparison
     const isPlausible =
@@ -174,12 +140,12 @@ export const openScreening = (image: Uint8Array) => {
     const score = Math.max(0, Math.min(pointsMax, likeness + narrowing))
     if (score < threshold && found.comparison.similarity !== 1) return null
     return {
-      list: listName(listOf[found.entry]!),
-      entry: idOf(found.entry),
+      list,
+      entry,
       name: nameOf[kind](found.name),
       score,
-      why: [{ part: 'name', points: likeness, detail: describeName(found) }, ...narrowed],
-      content: contentOf(found.entry),
+      why: [{ part: 'name', points: likeness, detail: found.comparison.describe() }, ...narrowed],
+      content,
     }
   }
 

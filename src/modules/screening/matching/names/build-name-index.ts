@@ -4,7 +4,7 @@ import { skeletonOf } from './consonants.ts'
 import { joinsOf } from './joined-words.ts'
 import { packWord } from './name-index.ts'
 import type { NameWord } from './read-name.ts'
-import { buildWordTable, hashOf } from './word-table.ts'
+import { buildWordTable } from './word-table.ts'
 
 interface WordDraft {
   readonly written: string
@@ -87,7 +87,7 @@ export const createNameIndexBuilder = () => {
       for (const [word, { names }] of drafts.entries()) postingStarts[word + 1] = postingStarts[word]! + names.length
       const postings = new Uint32Array(postingStarts[drafts.length]!)
       for (const [word, { names }] of drafts.entries()) postings.set(names, postingStarts[word])
-      const hashes = Uint32Array.from(drafts, ({ skeleton }) => hashOf(skeleton))
+      const skeletons = buildWords(drafts, isSingle, (draft) => draft.skeleton)
       const counts = new Map<string, number>()
       for (const { folded: sound, names } of drafts.filter(isSingle))
         counts.set(sound, (counts.get(sound) ?? 0) + names.length)
@@ -96,15 +96,13 @@ export const createNameIndexBuilder = () => {
         ...prefixed('folded', folded.arrays),
         ...prefixed('joinsWritten', joinsWritten.arrays),
         ...prefixed('joinsFolded', joinsFolded.arrays),
+        ...prefixed('skeletons', skeletons.arrays),
         flags: Uint8Array.from(drafts, ({ flags }) => flags),
-        skeletons: hashes,
-        bySkeleton: Uint32Array.from(drafts.keys())
-          .filter((word) => isSingle(drafts[word]!))
-          .sort((left, right) => hashes[left]! - hashes[right]!),
         rows: Uint32Array.from(
           drafts,
           (draft) => (isJoin(draft) ? joinsWritten : written).rows.get(draft.written) ?? 0,
         ),
+        sounds: Uint32Array.from(drafts, (draft) => folded.rows.get(draft.folded) ?? 0),
         frequencies: Uint32Array.from(drafts, (draft) => counts.get(draft.folded) ?? draft.names.length),
         postingStarts,
         postings,

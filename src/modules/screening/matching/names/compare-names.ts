@@ -1,4 +1,5 @@
 // Compares a name with an indexed name, word by word in any order. Identical names have the similarity 1.
+import { counted } from '../../../../lib/counted.ts'
 import { foldWord } from './fold.ts'
 import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
@@ -31,6 +32,7 @@ const WHOLE_MIN = 0.97 - 1e-6
 const WHOLE_LENGTH_MIN = 9
 const ONLY_WORD_LENGTH_MIN = 3
 const RARE_MAX = 20
+const NEAR_WORDS_SHOWN = 8
 /** Weight of the less completely matched name. */
 const STRICTER_SHARE = 0.62
 /** Names in syllabic scripts omit nothing. */
@@ -54,22 +56,14 @@ export interface QueryPart {
   readonly joins: ReadonlyMap<number, WordMatch>
 }
 
-interface ComparedWord {
-  readonly asked: string
-  readonly listed: string
-  readonly similarity: number
-  readonly distance: number | null
-}
-
 export interface NameComparison {
   readonly similarity: number
   /** Whether the query contains all words of the listed name. */
   readonly hasWhole: boolean
   /** If one name is a single word of the other, that word's rarity. */
   readonly sharedOnlyWord: 'rare' | 'common' | null
-  readonly words: readonly ComparedWord[]
-  readonly missing: readonly string[]
-  readonly extra: readonly string[]
+  /** The listed words and their differences, without the query. */
+  readonly describe: () => string
 }
 
 interface Pairing {
@@ -259,21 +253,21 @@ export const compareNames = (
     sharedOnlyWord: sharedOnlyWord(),
     similarity: hasWhole ? Math.max(likeness, WHOLE_LISTED_SIMILARITY) : likeness,
     hasWhole,
-    get words() {
-      return chosen.map(({ part, listed: word, similarity: near, distance }) => ({
-        asked: part.word.written,
-        listed: index.textOf(word),
-        similarity: near,
-        distance,
-      }))
-    },
-    get missing() {
-      return Array.from(listed).flatMap((packed, at) =>
-        (listedLeft & bit(at)) === 0 ? [] : [index.textOf(wordAt(packed))],
+    describe: () => {
+      const near = chosen.slice(0, NEAR_WORDS_SHOWN).map(({ listed: word, similarity, distance }) => {
+        if (similarity === 1) return `${index.textOf(word)} identical`
+        if (distance === null) return `${index.textOf(word)} similar`
+        return `${index.textOf(word)} ${counted(distance, 'letter', 'letters')} off`
+      })
+      const missing = Array.from(listed, (packed) => index.textOf(wordAt(packed))).filter(
+        (_, at) => (listedLeft & bit(at)) !== 0,
       )
-    },
-    get extra() {
-      return words.flatMap(({ written }, at) => ((askedLeft & bit(at)) === 0 ? [] : [written]))
+      const extra = words.filter((_, at) => (askedLeft & bit(at)) !== 0).length
+      return [
+        ...near,
+        ...(missing.length === 0 ? [] : [`listed but not given: ${missing.join(' ')}`]),
+        ...(extra === 0 ? [] : [`${extra} given but not listed`]),
+      ].join(', ')
     },
   }
 }

@@ -1,7 +1,8 @@
 // Divides joined or split words (`NicolasMaduroMoros`, `Ma du ro`) into listed words: as a whole, and for each listed
 // name that the letters contain completely.
+import { once } from '../../../../lib/single-flight.ts'
 import { WORD_MAX } from './fold.ts'
-import { HASH_START, hashOf, hashWith, type WordTable } from './word-table.ts'
+import type { WordTable } from './word-table.ts'
 
 const LISTED_MIN = 2
 /** Average; shorter words match by chance. */
@@ -17,6 +18,11 @@ interface Place {
   readonly end: number
 }
 
+/** With the row of a listed word. */
+interface ListedPlace extends Place {
+  readonly row: number
+}
+
 interface DividedIndex {
   readonly words: WordTable
   readonly names: number
@@ -29,20 +35,17 @@ interface DividedIndex {
 const overlap = (one: Place, other: Place): boolean => one.start < other.end && other.start < one.end
 
 export const createDivider = ({ words, names, soundingLike, namesWith, tellingWords }: DividedIndex) => {
-  let hashes: Set<number> | null = null
-  const hashesOf = (): Set<number> =>
-    new Set(Array.from({ length: words.size }, (_, word) => hashOf(words.textOf(word))))
+  const rowsOf = once(() => new Map(Array.from({ length: words.size }, (_, row) => [words.textOf(row), row])))
   /** By name; zero between calls. */
-  let counts = new Uint8Array(0)
+  const counts = new Uint8Array(names)
 
-  const listedPlaces = (letters: string): readonly Place[] => {
-    hashes ??= hashesOf()
-    const places: Place[] = []
+  const listedPlaces = (letters: string): readonly ListedPlace[] => {
+    const rows = rowsOf()
+    const places: ListedPlace[] = []
     for (let start = 0; start < letters.length; start++) {
-      let hash = HASH_START
-      for (let end = start + 1; end <= Math.min(letters.length, start + WORD_MAX); end++) {
-        hash = hashWith(hash, letters.charCodeAt(end - 1))
-        if (end - start >= LISTED_MIN && hashes.has(hash >>> 0)) places.push({ start, end })
+      for (let end = start + LISTED_MIN; end <= Math.min(letters.length, start + WORD_MAX); end++) {
+        const row = rows.get(letters.slice(start, end))
+        if (row !== undefined) places.push({ start, end, row })
       }
     }
     return places
@@ -84,19 +87,15 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return null
   }
 
-  const wholeNames = (letters: string, places: readonly Place[]): readonly (readonly Place[])[] => {
+  const wholeNames = (places: readonly ListedPlace[]): readonly (readonly Place[])[] => {
     const placesOf = new Map<number, Place[]>()
-    const rows = new Map<string, number>()
     for (const place of places) {
-      const text = letters.slice(place.start, place.end)
-      if (!rows.has(text)) rows.set(text, words.find(text))
-      soundingLike(rows.get(text)!, (word) => {
+      soundingLike(place.row, (word) => {
         const known = placesOf.get(word)
         if (known === undefined) placesOf.set(word, [place])
         else if (known.length < PLACES_MAX) known.push(place)
       })
     }
-    if (counts.length !== names) counts = new Uint8Array(names)
     const touched: number[] = []
     for (const [word, { length }] of placesOf) {
       // Two different words, or one word at two positions.
@@ -153,7 +152,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
       upTo(letters.length)
       return found
     }
-    const whole = wholeNames(letters, places)
+    const whole = wholeNames(places)
       .filter((chosen) => sizeOf(chosen) >= WHOLE_LETTERS_MIN && !chosen.every(isWritten))
       .sort((one, other) => sizeOf(other) - sizeOf(one))
       .slice(0, WHOLE_NAMES_MAX)

@@ -1,10 +1,10 @@
 // Finds similar names without a full scan: distinct words in written and folded form, and the names that contain each.
+import { LRUCache } from 'lru-cache'
 import { below, bytesIn, type FlatArrays, wordsIn } from '../../../../lib/flat-arrays.ts'
 import { likenessOf, skeletonOf } from './consonants.ts'
 import { createDivider } from './divide-words.ts'
-import { createMatchCache } from './match-cache.ts'
 import type { NameWord, WordRole } from './read-name.ts'
-import { hashOf, openWordTable } from './word-table.ts'
+import { openWordTable } from './word-table.ts'
 
 export interface WordMatch {
   readonly word: number
@@ -38,10 +38,17 @@ const editSimilarity = (distance: number, length: number): number => 1 - (distan
 
 const openWords = (arrays: FlatArrays) => {
   const [starts, members] = [wordsIn(arrays, 'groupStarts'), wordsIn(arrays, 'groupMembers')]
+  const table = openWordTable(arrays)
+  const each = (row: number, visit: (word: number) => void): void => {
+    for (let at = starts[row]!; at < starts[row + 1]!; at++) visit(members[at]!)
+  }
   return {
-    table: openWordTable(arrays),
-    each: (row: number, visit: (word: number) => void): void => {
-      for (let at = starts[row]!; at < starts[row + 1]!; at++) visit(members[at]!)
+    table,
+    each,
+    /** Visits the words with this text. */
+    spelled: (text: string, visit: (word: number) => void): void => {
+      const row = table.find(text)
+      if (row !== -1) each(row, visit)
     },
     first: (row: number): number => (row === -1 ? -1 : (members[starts[row]!] ?? -1)),
   }
@@ -49,19 +56,17 @@ const openWords = (arrays: FlatArrays) => {
 type Words = ReturnType<typeof openWords>
 
 const JOIN_LENGTH_MIN = 5
+const CACHED_WORDS_MAX = 512
 
 export const openNameIndex = (arrays: FlatArrays) => {
   const written = openWords(below('written', arrays))
   const folded = openWords(below('folded', arrays))
   const joinsWritten = openWords(below('joinsWritten', arrays))
   const joinsFolded = openWords(below('joinsFolded', arrays))
+  const skeletons = openWords(below('skeletons', arrays))
   const flags = bytesIn(arrays, 'flags')
-  const [skeletons, bySkeleton, rows, frequencies] = [
-    wordsIn(arrays, 'skeletons'),
-    wordsIn(arrays, 'bySkeleton'),
-    wordsIn(arrays, 'rows'),
-    wordsIn(arrays, 'frequencies'),
-  ]
+  const [rows, sounds] = [wordsIn(arrays, 'rows'), wordsIn(arrays, 'sounds')]
+  const frequencies = wordsIn(arrays, 'frequencies')
   const [postingStarts, postings] = [wordsIn(arrays, 'postingStarts'), wordsIn(arrays, 'postings')]
   const [nameWords, nameStarts, entryOf] = [
     wordsIn(arrays, 'nameWords'),
@@ -72,17 +77,6 @@ export const openNameIndex = (arrays: FlatArrays) => {
   const tableOf = (word: number) => ((flags[word]! & 1) === 0 ? written : joinsWritten).table
 
   const textOf = (word: number): string => tableOf(word).textOf(rows[word]!)
-
-  const withConsonants = (consonants: string, visit: (word: number) => void): void => {
-    const hash = hashOf(consonants)
-    let [low, high] = [0, bySkeleton.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (skeletons[bySkeleton[middle]!]! < hash) low = middle + 1
-      else high = middle
-    }
-    for (; low < bySkeleton.length && skeletons[bySkeleton[low]!] === hash; low++) visit(bySkeleton[low]!)
-  }
 
   /** @param thorough also finds words with the same sound or consonants, and joins */
   const scan = (
@@ -106,12 +100,11 @@ export const openNameIndex = (arrays: FlatArrays) => {
     const isAbjad = (word: number): boolean => (flags[word]! & 2) !== 0
     for (const spelling of spellings) {
       for (const words of [written, joinsWritten]) {
-        const row = words.table.find(spelling)
-        if (row !== -1) words.each(row, (word) => offer(word, spelling === text ? 1 : FOLDED_SIMILARITY, null))
+        words.spelled(spelling, (word) => offer(word, spelling === text ? 1 : FOLDED_SIMILARITY, null))
       }
     }
     for (const reading of readings) {
-      withConsonants(reading.consonants, (word) => {
+      skeletons.spelled(reading.consonants, (word) => {
         const other = textOf(word)
         const isSame = isAbjad(word) && other === text
         offer(word, isSame ? 1 : likenessOf(reading, isAbjad(word) ? null : skeletonOf(other)), null)
@@ -126,7 +119,7 @@ export const openNameIndex = (arrays: FlatArrays) => {
       }
       if (thorough && hasAbjad) {
         const skeleton = skeletonOf(text)
-        withConsonants(skeleton.consonants, (word) => {
+        skeletons.spelled(skeleton.consonants, (word) => {
           if (isAbjad(word)) offer(word, likenessOf(skeleton, null), null)
         })
       }
@@ -134,26 +127,21 @@ export const openNameIndex = (arrays: FlatArrays) => {
     return [...best.values()].sort((left, right) => right.similarity - left.similarity)
   }
 
-  const search = createMatchCache(scan)
+  /** Given names recur. Excludes words with several spellings, which would all be part of the key. */
+  const cache = new LRUCache<string, readonly WordMatch[]>({ max: CACHED_WORDS_MAX })
+  const search = (word: NameWord, thorough: boolean): readonly WordMatch[] => {
+    if (word.spellings.length > 0) return scan(word, thorough)
+    const key = JSON.stringify([thorough, word.written, word.skeletons, word.isExact])
+    const found = cache.get(key) ?? scan(word, thorough)
+    cache.set(key, found)
+    return found
+  }
 
   const namesWith = (word: number): Uint32Array => postings.subarray(postingStarts[word]!, postingStarts[word + 1]!)
   const wordsOf = (name: number): Uint32Array => nameWords.subarray(nameStarts[name]!, nameStarts[name + 1]!)
 
-  let soundOf: Uint32Array | null = null
-  const soundsOf = (): Uint32Array => {
-    const rowOf = new Uint32Array(flags.length)
-    for (let row = 0; row < folded.table.size; row++) folded.each(row, (word) => (rowOf[word] = row))
-    return rowOf
-  }
-  const soundingLike = (row: number, visit: (word: number) => void): void => {
-    soundOf ??= soundsOf()
-    const word = written.first(row)
-    if (word !== -1) folded.each(soundOf[word]!, visit)
-  }
-
   return {
     names: entryOf.length,
-    distinctWords: flags.length,
     resembling: (word: NameWord): readonly WordMatch[] => search(word, true),
     /** Single words that may match two joined words. */
     resemblingJoin: (word: NameWord): readonly WordMatch[] =>
@@ -176,7 +164,7 @@ export const openNameIndex = (arrays: FlatArrays) => {
     divide: createDivider({
       words: written.table,
       names: entryOf.length,
-      soundingLike,
+      soundingLike: (row, visit) => folded.each(sounds[written.first(row)]!, visit),
       namesWith,
       tellingWords: (name) =>
         Array.from(wordsOf(name)).flatMap((packed) => (isSmall(roleAt(packed)) ? [] : [wordAt(packed)])),

@@ -4,16 +4,6 @@ import { bytesIn, type FlatArrays, openTexts, packTexts, wordsIn } from '../../.
 // Edit distance with transposition of adjacent letters (optimal string alignment). Source: H. Hyyrö, "A bit-vector
 // algorithm for computing Levenshtein and Damerau edit distances" (2003).
 
-// 32-bit FNV-1a.
-export const HASH_START = 0x811c9dc5
-export const hashWith = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)
-
-export const hashOf = (text: string): number => {
-  let hash = HASH_START
-  for (let at = 0; at < text.length; at++) hash = hashWith(hash, text.charCodeAt(at))
-  return hash >>> 0
-}
-
 /** Maximum word length: the bits of a 32-bit number. */
 const PATTERN_MAX = 32
 
