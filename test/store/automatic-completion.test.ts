@@ -142,6 +142,20 @@ describeStores((open) => {
     await change(next, 'completed', OPERATOR)
   })
 
+  test('a long chain of wallets and sessions leaves the decision to an operator', async () => {
+    const wallet = (number: number) => parseEvmAddress(`0x${number.toString(16).padStart(40, '0')}`) as WalletAddress
+    for (let number = 1; number <= 12; number++) {
+      const link = await register()
+      await connect(link, wallet(number))
+      await connect(link, wallet(number + 1))
+    }
+    const near = await submit(wallet(4))
+    await expect(change(near, 'completed', DECIDER)).resolves.toBeDefined()
+    const far = await submit(wallet(1))
+    await expect(change(far, 'completed', DECIDER)).rejects.toThrow('linked to too many sessions')
+    await change(far, 'completed', OPERATOR)
+  })
+
   test('a disconnected wallet keeps every chain on which it was connected', async () => {
     const { store } = temporary
     const target = await register(WALLET)

@@ -7,8 +7,10 @@ import { WALLETS_OF_SESSION } from './persons.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { IS_COMPLETED_WITH_CONSENT } from './session-sharing.ts'
 
-/** Higher than any real person needs; limits the cost of a completion. */
+// Both limits exceed the needs of any real person. They limit the time for which a completion locks the deployment.
 const LINKED_MAX = 1_000
+/** Each step finds the sessions that share an address or a person with those of the previous step. */
+const STEPS_MAX = 10
 
 interface LinkedRow {
   readonly organization_id: string
@@ -89,7 +91,7 @@ export const findLinkedSessions = async (statements: Statements, session: Sessio
   const submitted = new Set(addresses)
   const open = new Set<WalletAddress>()
   let [newAddresses, newPersons] = [new Set(addresses), new Set(persons)]
-  while (newAddresses.size + newPersons.size > 0) {
+  for (let step = 1; newAddresses.size + newPersons.size > 0; step++) {
     const rows = await querySessions(statements, session, [...newAddresses], [...newPersons])
     const found = { addresses: new Set<WalletAddress>(), persons: new Set<string>() }
     for (const row of rows) {
@@ -107,7 +109,7 @@ export const findLinkedSessions = async (statements: Statements, session: Sessio
     newPersons = found.persons.difference(persons)
     for (const address of newAddresses) addresses.add(address)
     for (const person of newPersons) persons.add(person)
-    if (sessionIds.size + addresses.size > LINKED_MAX) {
+    if (step > STEPS_MAX || sessionIds.size + addresses.size > LINKED_MAX) {
       throw new LinkedSessionsError('the wallets are linked to too many sessions')
     }
   }
