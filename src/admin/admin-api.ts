@@ -46,6 +46,7 @@ interface RoutedRequest {
   readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }
 
+const REFUSED_IDLE_SECONDS = 30
 const PARAMETER_LENGTH_MAX = 200
 
 const requireDecoded = (params: Readonly<Record<string, string>>): void => {
@@ -157,6 +158,9 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
     const address = clientAddress(server?.requestIP(request)?.address ?? '', headers)
     const caller = services.sessions.callerOf(headers, address)
     let rateLimit: RateLimitState | null = null
+    const limitIdle = (seconds: number): void => {
+      if (route.streams) server?.timeout(request, seconds)
+    }
     const enter = async (deadline: Deadline, expired?: AbortSignal): Promise<Response> => {
       requireDecoded(params)
       const signal = expired === undefined ? request.signal : AbortSignal.any([request.signal, expired])
@@ -164,15 +168,17 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
         const admission = await gate(route, params, headers)
         rateLimit = admission.rateLimit
         assignOwner(admission.organization?.id ?? '')
+        limitIdle(0)
         return perform(route, params, admission, { request, requestId, caller, deadline })
       })
     }
     try {
-      if (route.streams) server?.timeout(request, 0)
       const response = await (route.streams ? enter(NO_DEADLINE) : deadlines.watch(enter))
       record(response.status, monotonicMs() - startedMs)
       return response
     } catch (error) {
+      // The limit applies to the connection, which the client keeps.
+      limitIdle(REFUSED_IDLE_SECONDS)
       return pacer.refuse(() => {
         const { status, code } = toProblem(error)
         record(status, monotonicMs() - startedMs)

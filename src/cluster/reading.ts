@@ -2,6 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LiveReading } from '../admin/live/point.ts'
 import { DECISION_PATHS } from '../attestation/paths.ts'
+import { memoryUse } from '../lib/memory-use.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Deadlines } from '../server/deadline.ts'
@@ -53,7 +54,7 @@ export const createProcessReading = (dependencies: ProcessReadingDependencies) =
         pool: pool.stats(),
         cpuSeconds: (user + system) / MICROSECONDS_PER_SECOND,
         eventLoop: eventLoop(),
-        memoryBytes: process.memoryUsage.rss(),
+        memoryBytes: memoryUse().rss,
         activeRequests: deadlines.active(),
         streams: streams(),
       }

@@ -2,6 +2,7 @@
 // OpenTelemetry.
 import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { memoryUse } from '../lib/memory-use.ts'
 import type { Exposition } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
@@ -38,8 +39,8 @@ export const addProcessMetrics = (exposition: Exposition): (() => void) => {
       { labels: { cpu_mode: 'system' }, value: system / MICROSECONDS },
     ]
   })
-  exposition.add(METRICS.memory, () => one(process.memoryUsage.rss()))
-  exposition.add(METRICS.heap, () => one(process.memoryUsage().heapUsed))
+  exposition.add(METRICS.memory, () => one(memoryUse().rss))
+  exposition.add(METRICS.heap, () => one(memoryUse().heapUsed))
   exposition.add(METRICS.descriptors, () => {
     const count = countDescriptors()
     return count === null ? [] : one(count)

@@ -115,6 +115,30 @@ test('a part is made when the organization’s pause after its previous part has
   expect(made()).toBe(3)
 })
 
+test('a refused download’s connection is closed like others, and an accepted one may be silent', async () => {
+  const harness = await startHarness()
+  afterAll(() => harness.close())
+  await harness.organization('alpha')
+  const { cookie } = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
+  const limits: number[] = []
+  const timeout = (_request: Request, seconds: number): void => void limits.push(seconds)
+  const { server } = harness.plugin.listen({ hostname: '127.0.0.1', port: 0 })
+  if (server === null) throw new Error('the listener did not start')
+  Object.assign(server, { timeout })
+  const get = (path: string, headers = {}) => fetch(`${server.url}admin/v1/organizations/alpha${path}`, { headers })
+  try {
+    const statuses = [
+      (await get('/audit/export?format=csv')).status,
+      (await get('/audit/export?format=csv', { cookie })).status,
+      (await get('/audit/export?format=none', { cookie })).status,
+    ]
+    expect(statuses).toEqual([401, 200, 400])
+    expect(limits).toEqual([30, 0, 0, 30])
+  } finally {
+    await server.stop(true)
+  }
+})
+
 test('every export counts, and a refused one is not recorded', async () => {
   const harness = await startHarness()
   afterAll(() => harness.close())

@@ -97,6 +97,8 @@ export interface Harness {
   /** What simulations asked for beyond the request and lists. */
   readonly askedNeeds: FactNeed[]
   readonly api: (request: Request) => Promise<Response>
+  /** For a listener of a test. */
+  readonly plugin: ReturnType<typeof adminPlugin>
   readonly reported: unknown[]
   /** A request as a dashboard page or a program sends it; what is answered has to be as documented. */
   request(method: string, path: string, options?: CallOptions): Promise<Response>
@@ -339,8 +341,8 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
   const gate = createAdminGate({ store, sessions, origins, authenticator, limiter: createRateLimiter({ clock }) })
   const requestIds = createRequestIds()
   const pacer = createRefusalPacer()
-  const apiOver: Harness['apiOver'] = (routes) => {
-    const plugin = adminPlugin({
+  const pluginOver = (routes: readonly Route[]) =>
+    adminPlugin({
       routes,
       gate,
       services,
@@ -360,9 +362,12 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         if (toProblem(error).status >= 500) reported.push(error)
       },
     })
+  const apiOver: Harness['apiOver'] = (routes) => {
+    const plugin = pluginOver(routes)
     return (request) => plugin.handle(request)
   }
-  const api = apiOver(ADMIN_ROUTES)
+  const plugin = pluginOver(ADMIN_ROUTES)
+  const api: Harness['api'] = (request) => plugin.handle(request)
 
   const issueKey: Harness['issueKey'] = async (organizationId, kind, scopes, changes) =>
     (
@@ -400,6 +405,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     near,
     attempts,
     api,
+    plugin,
     reported,
     apiOver,
     issueKey,
