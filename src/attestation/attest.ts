@@ -123,9 +123,9 @@ const collect = (
 ): JobFacts | Promise<JobFacts> => {
   const { organizationId, projectId } = target
   const { environment } = caller.principal
-  const shadowless = target.shadowRequires.some((field) => missing.includes(field))
+  const shadowLacks = target.shadowRequires.find((field) => missing.includes(field)) ?? null
   trace?.enter('facts')
-  return collectFacts(target, { request, organizationId, projectId, environment, deadlineMs }, shadowless, trace?.asks)
+  return collectFacts(target, { request, organizationId, projectId, environment, deadlineMs }, shadowLacks, trace?.asks)
 }
 
 const submit = (

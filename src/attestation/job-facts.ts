@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { OptionalField } from '../domain/target.ts'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
 import type { Timers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -26,8 +27,8 @@ export interface JobFacts {
 export type CollectJobFacts = (
   target: ResolvedTarget,
   subject: FactSubject,
-  /** True if the request lacks fields that the shadow revision reads; the shadow then has no verdict. */
-  shadowless: boolean,
+  /** Field that the shadow revision reads and the request lacks; the shadow then has no verdict. */
+  shadowLacks: OptionalField | null,
   watch?: WatchQuestion,
 ) => JobFacts | Promise<JobFacts>
 
@@ -90,13 +91,13 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     return withTimeout(found, SHADOW_WAIT_MS, () => null, timers.after)
   }
 
-  return (target, subject, shadowless, watch) => {
+  return (target, subject, shadowLacks, watch) => {
     const { needs, shadowNeeds } = target
     const confirm = needs.some(isCollected) ? collector.confirmLater(needs, subject) : null
     const collected = collect(needs, subject, watch)
-    const shadow = shadowless ? null : collectForShadow(shadowNeeds, subject, watch)
+    const shadow = shadowLacks !== null ? null : collectForShadow(shadowNeeds, subject, watch)
     const windows = windowsOf(needs)
-    const shadowWindows = shadowless ? [] : windowsOf(shadowNeeds)
+    const shadowWindows = shadowLacks !== null ? [] : windowsOf(shadowNeeds)
     const allWindows = [...windows, ...shadowWindows]
     const ticket = allWindows.length === 0 ? null : velocity.begin(subject, allWindows)
 
@@ -106,8 +107,8 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
       const carried: CarriedFacts = {
         ...facts,
         ...(digests === null ? {} : { digests }),
-        ...(shadowless || shadow === null
-          ? { shadowless: true }
+        ...(shadow === null
+          ? { shadowless: shadowLacks === null ? 'the facts arrived too late' : `${shadowLacks} is missing (400)` }
           : shadowNeeds.length === 0
             ? {}
             : { shadow: withVelocity(shadow, shadowWindows, ticket) }),

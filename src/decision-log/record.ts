@@ -90,7 +90,8 @@ const isShadow = (value: unknown): boolean =>
   isObject(value) &&
   typeof value['revision'] === 'string' &&
   (value['compliant'] === null || typeof value['compliant'] === 'boolean') &&
-  isTextOrNull(value['rule'])
+  isTextOrNull(value['rule']) &&
+  (value['failure'] === undefined || typeof value['failure'] === 'string')
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 /** Unix milliseconds, within the range of Date. */
 const isTime = (value: unknown): boolean => isCount(value) && (value as number) <= 8_640_000_000_000_000

@@ -19,11 +19,13 @@ export interface RecordedList {
   readonly out: readonly string[]
 }
 
-/** `compliant` is null if the revision could not be evaluated; `rule` is then the failed rule. */
+/** `compliant` is null if the revision has no verdict; `rule` is then the failed rule, and `failure` the reason. */
 export interface ShadowVerdict {
   readonly revision: string
   readonly compliant: boolean | null
   readonly rule: string | null
+  /** Contains no values from the request. Earlier versions omit it. */
+  readonly failure?: string
 }
 
 export interface DecisionRecord {

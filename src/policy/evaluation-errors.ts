@@ -1,5 +1,5 @@
 import { EvaluationError as CelEvaluationError } from '@marcbachmann/cel-js'
-import { CountersignError } from '../domain/errors.ts'
+import { CountersignError, ERRORS } from '../domain/errors.ts'
 import { errorClassOf } from '../lib/named-error.ts'
 import { FactAbsentError, FactUnavailableError } from './fact-unavailable.ts'
 import { ArithmeticRangeError } from './values.ts'
@@ -45,6 +45,12 @@ export class PolicyEvaluationError extends CountersignError {
     this.ruleId = ruleId
     this.reason = reason
     this.subject = detailOf(cause)
+  }
+
+  /** Fact or kind of failure, with the status of the response. Contains no values from the request. */
+  get summary(): string {
+    const { cause } = this
+    return `${cause instanceof FactUnavailableError ? cause.message : this.subject} (${ERRORS[this.code].status})`
   }
 }
 

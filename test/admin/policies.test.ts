@@ -374,7 +374,7 @@ describe('a shadow revision', () => {
       decisionRecord(101, { organization: alpha.id, shadow: shadow(true, 'everyone') }),
       decisionRecord(102, { organization: alpha.id, shadow: shadow(true, 'another') }),
       decisionRecord(103, { organization: alpha.id, shadow: shadow(false, 'everyone') }),
-      decisionRecord(104, { organization: alpha.id, shadow: shadow(null, 'broken') }),
+      decisionRecord(104, { organization: alpha.id, shadow: { ...shadow(null, 'broken'), failure: 'late (503)' } }),
       decisionRecord(105, {
         organization: alpha.id,
         shadow: { ...shadow(null, 'broken'), revision: 'revision_of_old' },
@@ -396,6 +396,7 @@ describe('a shadow revision', () => {
         { ...change, shadow_verdict: 'denied', shadow_rule: 'everyone', count: 1, examples: [uuidOf(103)] },
         { ...change, count: 1, examples: [uuidOf(102)] },
       ],
+      failures: [{ failure: 'late (503)', rule: 'broken', count: 1, examples: [uuidOf(104)] }],
     })
     expect(await read(`${report}?since=2099-01-01`)).toMatchObject({ different: 0, other_verdict: 0, changes: [] })
     const found = (outcome: string) =>
@@ -404,7 +405,7 @@ describe('a shadow revision', () => {
       )
     expect((await found('different')).data.map(({ uuid }) => uuid)).toEqual([uuidOf(103), uuidOf(102)])
     expect((await found('failed')).data.map((decision) => decision.shadow)).toEqual([
-      { revision_id: revision.id, verdict: null, rule: 'broken' },
+      { revision_id: revision.id, verdict: null, rule: 'broken', failure: 'late (503)' },
     ])
     expect((await call('GET', '/decisions?shadow=same')).status).toBe(400)
   })

@@ -87,18 +87,18 @@ describe('facts', () => {
     )
     const velocity: FactNeed = { kind: 'velocity', windowSeconds: 60 }
     const needs: FactNeed[] = [{ kind: 'geography' }, velocity]
-    const { confirm } = await collect(target({ needs, shadowNeeds: [{ kind: 'identity' }] }), subject, false)
+    const { confirm } = await collect(target({ needs, shadowNeeds: [{ kind: 'identity' }] }), subject, null)
     expect(confirmed).toEqual([needs])
     expect([await confirm?.(), await confirm?.()]).toEqual([true, false])
     expect(checked).toEqual([{ geography: null }, { geography: null }])
-    expect((await collect(target({ needs: [velocity] }), subject, false)).confirm).toBeNull()
-    expect((await setUp().collect(target({ needs }), subject, false)).confirm).toBeNull()
+    expect((await collect(target({ needs: [velocity] }), subject, null)).confirm).toBeNull()
+    expect((await setUp().collect(target({ needs }), subject, null)).confirm).toBeNull()
   })
 
   test('are what the collector says, at once when it says it at once', () => {
     const { collect, asked } = setUp(() => ({ geography: null, reads: { a: '1' } }))
     const needs: FactNeed[] = [{ kind: 'geography' }]
-    const found = collect(target({ needs }), subject, false)
+    const found = collect(target({ needs }), subject, null)
     expect(found).not.toBeInstanceOf(Promise)
     expect(JSON.parse((found as { text: string }).text)).toEqual({ geography: null, reads: { a: '1' } })
     expect(asked).toEqual([needs])
@@ -110,14 +110,14 @@ describe('facts', () => {
       { kind: 'list', list: 'a', maxAgeSeconds: null },
       { kind: 'velocity', windowSeconds: 60 },
     ]
-    expect(collect(target({ needs }), subject, false)).not.toBeInstanceOf(Promise)
+    expect(collect(target({ needs }), subject, null)).not.toBeInstanceOf(Promise)
     expect(asked).toEqual([])
   })
 
   test('that are personal are hashed with the deployment’s key beside them', async () => {
     const identity = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
     const { carried } = setUp(() => Promise.resolve({ identity }))
-    const facts = await carried(target({ needs: [{ kind: 'identity' }], requires: ['user_ip'] }), subject, false)
+    const facts = await carried(target({ needs: [{ kind: 'identity' }], requires: ['user_ip'] }), subject, null)
     expect(facts).toEqual({
       identity,
       digests: { client_ip: hash('ip 192.0.2.1'), identity: hash(`identity ${JSON.stringify(identity)}`) },
@@ -130,7 +130,7 @@ describe('facts', () => {
         const { digests } = await setUp(() => ({ identityDetails })).carried(
           target({ needs: [{ kind: 'identity-details' }] }),
           whose,
-          false,
+          null,
         )
         return digests?.['identity_details']
       }),
@@ -141,7 +141,7 @@ describe('facts', () => {
     const absent = await setUp(() => ({ identity: null })).carried(
       target({ needs: [{ kind: 'identity' }] }),
       subject,
-      false,
+      null,
     )
     expect(absent).toEqual({ identity: null })
   })
@@ -158,7 +158,7 @@ describe('velocity', () => {
       [true, 1],
       [true, 2],
     ] as const) {
-      const facts = await collect(target({ needs }), subject, false)
+      const facts = await collect(target({ needs }), subject, null)
       expect(JSON.parse(facts.text)).toEqual({ velocity: { 3600: { count, value: String(5 * count) } } })
       facts.finishCount(compliant)
     }
@@ -166,15 +166,15 @@ describe('velocity', () => {
 
   test('is null when there is no room to count', async () => {
     const { collect, carried } = setUp()
-    for (const from of ['0x01', '0x02']) (await collect(target({ needs }), subjectOf(from), false)).finishCount(true)
-    expect(await carried(target({ needs }), subjectOf('0x03'), false)).toEqual({ velocity: null })
+    for (const from of ['0x01', '0x02']) (await collect(target({ needs }), subjectOf(from), null)).finishCount(true)
+    expect(await carried(target({ needs }), subjectOf('0x03'), null)).toEqual({ velocity: null })
   })
 
   test('counts nothing when facts can not be collected', async () => {
     const { collect } = setUp(() => Promise.reject(new Error('unforeseen')))
     const both = target({ needs: [...needs, { kind: 'identity' }] })
-    await expect(Promise.resolve(collect(both, subject, false))).rejects.toThrow('unforeseen')
-    const facts = await collect(target({ needs }), subject, false)
+    await expect(Promise.resolve(collect(both, subject, null))).rejects.toThrow('unforeseen')
+    const facts = await collect(target({ needs }), subject, null)
     expect(JSON.parse(facts.text)).toEqual({ velocity: { 3600: { count: 0, value: '0' } } })
   })
 })
@@ -189,7 +189,7 @@ describe('a shadow', () => {
     const { carried, waits } = setUp((needs) =>
       Promise.resolve({ screeners: { a: null }, reads: { n: String(needs.length) } }),
     )
-    expect(await carried(target({ shadowNeeds }), subject, false)).toEqual({
+    expect(await carried(target({ shadowNeeds }), subject, null)).toEqual({
       shadow: { screeners: { a: null }, reads: { n: '2' }, velocity: { 60: { count: 0, value: '0' } } },
     })
     expect(waits[0]?.cancelled).toBe(true)
@@ -197,16 +197,16 @@ describe('a shadow', () => {
 
   test('does not hold up the answer', async () => {
     const { carried, waits } = setUp(() => new Promise(() => undefined))
-    const found = carried(target({ shadowNeeds }), subject, false)
+    const found = carried(target({ shadowNeeds }), subject, null)
     expect(waits.map(({ delayMs }) => delayMs)).toEqual([250])
     waits[0]?.callback()
-    expect(await found).toEqual({ shadowless: true })
+    expect(await found).toEqual({ shadowless: 'the facts arrived too late' })
   })
 
   test('that reads what the request lacks has no verdict, and nothing is asked for it', async () => {
     const { carried, asked } = setUp()
-    expect(await carried(target({ shadowNeeds, shadowRequires: ['data'] }), subject, true)).toEqual({
-      shadowless: true,
+    expect(await carried(target({ shadowNeeds, shadowRequires: ['data'] }), subject, 'data')).toEqual({
+      shadowless: 'data is missing (400)',
     })
     expect(asked).toEqual([])
   })

@@ -31,7 +31,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     kind: 'attestation' as Job['kind'],
     chain: requestOf().chain,
     events: [] as string[],
-    shadowless: [] as boolean[],
+    shadowLacks: [] as (string | null)[],
     /** What changes while something is awaited. */
     target: { ...targetOf(), needs, shadowNeeds: [], shadowRequires: [] } as ResolvedTarget,
     revoked: false,
@@ -56,8 +56,8 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     submittedChanges: -1 as number | undefined,
   }
   const { events } = world
-  const collectFacts = ((...[, , isShadowless]: Parameters<CollectJobFacts>) => {
-    world.shadowless.push(isShadowless)
+  const collectFacts = ((...[, , shadowLacks]: Parameters<CollectJobFacts>) => {
+    world.shadowLacks.push(shadowLacks)
     const facts = {
       text: 'facts',
       confirm: world.confirmFacts,
@@ -181,7 +181,7 @@ describe('a job', () => {
     change({ requires: [], shadowRequires: ['user_ip'] })
     await run(['user_ip'])
     await run(['data'])
-    expect(world.shadowless).toEqual([false, true, false])
+    expect(world.shadowLacks).toEqual([null, 'user_ip', null])
   })
 })
 
@@ -227,7 +227,7 @@ describe.each(WAITS)('while %s', (_name, wait) => {
     expect(submitted[0]).toStartWith('submitted target_2 target_2')
     // Each ticket is settled once.
     const settled = set.events.filter((event) => event.startsWith('settled'))
-    expect(settled).toEqual(set.world.shadowless.map((_, index, all) => `settled ${index === all.length - 1}`))
+    expect(settled).toEqual(set.world.shadowLacks.map((_, index, all) => `settled ${index === all.length - 1}`))
   })
 
   test('a policy is removed, or a key revoked: nothing is submitted', async () => {

@@ -88,7 +88,7 @@ describe('a record', () => {
   })
 
   test('is refused when any key is missing, repeated, added or moved', () => {
-    const shadow = { revision: 'r', compliant: null, rule: null }
+    const shadow = { revision: 'r', compliant: null, rule: null, failure: 'late' }
     const optional = { code: 'A', message: 'b', data: '0x00', requested: 1, on_behalf: 'c', facts: {}, shadow }
     const line = encodeRecord(denial(1, optional), HASH)
     const object = JSON.parse(line) as Record<string, unknown>
@@ -105,6 +105,7 @@ describe('a record', () => {
         { ...shadow, revision: 1 },
         { ...shadow, compliant: 0 },
         { ...shadow, rule: 1 },
+        { ...shadow, failure: 1 },
       ]
       for (const wrong of key === 'facts' ? [[1]] : [{}, [1], -1, 0.5, 2 ** 60, ...changed]) {
         expect(() => parseRecordLine(JSON.stringify({ ...object, [key]: wrong }))).toThrow(DecisionLineMalformedError)

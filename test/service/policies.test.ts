@@ -137,7 +137,8 @@ test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
   expect(await lastShadow(5, { data: transfer(5) })).toEqual({ revision, compliant: true, rule: 'transfer' })
   expect(await lastShadow(6, { data: transfer(500) })).toEqual({ revision, compliant: false, rule: null })
   // Without data it has no verdict; the active revision has.
-  expect(await lastShadow(7, {})).toEqual({ revision, compliant: null, rule: null })
+  const failure = 'data is missing (400)'
+  expect(await lastShadow(7, {})).toEqual({ revision, compliant: null, rule: null, failure })
   const replayed = JSON.parse(await command('policy', 'replay', String(saved.number), '--policy', policyId, '--json'))
   const change = { from: { compliant: true, rule: 'fine' }, to: { compliant: true, rule: 'transfer' } }
   expect(replayed.changes).toContainEqual(expect.objectContaining(change))
@@ -162,6 +163,7 @@ test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
     count: expect.any(Number),
     examples: expect.arrayContaining([expect.any(String)]),
   })
+  expect(report.failures).toContainEqual(expect.objectContaining({ failure, rule: null }))
   expect(report.other_verdict).toBeGreaterThan(0)
   const { policy, since, ...found } = await remotely('policy', 'replay', path, '--policy', policyId)
   expect({ policy, since: since.slice(0, 2), changes: found.changes }).toEqual({

@@ -178,6 +178,7 @@ describe('facts that came with the job', () => {
 
 describe('the shadow', () => {
   const policy = allowing('true')
+  const BROKEN = 'name: P\nrules: [{ id: a, allow: nonsense }]'
 
   test('is recorded and never answered', () => {
     const record = recordIn({ policy, shadow: `name: P\nrules: [{ id: no, deny: "true", code: SHADOW }]` })
@@ -190,14 +191,15 @@ describe('the shadow', () => {
   })
 
   test.each([
-    ['fails', allowing('client.located'), undefined, 'only'],
-    ['does not compile', 'name: P\nrules: [{ id: a, allow: nonsense }]', undefined, null],
-    ['had no time for its facts', allowing('true'), { shadowless: true }, null],
-  ] as [string, string, CarriedFacts | undefined, string | null][])(
+    ['fails', allowing('client.located'), undefined, 'only', 'client.located is not available (503)'],
+    ['has a rule that overflows', allowing('chain.id / 0 > 1'), undefined, 'only', expect.stringMatching(/\(422\)$/)],
+    ['does not compile', BROKEN, undefined, null, 'this version cannot use the revision'],
+    ['had no time for its facts', allowing('true'), { shadowless: 'late' }, null, 'late'],
+  ] as [string, string, CarriedFacts | undefined, string | null, string][])(
     'that %s keeps nobody from an answer',
-    (_name, shadow, facts, rule) => {
+    (_name, shadow, facts, rule, failure) => {
       const record = recordIn({ policy, shadow, ...(facts === undefined ? {} : { facts }) })
-      expect(record).toMatchObject({ compliant: true, shadow: { compliant: null, rule } })
+      expect(record).toMatchObject({ compliant: true, shadow: { compliant: null, rule, failure } })
     },
   )
 

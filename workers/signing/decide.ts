@@ -110,12 +110,15 @@ const shadowVerdictOf = (
   if (shadow === null || target.shadowRevisionId === null) return null
   const revision = target.shadowRevisionId
   if (fromLists !== null) return { revision, compliant: fromLists.compliant, rule: fromLists.ruleId }
-  if (shadow === 'unusable' || carried?.shadowless === true) return { revision, compliant: null, rule: null }
+  const none = { revision, compliant: null, rule: null }
+  if (shadow === 'unusable') return { ...none, failure: 'this version cannot use the revision' }
+  if (carried?.shadowless !== undefined) return { ...none, failure: carried.shadowless }
   try {
     const { compliant, ruleId } = shadow.evaluate(shadowFactsOf(facts, carried))
     return { revision, compliant, rule: ruleId }
   } catch (error) {
-    return { revision, compliant: null, rule: error instanceof PolicyEvaluationError ? error.ruleId : null }
+    if (!(error instanceof PolicyEvaluationError)) return { ...none, failure: errorClassOf(error) }
+    return { ...none, rule: error.ruleId, failure: error.summary }
   }
 }
 

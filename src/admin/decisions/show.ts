@@ -40,9 +40,12 @@ export const DECISION = named(
         closed({
           revision_id: Type.String(),
           verdict: Type.Union([oneOf(['compliant', 'denied']), Type.Null()], {
-            description: 'Null if the evaluation failed; `rule` is then the failed rule',
+            description: 'Null without a verdict; `rule` is then the failed rule, and `failure` the reason',
           }),
           rule: nullable(Type.String()),
+          failure: Type.Union([Type.String(), Type.Null()], {
+            description: 'Reason that there is no verdict, with the status of the response; null if not recorded',
+          }),
         }),
         Type.Null(),
       ],
@@ -156,6 +159,7 @@ export const showDecision = (record: DecisionRecord, withheld: boolean): Static<
           revision_id: record.shadow.revision,
           verdict: record.shadow.compliant === null ? null : record.shadow.compliant ? 'compliant' : 'denied',
           rule: record.shadow.rule,
+          failure: record.shadow.failure ?? null,
         },
 })
 

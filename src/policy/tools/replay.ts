@@ -138,7 +138,7 @@ export interface ReplaySummary {
   readonly byLists: number
 }
 
-const EXAMPLES = 3
+export const EXAMPLES = 3
 
 const descending = (left: { readonly count: number }, right: { readonly count: number }): number =>
   right.count - left.count

@@ -52,8 +52,8 @@ export interface CarriedFacts extends ExternalFacts {
   readonly digests?: FactDigests
   /** Facts for the shadow revision only, where they take precedence. */
   readonly shadow?: ExternalFacts
-  /** The request lacks a field that the shadow revision reads, so there is no shadow verdict. */
-  readonly shadowless?: true
+  /** Reason that there is no shadow verdict: a missing field, or facts that arrived too late. */
+  readonly shadowless?: string
 }
 
 export interface EvaluationFacts {

@@ -124,6 +124,7 @@ const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) =
                     : <RuleOf rule={decision.shadow.rule} /> failed
                   </>
                 )}
+                {decision.shadow.failure !== null && `: ${decision.shadow.failure}`}
               </>
             ) : (
               <>

@@ -122,7 +122,11 @@ export const POLICY_EFFECT_ROUTES = [
   }),
   route('readShadowReport', 'GET', '/organizations/{organization}/policies/{policy}/shadow-report', {
     access: VIEWER,
-    command: { name: 'policy show-shadow' },
+    command: {
+      name: 'policy show-shadow',
+      warn: ({ revision_id: revision }) =>
+        revision === null ? 'The policy has no shadow revision: set one with policy shadow' : null,
+    },
     summary: 'Show how often the shadow revision’s outcome differed, by rule, with examples',
     query: SINCE,
     answer: SHADOW_REPORT,

@@ -2,8 +2,9 @@ import { type Actor, mayIn } from '../../../admin/actor.ts'
 import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
 import type { Services } from '../../../admin/services.ts'
 import { timeOf } from '../../../admin/time.ts'
+import type { DecisionRecord, ShadowVerdict } from '../../../decision-log/types.ts'
 import type { ShadowOutcome } from '../../../domain/verdict.ts'
-import { createReplayTally } from '../../../policy/tools/replay.ts'
+import { createReplayTally, EXAMPLES } from '../../../policy/tools/replay.ts'
 import type { DecisionFilter, DecisionPosition } from '../../../store/decision-index/types.ts'
 import type { Policy } from '../../../store/organizations/policies.ts'
 
@@ -27,11 +28,24 @@ const SHADOW_CHANGE = named(
   ['count', 'verdict', 'rule', 'shadow_verdict', 'shadow_rule', 'examples'],
 )
 
+const SHADOW_FAILURE = named(
+  'ShadowFailure',
+  closed({
+    failure: Type.Union([Type.String(), Type.Null()], {
+      description: 'Reason, with the status of the response; null if not recorded',
+    }),
+    rule: Type.Union([Type.String(), Type.Null()], { description: 'Rule that failed' }),
+    count: Type.Integer(),
+    examples: Type.Array(Type.String(), { description: 'UUIDs of the newest of these decisions' }),
+  }),
+  ['count', 'failure', 'rule', 'examples'],
+)
+
 const COUNTS = {
   revision_id: nullable(Type.String()),
   same: Type.Integer(),
   different: Type.Integer({ description: 'Decisions with a different verdict or rule' }),
-  failed: Type.Integer({ description: 'Decisions whose evaluation would have failed' }),
+  failed: Type.Integer({ description: 'Decisions without a shadow verdict: the response would have been an error' }),
   exact: Type.Boolean({ description: 'False if the count stopped early, so the numbers are lower bounds' }),
   sessions: Type.Union(
     [
@@ -66,11 +80,18 @@ export const SHADOW_REPORT = named(
     changes: Type.Array(SHADOW_CHANGE, {
       description: 'The same decisions by verdict and rule, most frequent first',
     }),
+    failures: Type.Array(SHADOW_FAILURE, {
+      description: `The newest ${REPORTED_DECISIONS.toLocaleString('en')} decisions without a shadow verdict, by reason`,
+    }),
   }),
 )
 
-const reportChanges = async ({ decisions }: Services, filter: DecisionFilter) => {
-  const tally = createReplayTally()
+/** Passes at most 1,000 records to `add`, newest first. Returns false if a search stopped at its time limit. */
+const readNewest = async (
+  { decisions }: Services,
+  filter: DecisionFilter,
+  add: (record: DecisionRecord, shadow: ShadowVerdict) => void,
+): Promise<boolean> => {
   const read = (after: DecisionPosition | null, limit: number) =>
     decisions.ask({ operation: 'search', filter, after, limit })
   let after: DecisionPosition | null = null
@@ -80,17 +101,34 @@ const reportChanges = async ({ decisions }: Services, filter: DecisionFilter) =>
     const page = await read(after, Math.min(PAGE, REPORTED_DECISIONS - found))
     exact = page.complete
     for (const { record } of page.decisions) {
-      const { shadow } = record
-      if (shadow === undefined || shadow.compliant === null) continue
-      tally.add(record, { status: 'changed', verdict: { compliant: shadow.compliant, ruleId: shadow.rule } })
+      if (record.shadow !== undefined) add(record, record.shadow)
     }
     found += page.decisions.length
     after = page.complete ? page.next : null
   } while (after !== null && found < REPORTED_DECISIONS)
+  return exact
+}
+
+const reportFailures = async (services: Services, filter: DecisionFilter) => {
+  const failures = new Map<string, { failure: string | null; rule: string | null; count: number; examples: string[] }>()
+  const exact = await readNewest(services, filter, ({ uuid }, { failure = null, rule }) => {
+    const key = JSON.stringify([failure, rule])
+    const found = failures.get(key) ?? { failure, rule, count: 0, examples: [] }
+    failures.set(key, found)
+    found.count += 1
+    if (found.examples.length < EXAMPLES) found.examples.push(uuid)
+  })
+  return { exact, failures: [...failures.values()].sort((left, right) => right.count - left.count) }
+}
+
+const reportChanges = async (services: Services, filter: DecisionFilter) => {
+  const tally = createReplayTally()
+  const exact = await readNewest(services, filter, (record, { compliant, rule }) => {
+    if (compliant !== null) tally.add(record, { status: 'changed', verdict: { compliant, ruleId: rule } })
+  })
   const { changes } = tally.summary()
   const verdictOf = (compliant: boolean) => (compliant ? ('compliant' as const) : ('denied' as const))
   return {
-    /** False if a search stopped at its time limit. */
     exact,
     other_verdict: changes.reduce((sum, { from, to, count }) => sum + (from.compliant === to.compliant ? 0 : count), 0),
     changes: changes.map(({ from, to, count, examples }) => ({
@@ -162,7 +200,10 @@ export const readShadowResults = async (
 export const readShadowReport = async (...given: Parameters<typeof readShadowResults>) => {
   const [services, , { organizationId, shadowRevisionId: revisionId, decides }, since] = given
   const results = await readShadowResults(...given)
-  if (revisionId === null || decides === 'sessions') return { ...results, other_verdict: 0, changes: [] }
+  if (revisionId === null || decides === 'sessions') {
+    return { ...results, other_verdict: 0, changes: [], failures: [] }
+  }
   const report = await reportChanges(services, filterOf(organizationId, revisionId, 'different', since))
-  return { ...results, ...report, exact: results.exact && report.exact }
+  const { failures, exact } = await reportFailures(services, filterOf(organizationId, revisionId, 'failed', since))
+  return { ...results, ...report, failures, exact: results.exact && report.exact && exact }
 }

@@ -125,7 +125,8 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
             When: { narrow: true, cell: ({ at }) => <Time at={at} /> },
             Wallet: ({ from }) => <Copyable text={from} label="wallet" short />,
             Decided: ({ verdict, rule }) => verdictBy(verdict, rule),
-            'In shadow': ({ shadow }) => (shadow === null ? '' : verdictBy(shadow.verdict, shadow.rule)),
+            'In shadow': ({ shadow }) =>
+              shadow === null ? '' : (shadow.failure ?? verdictBy(shadow.verdict, shadow.rule)),
             Decision: ({ uuid }) => <code title={uuid}>{shortId(uuid)}</code>,
           }}
           empty={
