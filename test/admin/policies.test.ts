@@ -152,10 +152,11 @@ describe('simulating', () => {
     })
   })
 
-  test('says which fields a real request would have to send', async () => {
-    expect((await simulate({ source: SOURCE, request: { chain: 'base', from: WALLET } })).missing).toEqual([
-      'msg_value',
-    ])
+  test('a request that lacks a field has no verdict', async () => {
+    const { rules, ...result } = await simulate({ source: SOURCE, request: { chain: 'base', from: WALLET } })
+    const failure = 'missing in the request (400): msg_value'
+    expect(result).toMatchObject({ verdict: null, rule: null, failure, missing: ['msg_value'] })
+    expect(rules.some(({ reached, decisive }) => reached || decisive)).toBe(false)
   })
 
   test('a rule that fails gives no verdict, and is named', async () => {
@@ -219,6 +220,15 @@ describe('simulating', () => {
     expect(await simulate({ source: SOURCE, decision: record.uuid, request: { msg_value: '1' } })).toMatchObject({
       verdict: 'compliant',
     })
+    // The log does not tell an omitted field from an empty one, except for tasks.
+    const empty = decisionRecord(9, { organization: alpha.id, value: '0' })
+    const task = decisionRecord(10, { organization: alpha.id, value: '0', kind: 'task' })
+    harness.decide(empty, task)
+    expect(await simulate({ source: SOURCE, decision: empty.uuid })).toMatchObject({
+      verdict: null,
+      failure: 'the log does not show msg_value: pass it in the request',
+    })
+    expect(await simulate({ source: SOURCE, decision: task.uuid })).toMatchObject({ verdict: 'compliant' })
   })
 
   test('knows of a recorded decision what was known then, and asks for the rest only', async () => {
@@ -350,7 +360,7 @@ test('what an older version saved is tried and activated, though a test of it ca
   const input = { organizationId: alpha.id, policyId: policy.id, source, quorum: 1 }
   const saved = await harness.store.policies.saveRevision(input)
   const revision = { revision_id: saved?.id }
-  const request = { chain: 'base', from: WALLET }
+  const request = { chain: 'base', from: WALLET, msg_value: '1' }
   expect(await post<object>('/simulate', { ...revision, request })).toMatchObject({ verdict: 'compliant' })
   await post('/simulate', { source, request }, 400)
   expect(await post<object>('/test', revision)).toMatchObject({ passed: 1, failed: 0 })

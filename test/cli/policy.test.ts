@@ -424,7 +424,7 @@ COUNT  WAS            WOULD BE       EXAMPLES
       '--policy',
       policy,
     )
-    expect(stdout).toContain('1 could not be replayed: the log does not contain identity.verified\n')
+    expect(stdout).toContain('1 could not be replayed: the log does not show identity.verified\n')
     expect(stdout).toContain("1 were decided by the organization's lists\n")
     const failing = file('f.yaml', 'name: P\nrules: [{ id: a, allow: tx.value - ether(9) > 0 }]\n')
     expect((await run('replay', failing, '--policy', policy)).stdout).toContain('1 would fail with 422 in rule a')

@@ -30,6 +30,7 @@ test('a saved text is prepared and replayed', async () => {
       sinceMs: 0,
       untilMs: 1,
       chains: [],
+      required: {},
     }
     expect(await replayPolicy(replay, [], 0, () => undefined)).toMatchObject({ decisions: 0, unreadable: 0 })
   } finally {

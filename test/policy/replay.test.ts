@@ -11,6 +11,8 @@ import {
 import { EVM_WALLET, EVM_ZERO } from './support.ts'
 
 const decision = (changes: Partial<ReplayableDecision> = {}): ReplayableDecision => ({
+  kind: 'attestation',
+  revision: 'reads-all',
   uuid: 'u1',
   at: 1_767_225_600_999,
   chain: 'base',
@@ -25,6 +27,7 @@ const decision = (changes: Partial<ReplayableDecision> = {}): ReplayableDecision
 const OPTIONS: ReplayOptions = {
   chain: createChainTable().byName,
   lists: null,
+  required: { 'reads-all': ['data', 'msg_value'] },
 }
 const replay = (expression: string, changes: Partial<ReplayableDecision> = {}, options = OPTIONS) =>
   replayDecision(
@@ -80,6 +83,20 @@ describe('a decision', () => {
   ] as [string, string, Partial<ReplayableDecision>, unknown][])('by %s', (_name, expression, changes, expected) => {
     expect(replay(expression, changes)).toEqual(expected as never)
   })
+})
+
+test('a request that may have omitted a field that the policy reads has no verdict', () => {
+  const other = { revision: 'reads-nothing' }
+  const omitted = (field: string) => ({
+    status: 'unknown' as const,
+    fact: `whether the request contained ${field} (without it, the response is 400)`,
+  })
+  expect(replay('tx.data_size == 0', other)).toEqual(omitted('data'))
+  expect(replay('tx.data_size == 0', { ...other, kind: 'task' })).toEqual(SAME)
+  expect(replay('tx.data_size == 2', { ...other, data: '0xaabb', data_size: 2 })).toEqual(SAME)
+  expect(replay('tx.value == 0', { ...other, value: '0' })).toEqual(omitted('msg_value'))
+  expect(replay('tx.value == 0', { value: '0' })).toEqual(SAME)
+  expect(replay('tx.value == 5', other)).toEqual(SAME)
 })
 
 describe('lists', () => {

@@ -3,6 +3,7 @@ import type { DecisionRecord, RecordedFacts } from '../../decision-log/types.ts'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { Chain } from '../../domain/chain.ts'
+import type { OptionalField } from '../../domain/target.ts'
 import type { Verdict } from '../../domain/verdict.ts'
 import { ALLOW_LIST_RULE, DENY_LIST_RULE } from '../evaluate.ts'
 import { PolicyEvaluationError } from '../evaluation-errors.ts'
@@ -13,8 +14,10 @@ import { recordedAnswersOf } from './recorded-facts.ts'
 
 export type ReplayableDecision = Pick<
   DecisionRecord,
+  | 'kind'
   | 'uuid'
   | 'at'
+  | 'revision'
   | 'chain'
   | 'from'
   | 'on_behalf'
@@ -39,6 +42,8 @@ export interface ReplayOptions {
   readonly chain: (name: string) => Chain | undefined
   /** Current lists, if the record has no lookup. */
   readonly lists: ListReader | null
+  /** Optional request fields that a revision reads, by id. */
+  readonly required: Readonly<Record<string, readonly OptionalField[]>>
 }
 
 const UNRECORDED_DATA = new FactUnavailableError('the call data')
@@ -95,6 +100,18 @@ const requestOf = (decision: ReplayableDecision, known: Chain | undefined): Atte
   }
 }
 
+/** Field that the policy reads and the request may have omitted: the response would then be 400. Null for none. */
+const maybeOmitted = (
+  { requires }: CompiledPolicy,
+  { kind, revision, data_size: size, value }: ReplayableDecision,
+  { required }: ReplayOptions,
+): OptionalField | null => {
+  // v1 tasks always contain the fields.
+  if (kind === 'task') return null
+  const isEmpty = { data: size === 0, msg_value: value === '0', user_ip: false }
+  return requires.find((field) => isEmpty[field] && required[revision]?.includes(field) !== true) ?? null
+}
+
 /** @throws only errors that are bugs */
 export const replayDecision = (
   policy: CompiledPolicy,
@@ -102,6 +119,10 @@ export const replayDecision = (
   options: ReplayOptions,
 ): ReplayedDecision => {
   if (decision.rule === DENY_LIST_RULE || decision.rule === ALLOW_LIST_RULE) return { status: 'by-lists' }
+  const omitted = maybeOmitted(policy, decision, options)
+  if (omitted !== null) {
+    return { status: 'unknown', fact: `whether the request contained ${omitted} (without it, the response is 400)` }
+  }
   try {
     const verdict = policy.evaluate({
       request: requestOf(decision, options.chain(decision.chain)),

@@ -15,6 +15,7 @@ import type { ReplayChange, ReplaySummary } from '../../../policy/tools/replay.t
 import type { ListReader } from '../../../policy/types/facts.ts'
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
 import { PROGRAM } from '../../../program/labels.ts'
+import { readRequiredFields } from '../service/required-fields.ts'
 import { replayRecorded } from '../worker/policy-replay.ts'
 import { type ReplayedTime, type ReplayFindings, replayInJob } from './policy-replay-job.ts'
 import { printSessionReplay, replaySessionsHere } from './policy-session-replay.ts'
@@ -90,7 +91,7 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   const table = changes.length === 0 ? '' : `\n${formatTable([['COUNT', 'WAS', 'WOULD BE', 'EXAMPLES'], ...rows])}`
   const notes = [
     ...failed.map(({ rule, count }) => `${count} would fail with 422 in rule ${rule}`),
-    ...unknown.map(({ fact, count }) => `${count} could not be replayed: the log does not contain ${fact}`),
+    ...unknown.map(({ fact, count }) => `${count} could not be replayed: the log does not show ${fact}`),
     ...(byLists === 0 ? [] : [`${byLists} were decided by the organization's lists`]),
     ...(unreadable === 0 ? [] : [`${unreadable} lines could not be read: run ${PROGRAM} decisions verify`]),
   ]
@@ -104,7 +105,12 @@ const replayHere = async (
   { sinceMs, untilMs }: ReplayedTime,
 ): Promise<ReplayFindings> => {
   const { organization, deployment } = context
-  const options = { chain: deployment.config.chains.byName, lists: await currentLists(context) }
+  const { store } = await context.open()
+  const options = {
+    chain: deployment.config.chains.byName,
+    lists: await currentLists(context),
+    required: await readRequiredFields(store, organization, subject, policy),
+  }
   const progress = createProgress(context)
   const decisions = {
     directory: deployment.folder.decisions,

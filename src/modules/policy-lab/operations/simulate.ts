@@ -19,7 +19,7 @@ export const RULE_OUTCOME = named(
     value: Type.Union([Type.Boolean(), Type.Null()], {
       description: 'Value of the rule’s expression; null if it fails',
     }),
-    decisive: Type.Boolean(),
+    decisive: Type.Boolean({ description: 'Whether this rule ended the evaluation' }),
     reached: Type.Boolean({ description: 'Whether the evaluation reached this rule' }),
     failure: nullable(Type.String()),
   }),
@@ -29,7 +29,7 @@ interface RuleOutcome {
   readonly id: string
   readonly kind: RuleKind
   readonly value: boolean | null
-  /** Whether the value ends the evaluation: true for `allow` or `deny`, false for `require`. */
+  /** Whether the rule ended the evaluation: true for `allow` or `deny`, false for `require`. */
   readonly decisive: boolean
   /** False if an earlier rule ended the evaluation. */
   readonly reached: boolean
@@ -37,7 +37,7 @@ interface RuleOutcome {
 }
 
 export interface Simulation {
-  /** Null if the policy fails; a real request would get 422 or 503. */
+  /** Null without a verdict; a real request would get 400, 422 or 503. */
   readonly verdict: Verdict | null
   readonly failure: string | null
   readonly rules: readonly RuleOutcome[]
@@ -52,18 +52,23 @@ const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean)
   const values = policy.evaluateEach(facts)
   return policy.document.rules.map(({ id, kind }, index) => {
     const { value = null, failure = null } = values[index] ?? {}
-    const decisive = value !== null && value === (kind !== 'require')
     const reached = !isOver
+    const decisive = reached && value !== null && value === (kind !== 'require')
     isOver ||= decisive || value === null
     return { id, kind, value, decisive, reached, failure: value === null ? failureOf(failure) : null }
   })
 }
 
-/** The organization's deny and allow lists precede the policy, as in a real decision. */
+/**
+ * The organization's deny and allow lists precede the policy, as in a real decision.
+ * @param refusal reason that the request is not evaluated, such as a missing field; null for none
+ */
 export const simulatePolicy = (
   policy: CompiledPolicy,
   facts: EvaluationFacts & { readonly request: AttestationRequest; readonly lists: ListReader },
+  refusal: string | null = null,
 ): Simulation => {
+  if (refusal !== null) return { verdict: null, failure: refusal, rules: rulesOf(policy, facts, true) }
   const fromLists = listVerdict(facts.lists, facts.request.from, facts.request.onBehalf)
   const rules = rulesOf(policy, facts, fromLists !== null)
   if (fromLists !== null) return { verdict: fromLists, failure: null, rules }

@@ -9,11 +9,13 @@ import { closed, named, nullable, oneOf, type Static, Type } from '../../../admi
 import type { Services } from '../../../admin/services.ts'
 import type { RecordedFacts } from '../../../decision-log/types.ts'
 import { FieldMissingError } from '../../../domain/errors.ts'
+import type { OptionalField } from '../../../domain/target.ts'
 import { FACT_SOURCES, sourceOf } from '../../../policy/sources/all.ts'
 import { recordedAnswersOf } from '../../../policy/tools/recorded-facts.ts'
 import type { ExternalFacts } from '../../../policy/types/facts.ts'
 import { type FactNeed, screenerKey } from '../../../policy/types/needs.ts'
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
+import { requiredBy } from '../service/required-fields.ts'
 import { refuseUnknownFacts } from './given-facts.ts'
 import { withLists } from './lists-on-demand.ts'
 import { decodeSimulatedRequest, SIMULATED_REQUEST } from './request-facts.ts'
@@ -31,7 +33,7 @@ const SIMULATION = named(
     code: nullable(Type.String()),
     message: nullable(Type.String()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason that there is no verdict; a real request would fail with 422 or 503',
+      description: 'Reason that there is no verdict; a real request would fail with 400, 422 or 503',
     }),
     missing: Type.Array(Type.String(), {
       description: 'Missing request fields that a rule reads. A real request would fail with 400',
@@ -52,10 +54,23 @@ const missingFields = (
   request: { data?: string; msg_value?: string; user_ip?: string },
 ): string[] => policy.requires.filter((field) => request[field] === undefined)
 
+/** The log contains neither call data over 1 KiB nor whether `data` or `msg_value` was sent. */
+const refusalOf = (missing: readonly string[], isRecorded: boolean): string | null => {
+  // Rules read the recorded geography instead of the client's IP address.
+  const fields = isRecorded ? missing.filter((field) => field !== 'user_ip') : missing
+  if (fields.length === 0) return null
+  const names = fields.join(', ')
+  return isRecorded
+    ? `the log does not show ${names}: pass it in the request`
+    : `missing in the request (400): ${names}`
+}
+
 type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
 
+const ALWAYS_IN_TASKS: readonly OptionalField[] = ['data', 'msg_value']
+
 const trialOf = async (
-  { decisions }: Services,
+  { decisions, store }: Services,
   organizationId: string,
   { request, decision }: { request?: SimulatedRequest; decision?: string },
 ): Promise<{ readonly request: SimulatedRequest; readonly facts: RecordedFacts }> => {
@@ -66,17 +81,19 @@ const trialOf = async (
   const uuid = decision.toLowerCase()
   const found = await decisions.ask({ operation: 'find', organizationId, uuid })
   if (found === null || found.record.kind === 'withheld') throw new SubjectUnknownError('decision')
-  const { chain, from, on_behalf, to, value, at, requested, data, facts = {} } = found.record
+  const { kind, chain, from, on_behalf, to, value, at, requested, data, data_size: size, facts = {} } = found.record
+  const sent = kind === 'task' ? ALWAYS_IN_TASKS : await requiredBy(store, organizationId, found.record.revision)
+  const sentData = data ?? (size === 0 && sent.includes('data') ? '0x' : undefined)
   const then = new Date(requested === undefined ? at : requested * 1000).toISOString()
   return {
     request: {
       chain,
       from,
       to,
-      msg_value: value,
+      ...(value !== '0' || sent.includes('msg_value') ? { msg_value: value } : {}),
       time: then,
       ...(on_behalf === undefined ? {} : { on_behalf }),
-      ...(data === undefined ? {} : { data }),
+      ...(sentData === undefined ? {} : { data: sentData }),
       ...request,
     },
     facts,
@@ -131,7 +148,7 @@ export const SIMULATION_ROUTES = [
     alone: 'reads',
     summary: 'Simulate a policy on a request',
     description:
-      'Evaluates a document or a revision, without signing or recording anything. Uses current lists, and queries other sources unless `facts` provides their data. Only organization admins can query screeners and chains, because queries may cost money. Viewers cannot query identities, and nobody can query country and age. `unasked` lists the sources that were not queried. With `decision`, the request and facts come from a recorded decision, except the client IP address, the identity, and call data over 1 kB, which the log does not contain.',
+      'Evaluates a document or a revision, without signing or recording anything. Uses current lists, and queries other sources unless `facts` provides their data. Only organization admins can query screeners and chains, because queries may cost money. Viewers cannot query identities, and nobody can query country and age. `unasked` lists the sources that were not queried. With `decision`, the request and facts come from a recorded decision, except the client IP address, the identity, and call data over 1 kB, which the log does not contain. If the request may have omitted `data` or `msg_value`, pass the field.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -188,6 +205,8 @@ export const SIMULATION_ROUTES = [
         screeners: { ...collected.screeners, ...known.screeners },
         reads: { ...collected.reads, ...known.reads },
       }
+      const missing = missingFields(policy, request)
+      const refusal = refusalOf(missing, body.decision !== undefined)
       const overrides = Object.fromEntries(
         Object.entries(body.lists ?? {}).map(([name, { addresses, age_seconds: ageSeconds }]) => [
           name,
@@ -198,7 +217,7 @@ export const SIMULATION_ROUTES = [
         services,
         organization.id,
         { overrides, recorded: recorded.lists ?? {} },
-        (lists) => simulatePolicy(policy, { request: decoded, external, lists }),
+        (lists) => simulatePolicy(policy, { request: decoded, external, lists }, refusal),
       )
       const words = verdict === null || verdict.compliant ? null : verdict
       return {
@@ -207,7 +226,7 @@ export const SIMULATION_ROUTES = [
         code: words?.code ?? null,
         message: words?.message ?? null,
         failure,
-        missing: missingFields(policy, request),
+        missing,
         rules: rules.map((rule) => ({ ...rule })),
         facts: { ...external },
         unasked: unasked.map(nameOf),

@@ -70,7 +70,7 @@ const valueWords = ({ value, failure }: Rule) => {
 }
 
 const outcomeOf = ({ decisive, reached, kind, failure }: Rule, ofSessions: boolean) => {
-  if (!reached) return <span class="faint">{decisive ? 'would decide, but an earlier rule did' : 'not reached'}</span>
+  if (!reached) return <span class="faint">not reached</span>
   if (failure !== null) return <Badge tone="warn">{ofSessions ? 'Left to a reviewer' : 'No verdict'}</Badge>
   if (!decisive) return <span class="soft">no match</span>
   const { tone, words } = (ofSessions ? SESSION_WORDS : REQUEST_WORDS)[kind]

@@ -5,6 +5,7 @@ import { createServedLists } from '../../../facts/lists/serve-lists.ts'
 import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
 import { savedSteps } from '../../../policy/cel/compile.ts'
 import { finishInTurns } from '../../../policy/cel/steps.ts'
+import { readRequiredFields } from './required-fields.ts'
 
 const readLists = async (
   { store, clock }: Pick<TaskCore, 'store' | 'clock'>,
@@ -38,7 +39,8 @@ export const replayOf = (
   prepare: async (task) => {
     const { kind, organizationId } = task
     const input = { ...task.input, directory: core.folder.decisions }
-    const { needs, document } = await finishInTurns(savedSteps(String(task.input['source'])))
+    const policy = await finishInTurns(savedSteps(String(task.input['source'])))
+    const { needs, document } = policy
     if (document.decides === 'sessions') {
       const sessions = await core.decidedByPeople(organizationId ?? '', {
         sinceSeconds: Math.floor(Number(task.input['sinceMs']) / 1_000),
@@ -47,9 +49,11 @@ export const replayOf = (
       return { kind, input: { ...input, sessions }, lists: [] }
     }
     const names = new Set(needs.flatMap((need) => (need.kind === 'list' ? [need.list] : [])))
+    const policyId = String(task.input['policyId'])
+    const required = await readRequiredFields(core.store, organizationId ?? '', policyId, policy)
     return {
       kind,
-      input: { ...input, organizationId, chains: core.config.chains.chains },
+      input: { ...input, organizationId, chains: core.config.chains.chains, required },
       lists: names.size === 0 ? [] : await readLists(core, organizationId, names),
     }
   },

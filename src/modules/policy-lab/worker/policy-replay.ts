@@ -22,6 +22,7 @@ export interface PolicyReplay {
   readonly sinceMs: number
   readonly untilMs: number
   readonly chains: readonly Chain[]
+  readonly required: ReplayOptions['required']
 }
 
 interface PolicyReplayResult extends ReplaySummary {
@@ -33,7 +34,7 @@ interface PolicyReplayResult extends ReplaySummary {
 /** @throws DecisionDirectoryMissingError; system errors from reading the log */
 export const replayRecorded = async (
   policy: CompiledPolicy,
-  { directory, organizationId, policyId, sinceMs, untilMs }: Omit<PolicyReplay, 'source' | 'chains'>,
+  { directory, organizationId, policyId, sinceMs, untilMs }: Omit<PolicyReplay, 'source' | 'chains' | 'required'>,
   options: ReplayOptions,
   onProgress: (bytesRead: number, bytesTotal: number) => void,
 ): Promise<PolicyReplayResult> => {
@@ -67,7 +68,7 @@ export const replayRecorded = async (
 
 /** @throws DecisionDirectoryMissingError, PolicyInvalidError; system errors from reading the log */
 export const replayPolicy = async (
-  { source, chains, ...decisions }: PolicyReplay,
+  { source, chains, required, ...decisions }: PolicyReplay,
   images: readonly ListImage[],
   nowMs: number,
   onProgress: (bytesRead: number, bytesTotal: number) => void,
@@ -76,6 +77,7 @@ export const replayPolicy = async (
   const options = {
     chain: (name: string) => byName.get(name),
     lists: readListImages(images, () => Math.floor(nowMs / 1000)),
+    required,
   }
   return replayRecorded(compileSaved(source), decisions, options, onProgress)
 }
