@@ -11,7 +11,7 @@ import type { LinkedSessions } from '../../../store/sessions/linked-sessions.ts'
 import type { Tables } from '../../../store/store.ts'
 import { versionsOf } from '../processes/held-screener.ts'
 import { nameVersion } from './name-checks.ts'
-import { listsInUse, WALLET_CHECK, walletVersion } from './wallet-checks.ts'
+import { listsFor, WALLET_CHECK, walletVersion } from './wallet-checks.ts'
 
 type ComparedTables = Pick<
   Tables,
@@ -66,21 +66,15 @@ export const createRequireCurrent =
     const settings = await tables.screeningSettings.read(organizationId)
     const versions = versionsOf(await tables.screeningLists.list())
     const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
+    const used = listsFor(lists)(organizationId, settings)
     const present: PresentVersions = new Map([
       [NAME_CHECK, Object.keys(versions).length === 0 ? NOTHING : nameVersion(versions, settings)],
-      [WALLET_CHECK, walletVersion(lists, organizationId, settings)],
+      [WALLET_CHECK, walletVersion(used, settings)],
     ])
     for (const [check, version] of present) {
       const stored = made.find(({ name }) => name === check)?.version ?? NOTHING
       if (stored !== version) throw new ChecksPendingError()
     }
     const hasScreeners = (settings.screeners ?? screeners).length > 0
-    await requireLinkedCompared(
-      tables,
-      session,
-      linked,
-      present,
-      listsInUse(lists, organizationId, settings),
-      hasScreeners,
-    )
+    await requireLinkedCompared(tables, session, linked, present, used, hasScreeners)
   }

@@ -3,6 +3,7 @@
 import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
 import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
 import { comparisonKey, type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
+import { createFairSlots } from '../../../lib/fair-slots.ts'
 import { reasonsOf, type WalletScreeningDependencies, walletsOfEach } from './wallet-checks.ts'
 
 interface ScreenerAnswer {
@@ -45,20 +46,7 @@ const subjectOf = ({ addressText, chain }: SessionWalletOverTime): string => JSO
 
 export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): RepeatedPart => {
   const { screeners, ask, settings, walletsOf, listsKey, wait = Bun.sleep } = dependencies
-  const waiting: (() => void)[] = []
-  let underWay = 0
-
-  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (underWay >= QUESTIONS_MAX) await new Promise<void>((resolve) => waiting.push(resolve))
-    else underWay += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) underWay -= 1
-      else next()
-    }
-  }
+  const slots = createFairSlots(QUESTIONS_MAX, Number.POSITIVE_INFINITY)
 
   const hitOf = (screener: string, wallet: SessionWalletOverTime, answer: ScreenerAnswer): FoundHit => ({
     list: screener,
@@ -87,7 +75,8 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     const hits: FoundHit[] = []
     let answered = 0
     const askOne = async (wallet: SessionWalletOverTime): Promise<void> => {
-      const answer = await inTurn(() => ask(screener, wallet))
+      const release = await slots.acquire('')
+      const answer = await ask(screener, wallet).finally(() => release?.())
       const hit = answer === null ? null : isHit(answer, fromScore)
       if (hit !== null) answered += 1
       if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))

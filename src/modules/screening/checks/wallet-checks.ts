@@ -52,41 +52,26 @@ export const walletsOfEach = async (
 type ListVersion = Pick<ListMembership, 'id' | 'organizationId' | 'name' | 'isOfSanctioned' | 'version'>
 type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
 
-const byOwner = <List extends ListVersion>(lists: readonly List[]): ReadonlyMap<string | null, readonly List[]> =>
-  Map.groupBy(lists, ({ organizationId }) => organizationId)
-
 export const reasonsOf = ({ isConnected }: SessionWalletOverTime, where = ' to the session'): FoundHit['why'] =>
   isConnected ? [] : [{ part: 'wallet', points: 0, detail: `the wallet is not connected${where}` }]
 
-const listsFor = <List extends ListVersion>(
-  lists: ReadonlyMap<string | null, readonly List[]>,
-  organizationId: string,
-  { addressLists: named }: WalletSettings,
-): readonly List[] =>
-  [...(lists.get(null) ?? []), ...(lists.get(organizationId) ?? [])]
-    .filter(
-      ({ name, organizationId: owner, isOfSanctioned }) =>
-        // Other shared lists may contain partners, for example.
-        named?.includes(name) ?? (owner === null ? isOfSanctioned : name === DENY),
-    )
-    .sort((left, right) => (left.name < right.name ? -1 : 1))
+/** Returns the lists in which an organization's wallets are looked up. */
+export const listsFor = <List extends ListVersion>(lists: readonly List[]) => {
+  const byOwner = Map.groupBy(lists, ({ organizationId }) => organizationId)
+  return (organizationId: string, { addressLists: named }: WalletSettings): readonly List[] =>
+    [...(byOwner.get(null) ?? []), ...(byOwner.get(organizationId) ?? [])]
+      .filter(
+        ({ name, organizationId: owner, isOfSanctioned }) =>
+          // Other shared lists may contain partners, for example.
+          named?.includes(name) ?? (owner === null ? isOfSanctioned : name === DENY),
+      )
+      .sort((left, right) => (left.name < right.name ? -1 : 1))
+}
 
 const versionsFor = (used: readonly ListVersion[]) => used.map(({ id, version }) => [id, version])
 
-const versionWith = (used: readonly ListVersion[], { addressLists: named }: WalletSettings): string =>
+export const walletVersion = (used: readonly ListVersion[], { addressLists: named }: WalletSettings): string =>
   used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([LOOKUP, versionsFor(used), named])
-
-export const listsInUse = <List extends ListVersion>(
-  lists: readonly List[],
-  organizationId: string,
-  settings: WalletSettings,
-): readonly List[] => listsFor(byOwner(lists), organizationId, settings)
-
-export const walletVersion = (
-  lists: readonly ListVersion[],
-  organizationId: string,
-  settings: WalletSettings,
-): string => versionWith(listsInUse(lists, organizationId, settings), settings)
 
 export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {
   const { lists: readLists, settings, walletsOf, memoOf } = dependencies
@@ -119,10 +104,10 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
     name: WALLET_CHECK,
     begin: async (organization) => {
       const lists = readLists()
-      const owned = byOwner(lists)
+      const listsOf = listsFor(lists)
       const { of, key } = await settings(organization)
-      const usedBy = (organizationId: string) => listsFor(owned, organizationId, of(organizationId))
-      const keyOf = (organizationId: string): string => versionWith(usedBy(organizationId), of(organizationId))
+      const usedBy = (organizationId: string) => listsOf(organizationId, of(organizationId))
+      const keyOf = (organizationId: string): string => walletVersion(usedBy(organizationId), of(organizationId))
       return {
         key: organization === null ? comparisonKey([LOOKUP, versionsFor(lists), key]) : '',
         keyOf,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed } from '../../../lib/flat-arrays.ts'
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import { createNameIndexBuilder } from './names/build-name-index.ts'
-import { createNameFinder, type FoundName, type NameFinder, type WorkBudget } from './names/find-names.ts'
+import { createNameFinder, type FoundName, type WorkBudget } from './names/find-names.ts'
 import { openNameIndex } from './names/name-index.ts'
 import type { NameProblem } from './names/name-problems.ts'
 import { divideName, type NameReading, type NameWord, readName } from './names/read-name.ts'
@@ -108,18 +108,11 @@ export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
 export const openScreening = (image: Uint8Array) => {
   const arrays = decodeFlat(image)
   const entryOf = openTexts(below('entries', arrays))
-  const nameOf = {
-    person: openTexts(below('personNames', arrays)),
-    organization: openTexts(below('organizationNames', arrays)),
+  const open = (kind: NameKind) => {
+    const index = openNameIndex(below(kind, arrays))
+    return { index, finder: createNameFinder(index), nameOf: openTexts(below(`${kind}Names`, arrays)) }
   }
-  const indexes = {
-    person: openNameIndex(below('person', arrays)),
-    organization: openNameIndex(below('organization', arrays)),
-  }
-  const finders: Record<NameKind, NameFinder> = {
-    person: createNameFinder(indexes.person),
-    organization: createNameFinder(indexes.organization),
-  }
+  const named = { person: open('person'), organization: open('organization') }
 
   const hitOf = (
     subject: ScreenedSubject,
@@ -142,7 +135,7 @@ export const openScreening = (image: Uint8Array) => {
     return {
       list,
       entry,
-      name: nameOf[kind](found.name),
+      name: named[kind].nameOf(found.name),
       score,
       why: [{ part: 'name', points: likeness, detail: found.comparison.describe() }, ...narrowed],
       content,
@@ -154,8 +147,8 @@ export const openScreening = (image: Uint8Array) => {
     if (words.length === 0) return { found: [], problem: null }
     const budget: WorkBudget = { left: WORK_MAX }
     const findIn = (ways: readonly (readonly NameWord[])[]): readonly FoundName[] =>
-      ways.flatMap((way) => finders[kind].find(way, minimum, budget))
-    const divided = divisible.flatMap((way) => divideName(way, kind, indexes[kind].divide))
+      ways.flatMap((way) => named[kind].finder.find(way, minimum, budget))
+    const divided = divisible.flatMap((way) => divideName(way, kind, named[kind].index.divide))
     const found = findIn([words, ...others])
     const ofDivided = findIn([...divided.map((each) => each.words), ...spelled]).filter(
       ({ comparison }) => comparison.hasWhole || comparison.similarity >= DIVIDED_SIMILARITY_MIN,
@@ -179,7 +172,7 @@ export const openScreening = (image: Uint8Array) => {
   }
 
   return {
-    names: indexes.person.names + indexes.organization.names,
+    names: named.person.index.names + named.organization.index.names,
     /** @param threshold Minimum score of a hit, 0 to 100. An identical name is always a hit. */
     screen: (subject: ScreenedSubject, threshold: number): ScreeningAnswer => {
       // A subject with a date of birth is a person. A company may have its owner's name.

@@ -1,7 +1,9 @@
 import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
 import { listAttention } from '../../../dashboard/page/overview/attention.ts'
 import { counted } from '../../../lib/counted.ts'
-import { VERIFIED_HITS } from './hits-path.ts'
+
+/** Verified sessions with an open hit. */
+export const VERIFIED_HITS = '/reviews?status=completed&hits=open'
 
 export const screeningPages: ModulePages = {
   module: 'screening',

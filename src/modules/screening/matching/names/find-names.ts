@@ -122,5 +122,3 @@ export const createNameFinder = (index: NameIndex) => {
     },
   }
 }
-
-export type NameFinder = ReturnType<typeof createNameFinder>

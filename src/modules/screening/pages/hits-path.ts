@@ -1,2 +1,0 @@
-/** Verified sessions with an open hit. */
-export const VERIFIED_HITS = '/reviews?status=completed&hits=open'
