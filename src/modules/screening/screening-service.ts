@@ -84,7 +84,6 @@ export const createScreeningService = ({
 
   const againWith = createRepeatChecks({ store, storeAgain, clock, log })
 
-  const timers: ReturnType<typeof setInterval>[] = []
   let stop = async (): Promise<void> => undefined
 
   const begin = (lead: Lead): void => {
@@ -100,22 +99,26 @@ export const createScreeningService = ({
       () => shareUnshared(goesOn),
       (error) => log.warn('could not share the wallet addresses of the sanctions lists; will retry', { error }),
     )
-    const namesAgain = againWith(names, goesOn)
-    const othersAgain = [listed, screened].map((part) => againWith(part, goesOn))
-    const every = (milliseconds: number, runs: readonly (() => Promise<void>)[]): void => {
-      const look = (): void => {
-        if (lead.leads()) for (const run of runs) void run()
+    const tasks = [
+      { run: refresh, ms: everyMs },
+      { run: share, ms: everyMs },
+      { run: againWith(names, goesOn), ms: everyMs },
+      { run: againWith(listed, goesOn), ms: othersEveryMs },
+      { run: againWith(screened, goesOn), ms: othersEveryMs },
+    ]
+    const timers = tasks.map(({ run, ms }) => {
+      const runIfLeading = (): void => {
+        if (lead.leads()) void run()
       }
-      const timer = setInterval(look, milliseconds)
+      runIfLeading()
+      const timer = setInterval(runIfLeading, ms)
       timer.unref()
-      timers.push(timer)
-      look()
-    }
-    every(everyMs, [refresh, share, namesAgain])
-    every(othersEveryMs, othersAgain)
+      return timer
+    })
     stop = async () => {
+      for (const timer of timers) clearInterval(timer)
       stopping.abort()
-      await Promise.all([refresh, share, namesAgain, ...othersAgain].map((run) => run()))
+      await Promise.all(tasks.map(({ run }) => run()))
       await held.close()
     }
   }
@@ -127,7 +130,6 @@ export const createScreeningService = ({
       name: 'screening of people and businesses',
       start: begin,
       stop: async () => {
-        for (const timer of timers.splice(0)) clearInterval(timer)
         await stop()
         stop = async () => undefined
       },

@@ -48,11 +48,6 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return { sessions, exact }
   }
 
-  const startScreener = async (): Promise<Screener | null> => {
-    const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
-    return lists.length === 0 ? null : processes.startScreener(lists)
-  }
-
   /** Entered values stay in memory for one batch only. */
   const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number) => {
     const fields = await evidence()
@@ -74,8 +69,9 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     if (isBusy) throw new ComparisonBusyError()
     isBusy = true
     try {
-      const screener = await startScreener()
-      if (screener === null) return null
+      const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
+      if (lists.length === 0) return null
+      const screener = await processes.startScreener(lists)
       try {
         const { sessions, exact } = await newest(organizationId)
         return { sessions: sessions.length, exact, ...(await compareAll(screener, sessions, lowest)) }

@@ -83,23 +83,20 @@ const readLines = (path: string): readonly Readonly<Record<string, string>>[] =>
   }
 }
 
-const thresholdGiven = (text: string | undefined): number | null => {
-  if (text === undefined) return null
-  const threshold = parseWhole(text, '--threshold')
-  if (threshold < THRESHOLD_MIN || threshold > THRESHOLD_MAX) {
-    throw new UsageError(`--threshold must be a number from ${THRESHOLD_MIN} to ${THRESHOLD_MAX}`)
-  }
-  return threshold
-}
-
 const check = async (context: CommandContext): Promise<number> => {
   const { output, command } = context
-  const given = thresholdGiven(command.text('threshold'))
+  const given = command.text('threshold')
   const path = command.required('file')
   const { store } = await context.open()
   const organization = await store.organizations.find(command.text('org') ?? 'demo')
   if (organization === null) throw new CommandFailedError('organization not found')
-  const threshold = given ?? (await store.screeningSettings.read(organization.id)).threshold ?? DEFAULT_THRESHOLD
+  const threshold =
+    given === undefined
+      ? ((await store.screeningSettings.read(organization.id)).threshold ?? DEFAULT_THRESHOLD)
+      : parseWhole(given, '--threshold')
+  if (threshold < THRESHOLD_MIN || threshold > THRESHOLD_MAX) {
+    throw new UsageError(`--threshold must be a number from ${THRESHOLD_MIN} to ${THRESHOLD_MAX}`)
+  }
   const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
   if (lists.length === 0)
     throw new CommandFailedError(`no sanctions list has been read yet: run ${PROGRAM} screening-list list to see why`)

@@ -74,10 +74,7 @@ const withWallets = (entries: readonly ListedEntry[], entities: readonly Fields[
     const values = fieldsIn(properties)
     const keys = textsOf(values['publicKey'])
     if (schema !== 'CryptoWallet' || typeof id !== 'string' || keys.length === 0) continue
-    const ofHolders = textsOf(values['holder']).flatMap((holder) => {
-      const wallets = held.get(holder)
-      return wallets === undefined ? [] : [wallets]
-    })
+    const ofHolders = textsOf(values['holder']).flatMap((holder) => (held.has(holder) ? [held.get(holder)!] : []))
     for (const wallets of ofHolders) wallets.push(...keys)
     if (ofHolders.length === 0) unheld.push(entryOf(id, 'other', [], { wallets: keys }))
   }

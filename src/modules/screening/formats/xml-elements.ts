@@ -65,8 +65,7 @@ export const readXmlEntries = (text: string, list: XmlList): readonly ListedEntr
       else parent.children.push(closed)
     },
   })
-  const SLICE = 65_536
-  for (let at = 0; at < text.length; at += SLICE) scanner.write(text.slice(at, at + SLICE))
+  scanner.write(text)
   scanner.end()
   return entries
 }

@@ -3,6 +3,7 @@
 import { ConflictError } from '../../../admin/errors.ts'
 import { declareRoutes, REVIEWER } from '../../../admin/route.ts'
 import { closed, named, oneOf, type Static, Type } from '../../../admin/schema.ts'
+import { shown } from '../../../admin/shown.ts'
 import { DEFAULT_THRESHOLD, HIT_STATES, type NearName, TRIAL_THRESHOLDS } from '../../../domain/screening-hit.ts'
 import { requireService } from '../../../lib/service-key.ts'
 import { NEAR_NAMES } from '../checks/near-names.ts'
@@ -60,9 +61,9 @@ export const THRESHOLD_TRIAL_ROUTES = [
       const found = await requireService(services.findService, NEAR_NAMES)(organization.id, TRIAL_THRESHOLDS[0])
       if (found === null) throw new ConflictError('no sanctions list has been read yet: enable one first')
       const { near, sessions, exact, unread } = found
-      const shown = near.slice(0, NAMES_MAX)
+      const highest = near.slice(0, NAMES_MAX)
       const hits = await services.store.screeningChecks.statesOf(organization.id, [
-        ...new Set(shown.map(({ sessionId }) => sessionId)),
+        ...new Set(highest.map(({ sessionId }) => sessionId)),
       ])
       const states = new Map(hits.map((hit) => [keyOf(hit), hit.state]))
       const { threshold } = await services.store.screeningSettings.read(organization.id)
@@ -75,15 +76,7 @@ export const THRESHOLD_TRIAL_ROUTES = [
         unread,
         threshold: threshold ?? DEFAULT_THRESHOLD,
         counts: TRIAL_THRESHOLDS.map((from) => countFrom(near, from)),
-        names: shown.map((one) => ({
-          session_id: one.sessionId,
-          subject: one.subject,
-          list: one.list,
-          entry: one.entry,
-          name: one.name,
-          score: one.score,
-          state: states.get(keyOf(one)) ?? null,
-        })),
+        names: highest.map((one) => shown(NEAR, one, { state: states.get(keyOf(one)) ?? null })),
       }
     },
   }),

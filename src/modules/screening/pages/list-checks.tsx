@@ -20,38 +20,33 @@ const STATE_TONES: Readonly<Record<Hit['state'], Tone | 'plain'>> = { open: 'war
 interface Decision {
   readonly word: string
   readonly title: string
-  readonly label: string
   readonly hint: string
 }
 
-const CLEAR = 'Clear hit'
-const CONFIRM = 'Confirm hit'
+const SUBMIT: Readonly<Record<Decided, string>> = { cleared: 'Clear hit', confirmed: 'Confirm hit' }
+const CONFIRMED = 'Stored with the session. You can then reject the session.'
 const BY_NAME: Readonly<Record<Decided, Decision>> = {
   cleared: {
     word: 'Not a match',
     title: 'Not a match',
-    label: CLEAR,
     hint: 'For example, a different date of birth. Stored with the session.',
   },
   confirmed: {
     word: 'Confirm match',
     title: 'Same person or company',
-    label: CONFIRM,
-    hint: 'Stored with the session. You can then reject the session.',
+    hint: CONFIRMED,
   },
 }
 const BY_WALLET: Readonly<Record<Decided, Decision>> = {
   cleared: {
     word: 'No concern',
     title: 'No concern about this wallet',
-    label: CLEAR,
     hint: 'For example, listed by mistake. Stored with the session.',
   },
   confirmed: {
     word: 'Confirm risk',
     title: 'Wallet counts against the person',
-    label: CONFIRM,
-    hint: 'Stored with the session. You can then reject the session.',
+    hint: CONFIRMED,
   },
 }
 
@@ -67,11 +62,11 @@ const placeOf = (hit: Hit): string => {
 }
 
 const decideHit = (params: { readonly organization: string; readonly session: string }, hit: Hit, state: Decided) => {
-  const { word, title, label, hint } = decisionOf(hit, state)
+  const { word, title, hint } = decisionOf(hit, state)
   return action({
     label: word,
     title,
-    submit: label,
+    submit: SUBMIT[state],
     danger: state === 'confirmed',
     text: `${nameOf(hit)}, ${placeOf(hit)}.`,
     fields: {

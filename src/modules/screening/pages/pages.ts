@@ -5,6 +5,9 @@ import { counted } from '../../../lib/counted.ts'
 /** Verified sessions with an open hit. */
 export const VERIFIED_HITS = '/reviews?status=completed&hits=open'
 
+export const verifiedHits = ({ exact, verified }: { readonly exact: boolean; readonly verified: number }): string =>
+  `${exact ? '' : 'Over '}${counted(verified, 'verified session has', 'verified sessions have')} an undecided hit`
+
 export const screeningPages: ModulePages = {
   module: 'screening',
   pages: [
@@ -23,7 +26,7 @@ export const screeningPages: ModulePages = {
           {
             tone: 'warn' as const,
             label: 'New hit',
-            text: `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')} an undecided hit on a list`,
+            text: `${verifiedHits(hits)} on a list`,
             href: mayReview ? path(VERIFIED_HITS) : null,
           },
         ]),

@@ -6,9 +6,8 @@ import { WaitingContext } from '../../../dashboard/page/shell/waiting.ts'
 import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'
 import { Badge } from '../../../dashboard/page/ui/parts.tsx'
 import { Notice } from '../../../dashboard/page/ui/problem.tsx'
-import { counted } from '../../../lib/counted.ts'
 import { ListChecks } from './list-checks.tsx'
-import { VERIFIED_HITS } from './pages.ts'
+import { VERIFIED_HITS, verifiedHits } from './pages.ts'
 import { ScreeningCard } from './settings-card.tsx'
 
 const NOT_DONE = 'The check could not run. This is a service error, not the person’s fault.'
@@ -54,11 +53,10 @@ const VerifiedHits = () => {
   const { path } = useWorkplace()
   const hits = useContext(WaitingContext)?.hits
   if (hits === undefined || hits.verified === 0) return null
-  const number = `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')}`
   return (
     <Notice
       tone="warn"
-      title={`${number} an undecided hit`}
+      title={verifiedHits(hits)}
       actions={
         <ButtonLink small href={path(VERIFIED_HITS)}>
           Show sessions

@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs'
 import { spellCantonese, spellMandarin } from './chinese.ts'
-import { toAscii } from './fold.ts'
+import { toAsciiWord } from './fold.ts'
 import READINGS from './han-readings.txt' with { type: 'file' }
 import { familyLength, spellFamilyName, spellGivenName } from './korean.ts'
 import LETTERS from './letters.json'
@@ -17,7 +17,6 @@ export interface EastAsianWord {
 }
 
 const HANGUL = /\p{Script=Hangul}/u
-const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 const TWO_SYLLABLES: ReadonlySet<string> = new Set(LETTERS.mandarinLongFamilyNames)
 /** Characters with another reading as a family name. */
@@ -31,7 +30,7 @@ const SIGNS_MAX = 12
 type Signs = readonly string[]
 type Words = readonly EastAsianWord[]
 
-const syllablesOf = (signs: Signs): Signs => signs.map((sign) => toAscii(sign).replaceAll(NOT_ASCII_WORD, ''))
+const syllablesOf = (signs: Signs): Signs => signs.map(toAsciiWord)
 const pinyin = (signs: Signs): string => syllablesOf(signs).join('')
 const isHangul = (sign: string): boolean => HANGUL.test(sign)
 const hasHangul = (signs: Signs): boolean => signs.some(isHangul)

@@ -8,6 +8,9 @@ export const WORD_MAX = 32
 
 export const toAscii = (text: string): string => anyAscii(text).toLowerCase()
 
+/** Letters and digits only. */
+export const toAsciiWord = (text: string): string => toAscii(text).replaceAll(/[^a-z0-9]/g, '')
+
 const RULES: readonly SpellingRule[] = [
   [/dzh|dj/g, 'j'],
   [/shch|sch|sh/g, 's'],

@@ -1,6 +1,6 @@
 // Adjacent words that may be written as one.
 import { foldWord, WORD_MAX } from './fold.ts'
-import type { NameWord } from './read-name.ts'
+import { isInLetters, type NameWord } from './read-name.ts'
 import { JOINING_PARTICLES } from './words.ts'
 
 /** Second syllables of Korean names, but particles in others. */
@@ -14,13 +14,8 @@ export const joinsOf = (
     const [first, second] = [words[at]!, words[at + 1]!]
     if (first.role === 'form' || second.role === 'form') continue
     if (second.role === 'particle' && !KOREAN_SECOND.has(second.written)) continue
-    if (
-      second.role === 'title' ||
-      (first.role === 'title' && !first.written.startsWith('abd')) ||
-      first.skeletons.length + first.spellings.length > 0 ||
-      second.skeletons.length + second.spellings.length > 0
-    )
-      continue
+    if (second.role === 'title' || (first.role === 'title' && !first.written.startsWith('abd'))) continue
+    if (!isInLetters(first) || !isInLetters(second)) continue
     if (first.role === 'particle' && !JOINING_PARTICLES.has(first.written)) continue
     const written = first.written + second.written
     if (written.length > WORD_MAX) continue

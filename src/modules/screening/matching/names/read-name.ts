@@ -98,19 +98,20 @@ const roleOf = (text: string, kind: NameKind): WordRole => {
   return 'name'
 }
 
-const wordOf = ({ text: whole, skeletons, spellings, isExact }: RawWord, kind: NameKind): NameWord => {
+/** Whether the word has one Latin spelling. */
+export const isInLetters = ({ skeletons, spellings }: Pick<RawWord, 'skeletons' | 'spellings'>): boolean =>
+  skeletons.length + spellings.length === 0
+
+const wordOf = ({ text: whole, ...reading }: RawWord, kind: NameKind): NameWord => {
   const text = whole.slice(0, WORD_MAX)
-  const isRead = skeletons.length + spellings.length > 0
-  const role = isRead ? 'name' : roleOf(text, kind)
+  const role = isInLetters(reading) ? roleOf(text, kind) : 'name'
   const canonical = role === 'form' ? (COMPANY_FORMS.get(text) ?? text) : text
   const number = kind === 'organization' ? (NUMBER_WORDS.get(text) ?? null) : null
   return {
     written: text,
     folded: number ?? (role === 'initial' || role === 'form' ? canonical : foldWord(canonical)),
-    skeletons,
-    spellings,
     role,
-    isExact,
+    ...reading,
   }
 }
 
@@ -129,15 +130,11 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
   return isEmpty ? words.map((word) => ({ ...word, role: 'name' as const })) : words
 }
 
-const readOnce = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => withoutRepeats(wordsOf(raw, kind))
-
 /** Digits used as letters; words of company names may begin or end with digits. */
 const DIGIT_FOR_LETTER: Readonly<Record<NameKind, RegExp>> = {
   person: /\p{L}[\p{N}--\p{Script=Han}]|[\p{N}--\p{Script=Han}]\p{L}/v,
   organization: /\p{L}[\p{N}--\p{Script=Han}]+\p{L}/v,
 }
-
-const isInLetters = ({ skeletons, spellings }: RawWord): boolean => skeletons.length + spellings.length === 0
 
 export const divideName = (
   raw: readonly RawWord[],
@@ -215,7 +212,7 @@ export const readName = (name: string, kind: NameKind): NameReading => {
     words: words.slice(0, WORDS_MAX),
     others: [
       ...(once === words ? [] : [once.slice(0, WORDS_MAX)]),
-      ...latin.map((way) => readOnce(way, kind).slice(0, WORDS_MAX)),
+      ...latin.map((way) => withoutRepeats(wordsOf(way, kind)).slice(0, WORDS_MAX)),
       ...[...otherWays, ...korean.flatMap((signs) => readScripts(signs, kind).ways)].map(cutWords),
     ],
     within: [...within, ...(joinedName?.ofInitials === true ? [] : inJoined)].map(cutWords),

@@ -4,7 +4,7 @@ import { hasMoreHebrewReadings, isHebrewLetterRead, readHebrew } from './abjad.t
 import { type ArabicWord, createArabicReader, hasMoreArabicReadings, isArabicLetterRead } from './arabic.ts'
 import type { Skeleton } from './consonants.ts'
 import { type EastAsianWord, readEastAsian, readWithin } from './east-asian.ts'
-import { toAscii, WORD_MAX } from './fold.ts'
+import { toAscii, toAsciiWord, WORD_MAX } from './fold.ts'
 import { applyRules, type SpellingRule } from './spellings.ts'
 
 export type NameKind = 'person' | 'organization'
@@ -14,7 +14,6 @@ const HEBREW = /^\p{Script=Hebrew}+$/u
 const HAN = /^\p{Script=Han}+$/u
 const EAST_ASIAN = /^[\p{Script=Han}\p{Script=Hangul}]+$/u
 const LETTER = /\p{L}/u
-const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 const GREEK = /\p{Script=Greek}/u
 /** Pairs that represent one sound. */
@@ -42,16 +41,14 @@ export interface RawWord {
 }
 
 export const toRawWord = (text: string): RawWord => ({
-  text: text.replaceAll(NOT_ASCII_WORD, ''),
+  text: toAsciiWord(text),
   skeletons: [],
   spellings: [],
   isExact: false,
 })
 
-const labelOf = (text: string): string => toAscii(text).replaceAll(NOT_ASCII_WORD, '')
-
 const transliterated = (piece: string): RawWord => ({
-  ...toRawWord(toAscii(GREEK.test(piece) ? spokenGreek(piece) : piece)),
+  ...toRawWord(GREEK.test(piece) ? spokenGreek(piece) : piece),
   isExact: HAN.test(piece),
 })
 
@@ -60,7 +57,7 @@ type Way = readonly RawWord[]
 const fromArabic = (words: readonly ArabicWord[]): Way =>
   words.map(({ text, skeletons }) => ({ ...toRawWord(text), skeletons, isExact: skeletons.length === 0 }))
 
-const fromHebrew = (piece: string): RawWord => ({ ...toRawWord(toAscii(piece)), skeletons: readHebrew(piece) })
+const fromHebrew = (piece: string): RawWord => ({ ...toRawWord(piece), skeletons: readHebrew(piece) })
 
 const fromEastAsian = (words: readonly EastAsianWord[], isExact: boolean): Way =>
   words.map(({ text, spellings }) => ({ ...toRawWord(text), spellings, isExact: isExact || spellings.length > 0 }))
@@ -93,24 +90,27 @@ interface Run {
   readonly hasMoreWays: boolean
 }
 
+/** @param read readings of a name's words, the most likely first */
+const readAbjad = (
+  pieces: readonly string[],
+  read: (texts: readonly string[]) => readonly Way[],
+  hasMoreReadings: (piece: string) => boolean,
+): Run => {
+  const cuts = cutWords(pieces)
+  return {
+    ways: read(pieces),
+    within: cuts.slice(0, CUTS_MAX).flatMap((texts) => read(texts).slice(0, 1)),
+    hasMoreWays: cuts.length > CUTS_MAX || pieces.some(hasMoreReadings),
+  }
+}
+
 const readRun = (pieces: readonly string[], kind: NameKind, isWhole: boolean): Run => {
   const [first = ''] = pieces
   if (ARABIC.test(first)) {
-    const readArabic = createArabicReader(labelOf)
-    const read = (texts: readonly string[]): readonly Way[] => readArabic(texts).map(fromArabic)
-    const cuts = cutWords(pieces)
-    const within = cuts.slice(0, CUTS_MAX).flatMap((texts) => read(texts).slice(0, 1))
-    return { ways: read(pieces), within, hasMoreWays: cuts.length > CUTS_MAX || pieces.some(hasMoreArabicReadings) }
+    const readArabic = createArabicReader(toAsciiWord)
+    return readAbjad(pieces, (texts) => readArabic(texts).map(fromArabic), hasMoreArabicReadings)
   }
-  if (HEBREW.test(first)) {
-    const cuts = cutWords(pieces)
-    const within = cuts.slice(0, CUTS_MAX).map((texts) => texts.map(fromHebrew))
-    return {
-      ways: [pieces.map(fromHebrew)],
-      within,
-      hasMoreWays: cuts.length > CUTS_MAX || pieces.some(hasMoreHebrewReadings),
-    }
-  }
+  if (HEBREW.test(first)) return readAbjad(pieces, (texts) => [texts.map(fromHebrew)], hasMoreHebrewReadings)
   if (EAST_ASIAN.test(first) && kind === 'person') {
     const isHan = HAN.test(first)
     const read = (words: readonly EastAsianWord[]): Way => fromEastAsian(words, isHan)
