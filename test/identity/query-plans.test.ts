@@ -3,7 +3,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { OPERATOR_COMPLETIONS, selectLastRejection } from '../../src/store/sessions/automatic-completion.ts'
 import { selectLinked } from '../../src/store/sessions/linked-sessions.ts'
-import { ADD_WALLETS, LAST_ADVERSE } from '../../src/store/sessions/rejections.ts'
+import { OF_REMOVED_WALLETS } from '../../src/store/sessions/persons.ts'
+import { ADD_ADDRESSES, ADD_WALLETS, LAST_ADVERSE } from '../../src/store/sessions/rejections.ts'
 import { ADDRESSES_WITH_PERSON } from '../../src/store/sessions/session-changes.ts'
 import { REUSABLE } from '../../src/store/sessions/session-registration.ts'
 import { SESSIONS_OF_WALLET } from '../../src/store/sessions/session-wallets.ts'
@@ -34,6 +35,8 @@ describe('the plan', () => {
     ['of a rejection since', LAST_ADVERSE],
     ['of the operators’ completions of a session’s wallets', OPERATOR_COMPLETIONS],
     ['of a rejection of linked wallets and persons', selectLastRejection(['', ''])],
+    ['of persons of disconnected wallets', OF_REMOVED_WALLETS],
+    ['of a rejection’s addresses', ADD_ADDRESSES],
     ['of wallets that are added to rejections', ADD_WALLETS],
     ['of wallets of rejections of a person', ADDRESSES_WITH_PERSON],
     ['of linked sessions', selectLinked('?, ?', '?, ?')],

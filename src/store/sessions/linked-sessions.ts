@@ -5,7 +5,7 @@ import { LinkedSessionsError } from '../../domain/session-errors.ts'
 import type { Statements } from '../database.ts'
 import { WALLETS_OF_SESSION } from './persons.ts'
 import { placeholdersFor } from './session-rows.ts'
-import { IS_COMPLETED_WITH_CONSENT } from './session-sharing.ts'
+import { IS_COMPLETED_WITH_CONSENT, IS_OWN } from './session-sharing.ts'
 
 // Both limits exceed the needs of any real person. They limit the time for which a completion locks the deployment.
 const LINKED_MAX = 1_000
@@ -30,8 +30,6 @@ export interface LinkedSessions {
 }
 
 const COLUMNS = 'sessions.organization_id, sessions.id, sessions.person_id, sessions.locked_address, sessions.status'
-/** The concatenation keeps SQLite from searching by the organization alone. */
-const IS_OWN = "sessions.organization_id || '' = ?"
 const IS_VISIBLE = `(sessions.organization_id = ? OR ${IS_COMPLETED_WITH_CONSENT})`
 
 export const selectLinked = (addresses: string, persons: string): string => `WITH linked AS (

@@ -7,7 +7,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { readValue, USER_KEY_NAME } from '../deployment.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable } from '../table.ts'
-import { IS_COMPLETED_WITH_CONSENT, IS_SHARED } from './session-sharing.ts'
+import { IS_COMPLETED_WITH_CONSENT, IS_OWN, IS_SHARED } from './session-sharing.ts'
 
 const PERSONS = defineTable('persons', {
   id: text,
@@ -55,10 +55,10 @@ export const WALLETS_OF_SESSION = `${CONNECTED_WALLETS}
   UNION ALL SELECT NULL, NULL, locked_address, environment FROM sessions
   WHERE organization_id = ? AND id = ? AND locked_address IS NOT NULL`
 
-const OF_REMOVED_WALLETS = `SELECT DISTINCT sessions.person_id, sessions.check_type FROM (${WALLETS_OF_SESSION}) AS mine
+export const OF_REMOVED_WALLETS = `SELECT DISTINCT sessions.person_id, sessions.check_type FROM (${WALLETS_OF_SESSION}) AS mine
     JOIN session_removed_wallets removed ON removed.address = mine.address AND removed.environment = mine.environment
     JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
-  WHERE sessions.person_id IS NOT NULL AND sessions.organization_id = ?`
+  WHERE sessions.person_id IS NOT NULL AND ${IS_OWN}`
 
 interface KnownPerson {
   readonly person_id: string

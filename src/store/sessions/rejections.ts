@@ -8,7 +8,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable } from '../table.ts'
 import { findRejectedPersons, personsOf, WALLETS_OF_SESSION } from './persons.ts'
-import { IS_COMPLETED_WITH_CONSENT, IS_REVOKED } from './session-sharing.ts'
+import { IS_COMPLETED_WITH_CONSENT, IS_OWN, IS_REVOKED } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
   subject: text,
@@ -48,7 +48,7 @@ export const NEEDS_OPERATOR = `EXISTS (SELECT 1 FROM session_rejections rejected
   WHERE rejected.organization_id = s.organization_id AND rejected.session_id = s.id AND rejected.needs_operator = 1)`
 
 /** Includes disconnected wallets: a person must not lift a rejection by disconnecting the address. */
-const ADD_ADDRESSES = `INSERT INTO session_rejections
+export const ADD_ADDRESSES = `INSERT INTO session_rejections
     (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
   SELECT address, ?, ?, ?, CASE WHEN ? = 'yes' THEN 1 ELSE 0 END, 0 FROM (
     SELECT address FROM (${WALLETS_OF_SESSION}) AS of_session
@@ -58,7 +58,7 @@ const ADD_ADDRESSES = `INSERT INTO session_rejections
       AND (sessions.organization_id = ? OR ${IS_COMPLETED_WITH_CONSENT})
     UNION SELECT removed.address FROM sessions JOIN session_removed_wallets removed
       ON removed.organization_id = sessions.organization_id AND removed.session_id = sessions.id
-    WHERE sessions.person_id IN (${PERSONS_OF_REJECTION}) AND sessions.organization_id = ?
+    WHERE sessions.person_id IN (${PERSONS_OF_REJECTION}) AND ${IS_OWN}
   ) AS addresses`
 
 /** Call before numbering and announcing the rejection. Returns the person to assign to the session, if any. */
