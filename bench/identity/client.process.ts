@@ -1,5 +1,5 @@
 // The process that acts as the callers of the identity API: takes orders over IPC, one at a time, and ends with its parent.
-import { type FollowedSessions, followSessions } from './followed-changes.ts'
+import { createFollowedSessions, type FollowedSessions } from './followed-changes.ts'
 import type { ClientOrder, ClientReply } from './plan.ts'
 import { runRequestLoad } from './request-load.ts'
 
@@ -11,8 +11,12 @@ const perform = async (order: ClientOrder): Promise<ClientReply> => {
     if (followed === null) throw new Error('nothing is followed')
     return followed.change(order)
   }
+  if (order.type === 'follow') {
+    followed ??= createFollowedSessions(order)
+    return { type: 'followed', sessions: await followed.follow(order) }
+  }
   followed?.close()
-  followed = order.type === 'follow' ? await followSessions(order) : null
+  followed = null
   return { type: 'done' }
 }
 

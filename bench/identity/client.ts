@@ -14,7 +14,8 @@ import type {
 export interface IdentityClient {
   /** One order at a time. @throws Error with the client's reason. */
   requests(load: Omit<RequestLoad, 'type'>): Promise<RequestReport>
-  follow(order: Omit<FollowOrder, 'type'>): Promise<void>
+  /** Returns the number of followed sessions. */
+  follow(order: Omit<FollowOrder, 'type'>): Promise<number>
   change(order: Omit<ChangeOrder, 'type'>): Promise<ChangeReport>
   close(): Promise<void>
 }
@@ -34,7 +35,7 @@ export const startIdentityClient = async (processes: Processes): Promise<Identit
   }
   return {
     requests: (load) => ask({ type: 'requests', ...load }, 'requests'),
-    follow: async (order) => void (await ask({ type: 'follow', ...order }, 'done')),
+    follow: async (order) => (await ask({ type: 'follow', ...order }, 'followed')).sessions,
     change: (order) => ask({ type: 'change', ...order }, 'change'),
     close: async () => void (await ask({ type: 'close' }, 'done')),
   }

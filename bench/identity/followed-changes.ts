@@ -20,6 +20,9 @@ export const walletAt = (run: string, index: number): string =>
   `0x${new Bun.CryptoHasher('sha256').update(`${run} ${index}`).digest('hex').slice(0, 40)}`
 
 const TRIES = 10
+const ANSWER_LIMIT_MS = 10_000
+
+type Service = Pick<FollowOrder, 'url' | 'key'>
 
 const registerPlan = (key: string, wallet: string, outcome: string | null) => ({
   method: 'POST' as const,
@@ -31,9 +34,15 @@ const registerPlan = (key: string, wallet: string, outcome: string | null) => ({
   body: JSON.stringify({ walletAddress: wallet }),
 })
 
-const register = async ({ url, key }: FollowOrder, wallet: string): Promise<FollowedSession> => {
+const register = async ({ url, key }: Service, wallet: string): Promise<FollowedSession> => {
   const { method, path, headers, body } = registerPlan(key, wallet, null)
-  const send = () => fetch(url + path, { method, headers: { ...headers, 'content-type': 'application/json' }, body })
+  const send = () =>
+    fetch(url + path, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    })
   let response = await send()
   // The service is filled as fast as possible, so it may refuse some requests.
   for (let tries = 1; response.status === 503 && tries < TRIES; tries++) {
@@ -46,29 +55,21 @@ const register = async ({ url, key }: FollowOrder, wallet: string): Promise<Foll
   return { wallet, sessionId }
 }
 
-const registerAll = async (order: FollowOrder): Promise<readonly FollowedSession[]> => {
-  const run = crypto.randomUUID()
-  const sessions: FollowedSession[] = []
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < order.streams; index = next++) {
-      sessions[index] = await register(order, walletAt(run, index))
-    }
-  }
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker))
-  return sessions
-}
-
 export interface FollowedSessions {
+  /** Returns the number of followed sessions. @throws Error if a session can't be created, or no stream opens */
+  follow(order: Pick<FollowOrder, 'streams' | 'limitMs'>): Promise<number>
   change(order: ChangeOrder): Promise<ChangeReport>
   close(): void
 }
 
-/** Makes the sessions and opens their streams. @throws Error when one of them can't be had. */
-export const followSessions = async (order: FollowOrder): Promise<FollowedSessions> => {
+export const createFollowedSessions = (
+  order: Service,
+  nowMs: () => number = () => performance.now(),
+): FollowedSessions => {
   const url = new URL(order.url)
-  const sessions = await registerAll(order)
-  const made = new Uint32Array(sessions.length)
+  const run = crypto.randomUUID()
+  const sessions: FollowedSession[] = []
+  const made: number[] = []
   const waiting = new Map<number, { readonly status: string; readonly dueMs: number }>()
   let delivered: (dueMs: number, nowMs: number) => void = () => undefined
   const streams = createStreamSet(order, (index, status, nowMs) => {
@@ -77,8 +78,23 @@ export const followSessions = async (order: FollowOrder): Promise<FollowedSessio
     waiting.delete(index)
     delivered(expected.dueMs, nowMs)
   })
-  await streams.open(sessions)
   let place = 0
+
+  const follow: FollowedSessions['follow'] = async ({ streams: count, limitMs }) => {
+    const start = sessions.length
+    const giveUpMs = nowMs() + limitMs
+    let next = start
+    const worker = async (): Promise<void> => {
+      while (next < start + count && nowMs() < giveUpMs) {
+        const index = next++
+        sessions[index] = await register(order, walletAt(run, index))
+        made[index] = 0
+      }
+    }
+    await Promise.all(Array.from({ length: CONNECTIONS }, worker))
+    await streams.open(sessions, start)
+    return sessions.length
+  }
 
   const change = async ({ ratePerSecond, warmupMs, durationMs }: ChangeOrder): Promise<ChangeReport> => {
     const delivery = createLatencyHistogram()
@@ -174,5 +190,5 @@ export const followSessions = async (order: FollowOrder): Promise<FollowedSessio
     }
   }
 
-  return { change, close: streams.close }
+  return { follow, change, close: streams.close }
 }

@@ -30,13 +30,21 @@ export interface RequestReport {
   readonly latencyMs: LatencySummary
 }
 
-/** Sessions are made, and a stream is opened for each. They stay open until `close`. */
+/** Creates sessions and opens a stream for each, besides those of earlier orders. They stay open until `close`. */
 export interface FollowOrder {
   readonly type: 'follow'
   readonly url: string
   /** A test key, with which the caller chooses a session's outcome. */
   readonly key: string
   readonly streams: number
+  /** Creates no further session after this time. */
+  readonly limitMs: number
+}
+
+export interface FollowReport {
+  readonly type: 'followed'
+  /** Sessions of all orders. */
+  readonly sessions: number
 }
 
 /** Sessions that are followed change at a fixed rate. */
@@ -66,6 +74,7 @@ export type ClientOrder = RequestLoad | FollowOrder | ChangeOrder | { readonly t
 export type ClientReply =
   | { readonly type: 'ready' }
   | RequestReport
+  | FollowReport
   | ChangeReport
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly reason: string }

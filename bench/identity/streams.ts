@@ -10,10 +10,10 @@ export interface FollowedSession {
 
 export interface StreamSet {
   /**
-   * Resolves once each has opened with the session's current status, or failed. A failed stream counts as lost, so that
-   * the run still reports numbers. @throws Error if none opens
+   * Resolves once each stream, from the session at `start`, has opened with the current status, or failed. A failed stream
+   * counts as lost, so that the run still reports numbers. @throws Error if the set has no open stream
    */
-  open(sessions: readonly FollowedSession[]): Promise<void>
+  open(sessions: readonly FollowedSession[], start?: number): Promise<void>
   close(): void
   /** Streams that could not be opened, or that the service ended. */
   lost(): number
@@ -21,6 +21,7 @@ export interface StreamSet {
 
 /** Streams that are opened at once: enough to be quick, and few enough for the listen backlog. */
 const OPENING_MAX = 200
+const OPENING_LIMIT_MS = 5_000
 const STATUS = /"status":"([a-z]+)"/g
 
 const newestStatus = (text: string): string | null => {
@@ -42,19 +43,21 @@ interface StreamState {
 export const createStreamSet = (
   { url, key }: Pick<FollowOrder, 'url' | 'key'>,
   arrived: (index: number, status: string, nowMs: number) => void,
+  openingLimitMs = OPENING_LIMIT_MS,
 ): StreamSet => {
   const { hostname, port, host } = new URL(url)
   const sockets: Socket<StreamState>[] = []
   let closing = false
+  let opened = 0
   let lost = 0
 
   const openOne = async (index: number, { sessionId }: FollowedSession): Promise<void> => {
-    const opened = Promise.withResolvers<void>()
+    const opening = Promise.withResolvers<void>()
     const request = `GET /api/v1/status/realtime/individual/${sessionId} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`
     const socket = await Bun.connect<StreamState>({
       hostname,
       port: Number(port),
-      data: { index, request, opened: opened.resolve, head: '', begun: false },
+      data: { index, request, opened: opening.resolve, head: '', begun: false },
       socket: {
         binaryType: 'buffer',
         open: (connected) => {
@@ -66,7 +69,7 @@ export const createStreamSet = (
           const status = newestStatus(text)
           if (!state.begun) state.head += text
           if (!state.begun && state.head.length >= 12 && !state.head.startsWith('HTTP/1.1 200')) {
-            opened.reject(new Error(`a stream: ${state.head.slice(0, 300)}`))
+            opening.reject(new Error(`a stream: ${state.head.slice(0, 300)}`))
           }
           if (status === null) return
           if (state.begun) arrived(state.index, status, nowMs)
@@ -75,17 +78,22 @@ export const createStreamSet = (
         },
         close: ({ data: state }) => {
           if (!closing && state.begun) lost += 1
-          opened.reject(new Error('a stream ended before it began'))
+          opening.reject(new Error('a stream ended before it began'))
         },
       },
     })
     sockets.push(socket)
-    await opened.promise
+    const timer = setTimeout(() => {
+      opening.reject(new Error(`a stream did not open within ${openingLimitMs} ms`))
+      socket.terminate()
+    }, openingLimitMs)
+    await opening.promise.finally(() => clearTimeout(timer))
+    opened += 1
   }
 
   return {
-    open: async (sessions) => {
-      let next = 0
+    open: async (sessions, start = 0) => {
+      let next = start
       const failures: unknown[] = []
       const opener = async (): Promise<void> => {
         for (let index = next++; index < sessions.length; index = next++) {
@@ -94,7 +102,7 @@ export const createStreamSet = (
       }
       await Promise.all(Array.from({ length: OPENING_MAX }, opener))
       lost += failures.length
-      if (failures.length > 0 && failures.length === sessions.length) throw failures[0]
+      if (failures.length > 0 && opened === 0) throw failures[0]
     },
     close: () => {
       closing = true

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { filledWallet, fillWallets } from '../../bench/identity/fill.ts'
+import { createFollowedSessions } from '../../bench/identity/followed-changes.ts'
 import { requestBytes } from '../../bench/identity/request-load.ts'
 import { createStreamSet } from '../../bench/identity/streams.ts'
 import { parseWalletAddress } from '../../src/domain/wallet.ts'
@@ -134,6 +135,50 @@ test('streams that an overloaded service refuses are lost, and the others open',
     expect(await open('one', 'refused', 'two')).toBe(1)
     await expect(open('refused')).rejects.toThrow('a stream: HTTP/1.1 503')
   } finally {
+    await server.stop(true)
+  }
+})
+
+test('a stream that does not open in time is given up', async () => {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const streams = createStreamSet({ url: `http://127.0.0.1:${server.port}`, key: 'k' }, () => undefined, 1)
+  try {
+    await expect(streams.open([{ wallet: '0x', sessionId: 's' }])).rejects.toThrow('did not open within 1 ms')
+    expect(streams.lost()).toBe(1)
+  } finally {
+    streams.close()
+    server.stop(true)
+  }
+})
+
+test('sessions are created until the time limit; a further order adds to them', async () => {
+  let nowMs = 0
+  let stepMs = 30
+  let created = 0
+  let opened = 0
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ method }) => {
+      if (method === 'POST') {
+        nowMs += stepMs
+        return Response.json({ sessionId: `s${created++}` }, { status: 201 })
+      }
+      opened += 1
+      return new Response('data: {"status":"pending"}\n\n', { headers: { 'content-type': 'text/event-stream' } })
+    },
+  })
+  const followed = createFollowedSessions({ url: server.url.origin, key: 'k' }, () => nowMs)
+  try {
+    const sessions = await followed.follow({ streams: 100, limitMs: 20 })
+    // The connections send one registration each before the first answer.
+    expect(sessions).toBe(32)
+    expect([created, opened]).toEqual([32, 32])
+    stepMs = 0
+    expect(await followed.follow({ streams: 50, limitMs: 20 })).toBe(82)
+    expect([created, opened]).toEqual([82, 82])
+  } finally {
+    followed.close()
     await server.stop(true)
   }
 })
