@@ -6,6 +6,7 @@ import { addDerived, judgeGoals } from './goals.ts'
 import { startLoadClient } from './load/load-client.ts'
 import { readCommit, readMachine, readRuntime } from './machine.ts'
 import { type BenchOptions, OptionInvalidError, type Part, parseOptions } from './options.ts'
+import { createAttempt } from './parts/attempt.ts'
 import { createBarePart, startBareServer } from './parts/bare.ts'
 import { createBatchPart } from './parts/batch.ts'
 import type { BenchContext, BenchPart } from './parts/context.ts'
@@ -73,21 +74,22 @@ const makeParts = async (context: BenchContext, signer: string): Promise<BenchPa
   return parts
 }
 
-const measure = async (context: BenchContext, signer: string): Promise<void> => {
-  const { options, progress } = context
+const measure = async (context: BenchContext, signer: string, signals: SignalWatch): Promise<void> => {
+  const { options, progress, collector } = context
   const { rounds } = options.durations
-  const parts = await makeParts(context, signer)
-  for (const part of parts) await part.warm()
-  progress.section(rounds * parts.length)
-  for (let round = 1; round <= (parts.length === 0 ? 0 : rounds); round++) {
+  const parts = new Set(await makeParts(context, signer))
+  const attempt = createAttempt(collector, signals)
+  for (const part of parts) if (!(await attempt(part.name, part.warm))) parts.delete(part)
+  progress.section(rounds * parts.size)
+  for (let round = 1; round <= rounds && parts.size > 0; round++) {
     progress.step(`round ${round} of ${rounds}`)
     for (const part of parts) {
-      await part.round()
+      if (!(await attempt(part.name, part.round))) parts.delete(part)
       progress.finished()
     }
   }
   for (const { part, measure: measurePart } of options.deployment === null ? AFTER_ROUNDS : []) {
-    if (options.parts.includes(part)) await measurePart(context, signer)
+    if (options.parts.includes(part)) await attempt(part, () => measurePart(context, signer))
   }
 }
 
@@ -111,7 +113,7 @@ const run = async (options: BenchOptions, processes: Processes, signals: SignalW
     bareServer: () => (bareServer ??= startBareServer({ processes, progress })),
   }
   try {
-    await measure(context, signer)
+    await measure(context, signer, signals)
   } catch (cause) {
     // After a signal, errors come from stopping the processes.
     if (signals.exitCode() === null) throw cause
