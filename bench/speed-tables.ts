@@ -80,6 +80,6 @@ export const peerTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing)
   const ruleRows = rules.map(({ label, median }) => [label, formatValue(median, 'µs')])
   if (rules.length > 0)
     lines.push('', 'Rules alone, in one thread:', '', table(['Engine', 'CPU per evaluation'], ruleRows))
-  lines.push('', 'Set-up and limits:', '', ...PEER_NOTES.map((note) => `- ${note}`))
+  lines.push('', 'Setup and limits:', '', ...PEER_NOTES.map((note) => `- ${note}`))
   return lines
 }

@@ -79,7 +79,7 @@ export const describeRecommendation = (points: readonly SweepPoint[]): string | 
   const cost = Number.isNaN(chosen.cpu) ? '' : ` at ${chosen.cpu.toFixed(1)} µs of CPU each`
   const reason =
     best === chosen
-      ? 'the most that was measured'
-      : `within ${SAME * 100}% of the most that was measured (${perSecond(best.throughput)} with ${describeSetting(best)}), for less CPU or fewer threads`
-  return `Recommended on this machine: ${describeSetting(chosen)}, since it did ${perSecond(chosen.throughput)}${cost}, ${reason}.`
+      ? 'the highest measured throughput'
+      : `within ${SAME * 100}% of the highest measured throughput (${perSecond(best.throughput)} with ${describeSetting(best)}), for less CPU or fewer threads`
+  return `Recommended on this machine: ${describeSetting(chosen)}, with ${perSecond(chosen.throughput)}${cost}, ${reason}.`
 }

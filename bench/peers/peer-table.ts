@@ -28,13 +28,13 @@ export const peerRows = (measurements: readonly Measurement[]): PeerRow[] =>
     return [{ peer, label: title, throughput, relative, cpu: value('cpu'), p99: value('p99') }]
   })
 
-/** Set-up and limits of each comparison. */
+/** Setup and limits of each comparison. */
 export const PEER_NOTES: readonly string[] = [
-  '**Countersign**: one process with its default workers. Key check, six rules, signature and record before each answer.',
+  '**Countersign**: one process with its default workers. It checks a key, evaluates six rules, signs and records before each answer.',
   `**Cerbos** ${PEER_VERSIONS['@cerbos/cerbos-linux-x64']}: the HTTP API with six rules of the same kinds and facts from the caller, without signature or key check. The audit log is a file.`,
   '**Elysia**: one thread that encodes with viem and signs with viem or libsecp256k1, without key, policy or record.',
-  '**Bare server in C**: one thread per core, HTTP and one signature, and nothing else. It is the floor of a service that signs each request.',
-  `**Rules alone**: Cedar ${PEER_VERSIONS['@cedar-policy/cedar-wasm']} is WebAssembly with policies that are parsed once, not the native library. GoRules Zen ${PEER_VERSIONS['@gorules/zen-engine']} is native; its time includes the transfer of facts between JavaScript and Rust.`,
+  '**Bare server in C**: one thread per core, HTTP and one signature, and nothing else. No service that signs each request can do less work.',
+  `**Rules alone**: Cedar ${PEER_VERSIONS['@cedar-policy/cedar-wasm']} runs as WebAssembly, not as the native library; its policies are parsed once. GoRules Zen ${PEER_VERSIONS['@gorules/zen-engine']} is native; its time includes the transfer of facts between JavaScript and Rust.`,
   '**wrk and h2load** send the same requests to Countersign, to check the load generator of the bench.',
 ]
 

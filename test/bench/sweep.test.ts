@@ -31,7 +31,7 @@ describe('recommendation', () => {
     const points = [point(1, 1, 10_000, 40), point(1, 2, 20_000, 60)]
     expect(recommendedSetting(points)).toBe(points[1]!)
     expect(describeRecommendation(points)).toBe(
-      'Recommended on this machine: --processes 1 --workers 2, since it did 20,000/s at 60.0 µs of CPU each, the most that was measured.',
+      'Recommended on this machine: --processes 1 --workers 2, with 20,000/s at 60.0 µs of CPU each, the highest measured throughput.',
     )
   })
 
@@ -44,7 +44,7 @@ describe('recommendation', () => {
       workers: 2,
     })
     expect(describeRecommendation([point(1, 4, 20_000, 60), point(1, 2, 19_800, 50)])).toContain(
-      'within 3% of the most that was measured (20,000/s with --processes 1 --workers 4)',
+      'within 3% of the highest measured throughput (20,000/s with --processes 1 --workers 4)',
     )
   })
 
