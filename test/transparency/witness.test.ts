@@ -142,6 +142,7 @@ test('a fork is refused: another history that is longer, one of the same size, a
   const { size } = openCheckpoint(before, TEST_SIGNER.key)
   writeFileSync(join(published, 'checkpoint'), signCheckpoint({ size, root: Buffer.alloc(32, 1) }, TEST_SIGNER))
   expect((await witness()).out).toContain(`the log has two histories of ${size} lines`)
+  expect(readdirSync(state).filter((name) => name.startsWith('evidence-'))).toHaveLength(2)
 
   rmSync(published, { recursive: true })
   cpSync(honest, published, { recursive: true })

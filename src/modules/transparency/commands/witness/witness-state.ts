@@ -47,7 +47,8 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
       },
       /** Stores two contradictory signed heads. @returns the path of the file */
       keepEvidence: async (before: string, offered: string): Promise<string> => {
-        const file = join(folder, `evidence-${unixSeconds()}`)
+        const digest = new Bun.SHA256().update(offered).digest('hex').slice(0, 8)
+        const file = join(folder, `evidence-${unixSeconds()}-${digest}`)
         await writePrivateFile(file, `${before}\n${offered}`)
         return file
       },
