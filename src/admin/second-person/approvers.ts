@@ -12,16 +12,22 @@ import type { Tables } from '../../store/store.ts'
 import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
+/** A key can issue a key. Each link of the chain costs a query. */
+const KEY_CHAIN_MAX = 20
+
 /**
  * Recipient of an actor's links: an account, COMMAND_LINE, or a key without known recipient. @param actor from
- * `actorId`
+ * `actorId` @throws ConflictError if the key comes from a long chain of keys
  */
-export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string> => {
+export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string, issuedBy = 0): Promise<string> => {
   const keyId = keyIdOf(actor)
   if (keyId === null) return accountOf(actor) ?? actor
-  // A key can issue a key. The chain ends, because each key is older than the keys that it issued.
   const recipient = await tables.apiKeys.findRecipient(keyId)
-  return recipient === null ? actor : holderOf(tables, recipient)
+  if (recipient === null) return actor
+  if (issuedBy >= KEY_CHAIN_MAX) {
+    throw new ConflictError('the key was issued through too many other keys: use a key that a person has issued')
+  }
+  return holderOf(tables, recipient, issuedBy + 1)
 }
 
 /** Account that counts as the creator of an actor's objects, if any. @param actor id from `actorId` */
@@ -79,7 +85,10 @@ const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean
   [...left].some((id) => right.has(id))
 
 const belongTogether = (left: AccountRelations, right: AccountRelations): boolean =>
-  overlap(left.makers, right.controllers) || overlap(left.controllers, right.makers)
+  left.isEndless ||
+  right.isEndless ||
+  overlap(left.makers, right.controllers) ||
+  overlap(left.controllers, right.makers)
 
 /** @throws ConflictError with the reason that this account can't approve */
 export const requireApprover = async (
@@ -103,8 +112,8 @@ export const requireApprover = async (
       'the requester is no longer an administrator: reject the request, and make the change yourself if it is correct',
     )
   }
-  const relationsOf = await tables.accountMakers.relations(organizationId)
-  if (belongTogether(await relationsOf(requestedBy), await relationsOf(approverId))) {
+  const relationsOf = await tables.accountMakers.relations(organizationId, [requestedBy, approverId])
+  if (belongTogether(relationsOf(requestedBy), relationsOf(approverId))) {
     throw new ConflictError(
       'you or the requester created, invited or recovered the other’s account, or one person received links to both: an independent administrator must approve this change',
     )
@@ -116,28 +125,29 @@ export const requireSomeApprover = async (
   organizationId: string | null,
   requesterId: string,
 ): Promise<void> => {
-  const relationsOf = await tables.accountMakers.relations(organizationId)
-  const requester = await relationsOf(requesterId)
-  for (const { userId } of await tables.accountMakers.administrators(organizationId)) {
-    if (userId === requesterId) continue
-    if (!belongTogether(requester, await relationsOf(userId))) return
-  }
+  const administrators = await tables.accountMakers.administrators(organizationId)
+  const others = administrators.map(({ userId }) => userId).filter((userId) => userId !== requesterId)
+  const relationsOf = await tables.accountMakers.relations(organizationId, [requesterId, ...others])
+  const requester = relationsOf(requesterId)
+  if (others.some((userId) => !belongTogether(requester, relationsOf(userId)))) return
   throw new ConflictError(
     'nobody could approve your request, because you and every other administrator created, invited or recovered each other’s accounts, or one person received links to both: ask another person to request the change',
   )
 }
 
-/** Administrators, and those who can approve a request of at least one other. */
-const approversAmong = async (
-  tables: Pick<Tables, 'accountMakers'>,
+/** More than any organization needs. Of more administrators, the others are not compared. */
+const COMPARED_MAX = 200
+
+/** Whether two of the administrators can approve each other's requests. */
+const haveApprovers = async (
+  { accountMakers }: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
-): Promise<{ readonly all: readonly Administrator[]; readonly approvers: readonly Administrator[] }> => {
-  const all = await tables.accountMakers.administrators(organizationId)
-  const relationsOf = await tables.accountMakers.relations(organizationId)
-  const related: (readonly [Administrator, AccountRelations])[] = []
-  for (const administrator of all) related.push([administrator, await relationsOf(administrator.userId)])
-  const approvers = related.filter(([, one]) => related.some(([, other]) => !belongTogether(one, other)))
-  return { all, approvers: approvers.map(([administrator]) => administrator) }
+  administrators: readonly Administrator[],
+): Promise<boolean> => {
+  const userIds = administrators.slice(0, COMPARED_MAX).map(({ userId }) => userId)
+  const relationsOf = await accountMakers.relations(organizationId, userIds)
+  const related = userIds.map(relationsOf)
+  return related.some((one, index) => related.slice(index + 1).some((other) => !belongTogether(one, other)))
 }
 
 /** Requires two people who can approve each other's changes. @param organizationId null for the deployment */
@@ -145,8 +155,8 @@ export const requireTwoApprovers = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
 ): Promise<void> => {
-  const { all, approvers } = await approversAmong(tables, organizationId)
-  if (approvers.length >= 2) return
+  const all = await tables.accountMakers.administrators(organizationId)
+  if (await haveApprovers(tables, organizationId, all)) return
   const role =
     organizationId === null ? 'deployment admins' : 'administrators of the organization, or deployment admins'
   const names = listed(all.map(({ name }) => name))

@@ -1,8 +1,9 @@
 // Records who created, admitted or could control an account, to decide whether two accounts count as two people.
 
-import { among, integer, nullable, text, typed } from '../columns.ts'
+import { integer, nullable, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { placeholdersFor } from '../sessions/session-rows.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 export type MakerKind =
@@ -25,7 +26,13 @@ export interface AccountRelations {
   readonly makers: ReadonlySet<string>
   /** Accounts that received a link to the account. Links to administrators from before the rule don't count. */
   readonly controllers: ReadonlySet<string>
+  /** More relations than any real account has: the sets are cut off, so count the account as related to all. */
+  readonly isEndless: boolean
 }
+
+/** Limits the time for which a check of approvers occupies the thread. */
+const REACHED_MAX = 100
+const ROWS_MAX = 20_000
 
 /** Organization id in rows that apply to all organizations. */
 const EVERYWHERE = ''
@@ -46,6 +53,17 @@ const RULE_ADMINISTRATORS = defineTable('rule_administrators', {
   userId: text,
   sinceSeconds: integer,
 })
+
+type MakerRow = Pick<ItemOf<typeof MAKERS>, 'userId' | 'makerId' | 'kind' | 'heldAtSeconds'>
+
+/** Takes the accounts, then the organization three times. */
+const selectMakers = (userIds: readonly string[]): string => `WITH RECURSIVE reached (user_id) AS (
+    SELECT user_id FROM account_makers WHERE user_id IN (${placeholdersFor(userIds)}) AND organization_id IN ('', ?)
+    UNION SELECT made.maker_id FROM account_makers made JOIN reached ON made.user_id = reached.user_id
+    WHERE made.organization_id IN ('', ?)
+  )
+  SELECT made.user_id, made.maker_id, made.kind, made.held_at_seconds FROM account_makers made
+  JOIN reached ON made.user_id = reached.user_id WHERE made.organization_id IN ('', ?) LIMIT ${ROWS_MAX + 1}`
 
 const administratorsOf = async (
   { statements }: Pick<TableScope, 'statements'>,
@@ -100,8 +118,14 @@ export const createAccountMakerTable = (scope: TableScope) => ({
       }
     }),
 
-  /** Returns a function that finds an account's relations within the organization. Handles cycles. */
-  relations: async (organizationId: string | null): Promise<(userId: string) => Promise<AccountRelations>> => {
+  /**
+   * Returns a function that finds the relations of one of these accounts within the organization. Reads all of them at
+   * once, because accounts can form long chains. Handles cycles.
+   */
+  relations: async (
+    organizationId: string | null,
+    userIds: readonly string[],
+  ): Promise<(userId: string) => AccountRelations> => {
     const owner = organizationId ?? EVERYWHERE
     const accepted = new Map(
       (await RULE_ADMINISTRATORS.list(scope, { organizationId: owner }, ['userId'])).map((row) => [
@@ -109,23 +133,24 @@ export const createAccountMakerTable = (scope: TableScope) => ({
         row.sinceSeconds,
       ]),
     )
-    const couldControl = ({ userId, kind, heldAtSeconds }: ItemOf<typeof MAKERS>): boolean =>
+    const rows = (
+      await scope.statements.query<RowOf<MakerRow>>(selectMakers(userIds), [...userIds, owner, owner, owner])
+    ).map((row) => fieldsOf(row))
+    const rowsOf = Map.groupBy(rows, (row) => row.userId)
+    const couldControl = ({ userId, kind, heldAtSeconds }: MakerRow): boolean =>
       kind === 'recovered' || (heldAtSeconds !== null && heldAtSeconds > (accepted.get(userId) ?? -1))
-    const reach = async (
-      from: string,
-      counts: (row: ItemOf<typeof MAKERS>) => boolean,
-    ): Promise<ReadonlySet<string>> => {
+    const reach = (from: string, counts: (row: MakerRow) => boolean): ReadonlySet<string> => {
       const found = new Set([from])
       for (const userId of found) {
-        const within = among([EVERYWHERE, owner])
-        const rows = await MAKERS.everywhere.list(scope, { userId, organizationId: within }, ['makerId'])
-        for (const row of rows) if (counts(row)) found.add(row.makerId)
+        for (const row of rowsOf.get(userId) ?? []) if (counts(row)) found.add(row.makerId)
+        if (found.size > REACHED_MAX) break
       }
       return found
     }
-    return async (userId) => ({
-      makers: await reach(userId, () => true),
-      controllers: await reach(userId, couldControl),
-    })
+    return (userId) => {
+      const makers = reach(userId, () => true)
+      const isEndless = rows.length > ROWS_MAX || makers.size > REACHED_MAX
+      return { makers, controllers: reach(userId, couldControl), isEndless }
+    }
   },
 })
