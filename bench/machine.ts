@@ -35,6 +35,15 @@ export const readMachine = (): Machine => ({
   loadAverage: Math.round((loadavg()[0] ?? 0) * 100) / 100,
 })
 
+/** Above this load per core at the start, other programs distort the result. */
+const BUSY_LOAD = 0.5
+
+/** Null if the machine was idle when the run began. */
+export const describeBusy = ({ cores, loadAverage }: Pick<Machine, 'cores' | 'loadAverage'>): string | null =>
+  loadAverage <= BUSY_LOAD * cores
+    ? null
+    : `the load average was ${loadAverage} on ${cores} cores, so the result is unreliable: stop other programs and repeat`
+
 export const readRuntime = (): Runtime => ({ name: 'bun', version: Bun.version, revision: Bun.revision })
 
 /** Files that the bench writes itself, and documentation: their changes do not affect the numbers. */

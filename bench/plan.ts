@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { answerHelp } from '../test/support/head-help.ts'
 import { type CapacityReport, describePlan, loadPoints, reportAsJson, reportCapacity } from './capacity.ts'
 import { startLoadClient } from './load/load-client.ts'
+import { describeBusy, readMachine } from './machine.ts'
 import { parseOptions } from './options.ts'
 import type { BenchContext } from './parts/context.ts'
 import { measureSetting } from './parts/sweep.ts'
@@ -28,6 +29,8 @@ const measurePlan = async (processes: Processes, ratePerSecond: number, p99Ms: n
   if (options === null) throw new Error('unreachable: no help was requested')
   const progress = createProgress()
   const collector = createCollector()
+  const busy = describeBusy(readMachine())
+  if (busy !== null) collector.find(busy)
   const context: BenchContext = {
     options: { ...options, durations: { ...options.durations, ...DURATIONS } },
     processes,

@@ -73,7 +73,9 @@ export const createCollector = (): Collector => {
       if (!definitions.has(definition.name)) definitions.set(definition.name, definition)
     },
     rounds: (name) => values.get(name) ?? [],
-    find: (text) => void findings.push(text),
+    find: (text) => {
+      if (!findings.includes(text)) findings.push(text)
+    },
     measurements: () =>
       [...definitions.values()].map((definition) => {
         const rounds = values.get(definition.name)!

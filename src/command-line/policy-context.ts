@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { knownSources } from '../admin/policies/find.ts'
 import { counted } from '../lib/counted.ts'
 import type { KnownSources } from '../policy/cel/scope.ts'
 import { PolicyUnusableError } from '../policy/evaluation-errors.ts'
@@ -48,6 +49,15 @@ export const reportingMistakes =
 export const knownChains = ({ deployment }: CommandContext): KnownSources => ({
   chains: new Set(deployment.config.chains.chains.map(({ name }) => name)),
 })
+
+/** Documents may name the deployment's chains and, with --org, its screeners and the organization's lists. */
+export const knownHere = async (context: CommandContext): Promise<KnownSources> => {
+  const { chains = new Set<string>() } = knownChains(context)
+  if (context.command.text('org') === undefined) return { chains }
+  const { organization } = await inOrganization(context)
+  const screeners = new Set(context.deployment.config.screeners.keys())
+  return knownSources((await context.open()).store, organization, { screeners, chains })
+}
 
 const DOCUMENT_FILE = /\.(?:ya?ml|json)$/
 

@@ -142,7 +142,9 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     if (name === null) refuse(node, `the name of a ${what} must be a string literal`)
     else if (!isWritten(name)) refuse(node, `the name of a ${what} ${rule}`)
     else if (known !== undefined && !known.has(name)) {
-      const remedy = what === 'list' ? `. To create it, run countersign list create ${name}` : ''
+      const { organization } = scope.known
+      const option = organization === undefined ? '' : ` --org ${organization}`
+      const remedy = what === 'list' ? `. To create it, run countersign list create ${name}${option}` : ''
       refuse(node, `unknown ${what} "${name}"; known ${what}s: ${listNames(known)}${remedy}`)
     } else return name
     return null

@@ -70,8 +70,8 @@ export const bannerText = (service: StartedService, config: Config): string => {
   }
   if (first && config.passphrase === null) {
     lines.push(
-      `The passphrase of the keystores was created too: ${displayPath(folder.passphrase)}. Keep a copy of both folders;`,
-      'set COUNTERSIGN_PASSPHRASE_FILE to keep the passphrase elsewhere.',
+      `The passphrase of the keystores was created too: ${displayPath(folder.passphrase)}. Keep a copy of it and of`,
+      `${displayPath(folder.keystores)}; set COUNTERSIGN_PASSPHRASE_FILE to keep the passphrase elsewhere.`,
     )
   }
   if (service.welcome !== null) {

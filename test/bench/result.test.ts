@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { compareResults, comparisonWarnings, judgeChange } from '../../bench/compare.ts'
 import { addDerived, judgeGoals, tableOfRatios } from '../../bench/goals.ts'
+import { describeBusy } from '../../bench/machine.ts'
 import { formatRatios, formatResult } from '../../bench/report.ts'
 import {
   type BenchResult,
@@ -30,6 +31,11 @@ const resultOf = (collector: Collector): BenchResult => ({
   measurements: collector.measurements(),
   goals: judgeGoals(collector, 1_000),
   findings: collector.findings(),
+})
+
+test('a busy machine is reported', () => {
+  expect(describeBusy({ cores: 2, loadAverage: 1 })).toBeNull()
+  expect(describeBusy({ cores: 2, loadAverage: 1.1 })).toStartWith('the load average was 1.1 on 2 cores')
 })
 
 const addRounds = (collector: Collector, name: string, unit: Measurement['unit'], rounds: readonly number[]): void => {
@@ -126,6 +132,9 @@ describe('result', () => {
   test('the text names machine, runtime, commit, each part and each goal', () => {
     const collector = wholeRun()
     collector.find('service: 3 answers with status 503')
+    // Reported once, although each round may find it.
+    collector.find('service: 3 answers with status 503')
+    expect(collector.findings()).toHaveLength(1)
     const text = formatResult(resultOf(collector))
     for (const part of [
       'Test CPU, 2 cores',

@@ -181,7 +181,8 @@ const sampleOf = (field: Field, file: string): readonly [text: string, value: un
   }
   if (schema['type'] === 'string') {
     const time = '2026-02-01T00:00:00Z'
-    if (path.endsWith('_at') || /(?:^|_)(?:since|until|before)$/.test(path)) return [time, time]
+    if (path.endsWith('_at') || path.endsWith('.time') || /(?:^|_)(?:since|until|before)$/.test(path))
+      return [time, time]
     const pattern = schema['pattern'] as string | undefined
     const text = ['#aabbcc', 'ada@example.org', 'text', 'x-0123456789abcdef', '0xabcdef'].find((each) =>
       new RegExp(pattern ?? '', 'u').test(each),

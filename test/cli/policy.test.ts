@@ -62,6 +62,16 @@ describe('documents', () => {
     expect(needed.value.example_facts).toEqual({ velocity: { 3600: { count: 0, value: '0' } } })
   })
 
+  test('check --org reports an unknown list, with a command that creates it there', async () => {
+    const listed = file('l.yaml', 'name: L\nrules:\n  - id: a\n    deny: in_list(wallet.address, "partners")\n')
+    expect((await run('check', listed)).code).toBe(0)
+    const remedy = `run countersign list create partners --org ${organizationId}`
+    expect(await run('check', listed, '--org', 'demo')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(remedy),
+    })
+  })
+
   test('check shows each mistake where it stands', async () => {
     const { code, stdout, stderr } = await run('check', file('p.yaml', BROKEN))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

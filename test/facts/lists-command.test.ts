@@ -91,7 +91,7 @@ describe('countersign list', () => {
     expect(await run('find', 'deny', evm(1))).toMatchObject({ code: 1, stdout: expect.stringContaining('no') })
     expect(await run('add', 'partners', evm(1))).toMatchObject({
       code: 1,
-      stderr: 'list not found\n',
+      stderr: 'list not found: for a shared list, use --shared\n',
     })
     // Another organization sees none of it.
     expect((await run('find', 'deny', evm(2), '--org', 'other')).code).toBe(1)

@@ -124,7 +124,10 @@ describe('abi', () => {
     ['abi: function f()', '1:6 abi must be a list'],
     ['abi: [5]', '1:7 a function must be text or an item of a JSON ABI'],
     ['abi: [[]]', '1:7 a function must be text or an item of a JSON ABI'],
-    ['abi: ["function f(address to"]', '1:29 expected ")"'],
+    [
+      'abi: ["function f(address to"]',
+      '1:29 expected ")": in a list with brackets, quote a signature that contains a comma',
+    ],
     ['abi:\n  - function f(\n      address to,\n      uint256 uint256 x)', '4:23 expected ")"'],
     ['abi: ["function f(word x)"]', '1:7 f: unknown type word'],
     ['abi: ["function f(uint7 x)"]', '1:7 f: unknown type uint7'],

@@ -21,6 +21,14 @@ const warnOf = (expression: string): [number, string][] =>
     message,
   ])
 
+test('a fact in UTC next to a time zone', () => {
+  const zoned = 'request.time.getDayOfWeek("Europe/Zurich") == 1'
+  const message = 'request.hour is in UTC, but the rule also reads a time zone'
+  expect(warnOf(`request.hour > 9 && ${zoned}`)).toEqual([[expect.any(Number), message]])
+  for (const expression of [zoned, 'request.hour > 9 && request.time.getDayOfWeek() == 1', 'request.hour > 9'])
+    expect(warnOf(expression)).toEqual([])
+})
+
 describe('a chain that there is not', () => {
   test.each<[string, [number, string][]]>([
     ['chain.name == "etherium"', [[14, 'unknown chain "etherium": did you mean "ethereum"?']]],

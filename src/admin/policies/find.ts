@@ -47,5 +47,5 @@ export const knownSources = async (
   { screeners, chains }: Pick<Services['policyFacts'], 'screeners' | 'chains'>,
 ) => {
   const lists = [...(await store.lists.list(organizationId)), ...(await store.lists.list(null))]
-  return { lists: new Set(lists.map(({ name }) => name)), screeners, chains }
+  return { organization: organizationId, lists: new Set(lists.map(({ name }) => name)), screeners, chains }
 }

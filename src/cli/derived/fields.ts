@@ -94,16 +94,17 @@ export const fieldsOf = (route: Route, overrides: Readonly<Record<string, FieldO
   ...membersOf('query', route.query, overrides),
 ]
 
+const isDuration = ({ path }: Field): boolean => path.endsWith('_seconds')
 const PAST = /(?:^|_)(?:since|until|before)$/
 const isTime = ({ path, schema }: Field): boolean =>
-  schema['type'] === 'string' && (path.endsWith('_at') || PAST.test(path) || schema['format'] === 'date-time')
+  schema['type'] === 'string' && (/(?:_at|\.time)$/.test(path) || PAST.test(path) || schema['format'] === 'date-time')
 
 const placeholderOf = (field: Field): string => {
   const { schema, path, override } = field
   if (override.file !== undefined) return 'FILE'
   const choices = choicesOf(schema)
   if (choices.length > 0) return choices.length > 4 ? 'VALUE' : choices.join('|')
-  if (path.endsWith('_seconds')) return 'DURATION'
+  if (isDuration(field)) return 'DURATION'
   if (path.endsWith('_days')) return 'DAYS'
   if (isTime(field)) return 'TIME'
   if (schema['type'] === 'integer') return 'N'
@@ -131,7 +132,7 @@ const helpOf = (field: Field): string => {
     by !== undefined
       ? `By ${by}`
       : typeof schema['description'] === 'string'
-        ? sentence(schema['description'])
+        ? sentence(isDuration(field) ? schema['description'].replace(' in seconds', '') : schema['description'])
         : nameAsHelp(field)
   const choices = choicesOf(schema)
   const listed = choices.length > (isWord ? 0 : 4) ? `. One of ${choices.join(', ')}` : ''
@@ -189,7 +190,7 @@ const decode = (field: Field, texts: readonly string[], nowSeconds: number): unk
   }
   if (isNullable && given === 'none') return null
   if (override.file !== undefined) return readFile(given, override.file).trim()
-  if (path.endsWith('_seconds')) return parseDuration(given, shown)
+  if (isDuration(field)) return parseDuration(given, shown)
   if (schema['type'] === 'integer') return parseWhole(given, shown)
   if (isTime(field)) return isoSeconds(parseMoment(given, shown, nowSeconds, PAST.test(path) ? 'past' : 'future'))
   if (schema['type'] === 'string' || choicesOf(schema).length > 0) return given

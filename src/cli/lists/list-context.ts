@@ -12,6 +12,9 @@ export const AUTHOR = authorOption('author')
 type List = AnswerOf<'GET /organizations/{organization}/lists/{list}'>
 type ListOperation = Extract<OperationKey, `${string} /organizations/{organization}/lists${string}`>
 
+const unknownList = (owner: string | null): string =>
+  owner === null ? 'list not found' : 'list not found: for a shared list, use --shared'
+
 /** Operations on the named list. Shared lists have the same paths without the organization. */
 export const openList = async (context: CommandContext) => {
   const { command, user } = context
@@ -25,7 +28,7 @@ export const openList = async (context: CommandContext) => {
     admin.call(
       (owner === null ? operation.replace('/organizations/{organization}', '') : operation) as Key,
       // The client uses only the parameters in the path.
-      { ...input, params: { organization: owner ?? '', list } } as unknown as InputOf<Key>,
+      { ...input, params: { organization: owner ?? '', list }, unknown: unknownList(owner) } as unknown as InputOf<Key>,
     )
   return { owner, list, call, read: (): Promise<List> => call('GET /organizations/{organization}/lists/{list}', {}) }
 }
@@ -33,7 +36,7 @@ export const openList = async (context: CommandContext) => {
 /** For local access to the list's source or entries. @throws CommandFailedError */
 export const requireListId = async (context: CommandContext, owner: string | null, name: string): Promise<string> => {
   const list = await (await context.open()).store.lists.find(owner, name)
-  if (list === null) throw new CommandFailedError('list not found')
+  if (list === null) throw new CommandFailedError(unknownList(owner))
   return list.id
 }
 

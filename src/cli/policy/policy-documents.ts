@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { exampleFactsOf } from '../../admin/policies/needs-shown.ts'
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, formatTable, print } from '../../command-line/output.ts'
-import { knownChains, printWarnings, readDraft } from '../../command-line/policy-context.ts'
+import { knownHere, printWarnings, readDraft } from '../../command-line/policy-context.ts'
 import { counted } from '../../lib/counted.ts'
 import { durationText } from '../../lib/time.ts'
 import { policyJsonSchemaText } from '../../policy/document/json-schema.ts'
@@ -29,10 +29,10 @@ const describeNeed = (need: FactNeed): string => {
   }
 }
 
-export const check = (context: CommandContext): number => {
+export const check = async (context: CommandContext): Promise<number> => {
   const { source, compiled, contentHash, tests, warnings } = readDraft(
     context.command.words[0] ?? '',
-    knownChains(context),
+    await knownHere(context),
   )
   const { document, requires, needs } = compiled
   const rules = document.rules.length

@@ -1,29 +1,24 @@
 // `countersign policy` commands that aren't derived, because they work on documents or local files.
-import { knownSources } from '../../admin/policies/find.ts'
 import { type Command, type CommandContext, flag, ORG, text } from '../../command-line/command.ts'
-import { inOrganization, knownChains, REVISION_WORD, reportingMistakes } from '../../command-line/policy-context.ts'
+import { knownHere, REVISION_WORD, reportingMistakes } from '../../command-line/policy-context.ts'
 import { apply, sync } from './policy-apply.ts'
 import { check, create, schema, templates } from './policy-documents.ts'
 import { serveLanguage } from './policy-language-server.ts'
 import { diff, show } from './policy-revisions.ts'
 import { test } from './policy-test.ts'
 
-/** Documents may name the deployment's chains and, with --org, its screeners and the organization's lists. */
-const runLanguageServer = async (context: CommandContext): Promise<number> => {
-  const { output, command, deployment, open } = context
-  const known = knownChains(context)
-  const organization = command.text('org') === undefined ? null : (await inOrganization(context)).organization
-  return serveLanguage({
+const runLanguageServer = ({ output, ...context }: CommandContext): Promise<number> =>
+  serveLanguage({
     input: Bun.stdin.stream(),
     write: output.stdout,
-    known: async () => {
-      if (organization === null) return known
-      const { chains = new Set<string>() } = known
-      const screeners = new Set(deployment.config.screeners.keys())
-      return knownSources((await open()).store, organization, { screeners, chains })
-    },
+    known: () => knownHere({ ...context, output }),
   })
-}
+
+const DOCUMENT_ORG = text(
+  'org',
+  'NAME',
+  'Organization whose lists documents may use, in addition to the deployment’s screeners',
+)
 
 const FILE = { name: 'FILE', help: 'Policy document in YAML or JSON; - reads standard input' }
 
@@ -33,6 +28,7 @@ const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
     summary: 'Check whether a document is valid and its tests pass',
     description: 'Reports each problem with its line and column. A document with warnings can be saved.',
     words: [FILE],
+    options: [DOCUMENT_ORG],
     run: check,
   },
   {
@@ -56,9 +52,7 @@ const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
   {
     verb: 'language-server',
     summary: 'Run a language server for editors on standard input and output',
-    options: [
-      text('org', 'NAME', 'Organization whose lists documents may use, in addition to the deployment’s screeners'),
-    ],
+    options: [DOCUMENT_ORG],
     run: runLanguageServer,
   },
 ]

@@ -18,6 +18,8 @@ export interface KnownSources {
   /** A policy that names another list or screener is rejected. */
   readonly lists?: ReadonlySet<string>
   readonly screeners?: ReadonlySet<string>
+  /** Organization of the lists, for messages. */
+  readonly organization?: string
 }
 
 export interface PolicyScope {

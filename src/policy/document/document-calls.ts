@@ -68,7 +68,9 @@ export const readFragment = (context: DocumentContext, node: ScalarNode, path: s
     return parseAbiFragment(node.value)
   } catch (error) {
     if (!(error instanceof AbiFragmentMalformedError)) throw error
-    return complain(offsetInSource(context.source, node, error.index), error.message)
+    const isCut = node.value.split('(').length !== node.value.split(')').length
+    const hint = isCut ? ': in a list with brackets, quote a signature that contains a comma' : ''
+    return complain(offsetInSource(context.source, node, error.index), `${error.message}${hint}`)
   }
 }
 

@@ -75,6 +75,22 @@ const smallAmount: Warning = ({ root }) =>
       ),
     )
 
+const UTC_FACTS: ReadonlySet<string> = new Set(['request.hour', 'request.weekday', 'request.time_of_day'])
+
+/** A part of the time in a time zone next to a fact in UTC. */
+const mixedZones: Warning = ({ root }) => {
+  const nodes = [...nodesOf(root)]
+  const isZoned = ({ op, args }: SyntaxNode): boolean => {
+    if (op !== 'rcall') return false
+    const [method, , parameters] = args as [string, SyntaxNode, SyntaxNode[]]
+    return method.startsWith('get') && parameters.length > 0
+  }
+  if (!nodes.some(isZoned)) return []
+  return nodes
+    .filter((node) => UTC_FACTS.has(selectionOf(node) ?? ''))
+    .map((node) => ({ at: node.pos, message: `${selectionOf(node)} is in UTC, but the rule also reads a time zone` }))
+}
+
 /** `allow: "true"`, `deny: "true"` or `require: "false"`. */
 const alwaysDecides = ({ rule, root }: CheckedRule): boolean =>
   root.op === 'value' && root.args === (rule.kind !== 'require')
@@ -124,7 +140,7 @@ const missingArgument: Warning = function* ({ rule, root }, { guards, reaching }
   }
 }
 
-const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable, missingArgument]
+const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, mixedZones, unreachable, missingArgument]
 
 /** Returns a function to call with each rule in order; read all its warnings before the next call. */
 export const createWarnings = (chains: ReadonlySet<string>, functions: readonly CallShape[]) => {

@@ -151,7 +151,9 @@ export const SIMULATION_ROUTES = [
       'Evaluates a document or a revision, without signing or recording anything. Uses current lists, and queries other sources unless `facts` provides their data. Only organization admins can query screeners and chains, because queries may cost money. Viewers cannot query identities, and nobody can query country and age. `unasked` lists the sources that were not queried. With `decision`, the request and facts come from a recorded decision, except the client IP address, the identity, and call data over 1 kB, which the log does not contain. If the request may have omitted `data` or `msg_value`, pass the field.',
     body: closed({
       source: Type.Optional(SOURCE),
-      revision_id: Type.Optional(Type.String({ maxLength: 100 })),
+      revision_id: Type.Optional(
+        Type.String({ maxLength: 100, description: 'ID of a saved revision, not its number' }),
+      ),
       request: Type.Optional(SIMULATED_REQUEST),
       decision: Type.Optional(Type.String({ maxLength: 36, description: 'UUID of a recorded decision' })),
       facts: Type.Optional(

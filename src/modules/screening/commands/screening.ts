@@ -1,6 +1,7 @@
 // `countersign screening check` and `screening-list import`.
 import { readFileSync } from 'node:fs'
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
+import { requireOrganization } from '../../../command-line/in-organization.ts'
 import { parseWhole } from '../../../command-line/option-values.ts'
 import { CommandFailedError, print, UsageError } from '../../../command-line/output.ts'
 import { parseAnyAddress } from '../../../domain/address-key.ts'
@@ -87,12 +88,11 @@ const check = async (context: CommandContext): Promise<number> => {
   const { output, command } = context
   const given = command.text('threshold')
   const path = command.required('file')
-  const { store } = await context.open()
-  const organization = await store.organizations.find(command.text('org') ?? 'demo')
-  if (organization === null) throw new CommandFailedError('organization not found')
+  const { store, admin } = await context.open()
+  const organization = await requireOrganization({ admin }, command.text('org'))
   const threshold =
     given === undefined
-      ? ((await store.screeningSettings.read(organization.id)).threshold ?? DEFAULT_THRESHOLD)
+      ? ((await store.screeningSettings.read(organization)).threshold ?? DEFAULT_THRESHOLD)
       : parseWhole(given, '--threshold')
   if (threshold < THRESHOLD_MIN || threshold > THRESHOLD_MAX) {
     throw new UsageError(`--threshold must be a number from ${THRESHOLD_MIN} to ${THRESHOLD_MAX}`)

@@ -74,7 +74,10 @@ const settingsOf = (
     throw new FieldInvalidError('list', 'must contain only lowercase letters, digits and hyphens')
   const publisher = publisherOf(name)
   const format = body.format ?? publisher?.format ?? known?.format
-  if (format === undefined) throw new FieldInvalidError('format', 'is required for your own lists')
+  if (format === undefined) {
+    const published = PUBLISHERS.map(({ list }) => list).join(', ')
+    throw new FieldInvalidError('format', `is required for your own lists. Published lists: ${published}`)
+  }
   return {
     format,
     urls: body.urls ?? publisher?.urls ?? known?.urls ?? [],
