@@ -109,8 +109,8 @@ export interface Services {
     readonly decisionFacts: Pick<DecisionFacts, 'read'>
     readonly knowledge: SessionKnowledge
   }
-  /** Canonical form of an operator's URL. @throws FieldInvalidError for `url` if the service must not request it */
-  readonly reachableUrl: (text: string, reach: Reach) => string
+  /** Canonical form of an operator's URL. @throws FieldInvalidError for `field` (default: `url`) if the service must not request it */
+  readonly reachableUrl: (text: string, reach: Reach, field?: string) => string
   readonly webhooks: {
     /** Networks in which receivers may be. */
     readonly reach: Reach

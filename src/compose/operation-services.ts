@@ -32,11 +32,11 @@ interface OperationServicesDependencies {
   readonly collectFacts: Services['policyFacts']['collect']
 }
 
-const reachableUrl = (text: string, reach: Reach): string => {
+const reachableUrl = (text: string, reach: Reach, field = 'url'): string => {
   try {
     return parseReachableUrl(text, reach).href
   } catch (error) {
-    if (error instanceof UrlRefusedError) throw new FieldInvalidError('url', error.detail)
+    if (error instanceof UrlRefusedError) throw new FieldInvalidError(field, error.detail)
     throw error
   }
 }

@@ -151,6 +151,14 @@ describe('countersign screening', () => {
     expect((await run('disable', 'eu-fsf')).code).toBe(1)
   })
 
+  test('refuses a misspelled name and an address with the option and the names that there are', async () => {
+    expect((await run('enable', 'ofac-sd')).stderr).toContain(
+      '--format is required for your own lists. Published lists: ofac-sdn, ',
+    )
+    const refused = await run('enable', 'mine', '--format', 'csv', '--fetch-url', 'http://example.org/x')
+    expect(refused.stderr).toStartWith('--fetch-url must be')
+  })
+
   test.each([
     [['enable', 'mine'], 2],
     [['enable', 'mine', '--format', 'xlsx'], 2],

@@ -177,6 +177,15 @@ test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
     rules: [{ id: 'transfer', reached: true }],
   })
   await command('policy', 'shadow', policyId, '--revision', 'none')
+  const without = await runCountersign(
+    { COUNTERSIGN_ADMIN_KEY: key },
+    'policy',
+    'show-shadow',
+    policyId,
+    '--url',
+    DASHBOARD_URL,
+  )
+  expect(without.stderr).toBe('The policy has no shadow revision: set one with policy shadow\n')
 })
 
 test('personal facts are decided on and not said in the log', PATIENCE_MS, async () => {

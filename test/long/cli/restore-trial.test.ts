@@ -115,7 +115,9 @@ test('without secrets in it, those of the deployment open it, and without any it
   expect({ ok, results }).toMatchObject({ ok: true, results: { decisions: 'left out', start: 'ok', verdict: 'ok' } })
   const locked = await attempt(plain)
   expect(locked.ok).toBe(false)
-  expect(locked.detail('start')).toContain('passphrase')
+  expect(locked.detail('start')).toContain(
+    `the passphrase file is missing: ${join(folder, 'nowhere', 'secrets', 'passphrase')}`,
+  )
 })
 
 test('a decision that was changed, and a keystore that no passphrase opens, are found', async () => {

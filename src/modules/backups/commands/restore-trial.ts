@@ -110,7 +110,8 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   const command = (...words: readonly string[]) => run(environment, ...words)
   const findings: TrialFinding[] = []
   const add = (check: TrialFinding['check'], result: TrialFinding['result'], detail: string): void =>
-    void findings.push({ check, result, detail })
+    // The files that the trial misses belong in the given folder; its own folder is removed.
+    void findings.push({ check, result, detail: detail.replaceAll(folder.root, input.folder.root) })
   const attempt = async (check: TrialFinding['check'], step: () => Promise<string>): Promise<void> => {
     try {
       add(check, 'ok', await step())

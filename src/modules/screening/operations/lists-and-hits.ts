@@ -240,7 +240,7 @@ export const SCREENING_ROUTES = [
         const name = params.list
         const settings = settingsOf(name, await tables.screeningLists.find(name), body)
         const { format } = settings
-        const urls = settings.urls.map((url) => services.reachableUrl(url, 'public'))
+        const urls = settings.urls.map((url) => services.reachableUrl(url, 'public', 'urls'))
         await tables.screeningLists.set({ ...settings, name, urls, reach: 'public' })
         const hosts = [...new Set(urls.map((url) => URL.parse(url)?.host ?? ''))]
         note({ action: 'screening.enable', subject: name, organizationId: null, detail: { format, hosts } })
