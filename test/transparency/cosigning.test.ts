@@ -6,16 +6,13 @@ import { join } from 'node:path'
 import { runWitness } from '../../src/modules/transparency/commands/witness/witness.ts'
 import { listenForHeads } from '../../src/modules/transparency/commands/witness/witness-listen.ts'
 import { openWitnessState, type WitnessState } from '../../src/modules/transparency/commands/witness/witness-state.ts'
+import type { WitnessSetting } from '../../src/modules/transparency/settings.ts'
 import { encodeSubmission } from '../../src/modules/transparency/tree/add-checkpoint.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { cosign, openCosignature } from '../../src/modules/transparency/tree/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey, verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
 import { proveConsistency } from '../../src/modules/transparency/tree/prove.ts'
-import {
-  type CosigningOptions,
-  createCosigning,
-  type Witness,
-} from '../../src/modules/transparency/worker/cosigning.ts'
+import { type CosigningOptions, createCosigning } from '../../src/modules/transparency/worker/cosigning.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import {
@@ -60,7 +57,7 @@ const grow = async (count: number) => {
 }
 
 /** A witness as the command makes it, in this process. */
-const startWitness = (name: string): Witness & { readonly state: WitnessState; readonly folder: string } => {
+const startWitness = (name: string): WitnessSetting & { readonly state: WitnessState; readonly folder: string } => {
   const folder = join(root, name.replaceAll('/', '-'))
   const state = openWitnessState(folder, name, () => NOW)
   const silent = { stdout: () => undefined, stderr: () => undefined }
@@ -74,7 +71,7 @@ const LIAR = (() => {
   const { publicKey, sign } = createEd25519Signer(Buffer.alloc(32, 9))
   return { key: verifierKeyOf('liar.example', 'cosignature', publicKey), sign }
 })()
-const startLiar = (answer: (checkpoint: string) => Response | Promise<Response>): Witness => {
+const startLiar = (answer: (checkpoint: string) => Response | Promise<Response>): WitnessSetting => {
   const server = Bun.serve({
     ...LOOPBACK,
     fetch: async (request) => {
@@ -86,7 +83,7 @@ const startLiar = (answer: (checkpoint: string) => Response | Promise<Response>)
   return { key: LIAR.key, url: `http://127.0.0.1:${server.port}` }
 }
 
-const cosigningWith = (witnesses: readonly Witness[], changes: Partial<CosigningOptions> = {}) =>
+const cosigningWith = (witnesses: readonly WitnessSetting[], changes: Partial<CosigningOptions> = {}) =>
   createCosigning({
     witnesses,
     required: 1,
@@ -195,7 +192,7 @@ describe('a witness', () => {
 
   test('that is away makes cosignatures late; then heads are shown with those that there are', async () => {
     const one = startWitness('one.example')
-    const away: Witness = { key: LIAR.key, url: 'http://127.0.0.1:1' }
+    const away: WitnessSetting = { key: LIAR.key, url: 'http://127.0.0.1:1' }
     const cosigning = cosigningWith([one, away], { required: 2 })
     const offer = async (count: number) => {
       const head = await grow(count)

@@ -5,7 +5,7 @@ import { parseBoolean, parseInteger, parsePublicUrl } from '../../config/setting
 import { SettingInvalidError } from '../../config/settings.ts'
 import { parseVerifierKey, type VerifierKey } from './tree/note.ts'
 
-interface WitnessSetting {
+export interface WitnessSetting {
   readonly key: VerifierKey
   /** Base URL of add-checkpoint, without a trailing slash. */
   readonly url: string

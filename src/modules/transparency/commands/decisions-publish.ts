@@ -4,17 +4,14 @@
 import { CommandFailedError } from '../../../command-line/output.ts'
 import type { ShipTarget } from '../../../object-store/ship-target.ts'
 import type { TreeAccess } from '../service/tree-access.ts'
-import { parseCheckpoint } from '../tree/checkpoint.ts'
+import { readCheckpoint } from '../tree/checkpoint.ts'
 import { HASH_BYTES } from '../tree/hash.ts'
-import { parseNote } from '../tree/note.ts'
 import { TileTooShortError } from '../tree/prove.ts'
 import { levelWidth, TILE_WIDTH, tilePath } from '../tree/tiles.ts'
 import { widthIn } from '../tree/witness.ts'
 import { headProblem, readHeadObject } from '../verify/tree-heads.ts'
 
 const CHECKPOINT = 'checkpoint'
-
-const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
 /** Size of the published head. @throws CommandFailedError if the target contains another log */
 export const publishTree = async (
@@ -25,14 +22,14 @@ export const publishTree = async (
   const head = (await tree?.head()) ?? null
   if (tree === null || head === null || checkpoint === null)
     throw new CommandFailedError('the log has no signed head yet; retry in a second')
-  const size = sizeOf(checkpoint)
+  const { size } = readCheckpoint(checkpoint)
   const published = await readHeadObject(target, CHECKPOINT)
   let from = 0
   if (published !== null) {
     const problem = await headProblem(published, key, head, tree.readTiles)
     if (problem !== null)
       throw new CommandFailedError(`the files at ${target.description} belong to another tree: ${problem}`)
-    from = sizeOf(published)
+    from = readCheckpoint(published).size
   }
   for (let level = 0; levelWidth(level, size) > 0; level++) {
     const last = Math.floor((levelWidth(level, size) - 1) / TILE_WIDTH)
@@ -46,7 +43,7 @@ export const publishTree = async (
   }
   // Replacing a newer head would look like a rollback of the log.
   const newest = await readHeadObject(target, CHECKPOINT)
-  const newestSize = newest === null ? 0 : sizeOf(newest)
+  const newestSize = newest === null ? 0 : readCheckpoint(newest).size
   if (newestSize > size) return newestSize
   await target.put(CHECKPOINT, new Blob([checkpoint]))
   return size

@@ -3,9 +3,9 @@
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { WitnessSettings } from '../settings.ts'
 import type { DecisionTreeReader } from '../store/reader.ts'
-import { parseCheckpoint } from '../tree/checkpoint.ts'
+import { readCheckpoint } from '../tree/checkpoint.ts'
 import { openCosignature } from '../tree/cosignature.ts'
-import { encodeVerifierKey, NoteInvalidError, parseNote, type VerifierKey } from '../tree/note.ts'
+import { encodeVerifierKey, NoteInvalidError, type VerifierKey } from '../tree/note.ts'
 import type { LogKey } from './log-key.ts'
 
 export interface LogHead {
@@ -34,8 +34,6 @@ const cosignedAt = (checkpoint: string, key: VerifierKey): number | null => {
   }
 }
 
-const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
-
 export const readLogHead = async (
   tree: Pick<DecisionTreeReader, 'head' | 'published'>,
   { key }: Pick<LogKey, 'key'>,
@@ -54,7 +52,7 @@ export const readLogHead = async (
     logKey: encodeVerifierKey(key),
     size: head.signedSize,
     published,
-    publishedSize: sizeOf(published),
+    publishedSize: readCheckpoint(published).size,
     required: witnesses.length === 0 ? 0 : required,
     withinSeconds,
     isLate: witnesses.length > 0 && inTime.length < required,

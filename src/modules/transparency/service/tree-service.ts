@@ -12,8 +12,8 @@ import { auditProblem } from '../../../store/audit.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { createFailureLog } from '../../../telemetry/failure-log.ts'
 import { type WitnessSettings, witnessSettingsOf } from '../settings.ts'
-import { parseCheckpoint } from '../tree/checkpoint.ts'
-import { encodeVerifierKey, parseNote } from '../tree/note.ts'
+import { readCheckpoint } from '../tree/checkpoint.ts'
+import { encodeVerifierKey } from '../tree/note.ts'
 import type { TreeInput, TreeOrder, TreeReport } from '../worker/decision-tree-protocol.ts'
 import type { LogKey } from './log-key.ts'
 import type { TreeMetrics } from './tree-metrics.ts'
@@ -39,8 +39,6 @@ const shipOf = (shipping: ShippingService | null): TreeInput['ship'] => {
     throw error
   }
 }
-
-const headOf = (checkpoint: string) => parseCheckpoint(parseNote(checkpoint).text)
 
 const witnessesOf = ({ witnesses, required, withinSeconds }: WitnessSettings): TreeInput['witnesses'] =>
   witnesses.length === 0
@@ -73,9 +71,9 @@ export const startTree = (core: AttestationCore, logKey: LogKey) => {
     const newest = checkpoint
     try {
       const stored = (await store.deployment.read(STORED_HEAD)) || null
-      const known = stored === null ? null : headOf(stored)
+      const known = stored === null ? null : readCheckpoint(stored)
       // Another leader may have stored a newer head.
-      const isNewer = known?.origin === logKey.key.name && known.size > headOf(newest).size
+      const isNewer = known?.origin === logKey.key.name && known.size > readCheckpoint(newest).size
       const options = { survives: 'process-crash' } as const
       // If another node stores a head at the same time, the next pass retries.
       if (isNewer || (await store.deployment.exchange(STORED_HEAD, stored, newest, options))) keptCheckpoint = newest

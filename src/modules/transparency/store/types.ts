@@ -1,3 +1,5 @@
+import { EMPTY_ROOT } from '../tree/hash.ts'
+
 export interface TreeSegment {
   readonly node: string
   readonly slot: string
@@ -28,3 +30,6 @@ export interface StoredHead {
   readonly checkpoint: string
   readonly signedSize: number
 }
+
+/** Before the first line. */
+export const NO_HEAD: StoredHead = { size: 0, root: EMPTY_ROOT, checkpoint: '', signedSize: 0 }

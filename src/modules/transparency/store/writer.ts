@@ -3,13 +3,12 @@
 import { randomBytes } from 'node:crypto'
 import { NamedError } from '../../../lib/named-error.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
-import { type LogSigner, parseCheckpoint, signCheckpoint } from '../tree/checkpoint.ts'
+import { type LogSigner, readCheckpoint, signCheckpoint } from '../tree/checkpoint.ts'
 import { EMPTY_TREE, edgeOf, edgeTiles, growTree, rootOf } from '../tree/grow.ts'
 import { HASH_BYTES } from '../tree/hash.ts'
-import { parseNote } from '../tree/note.ts'
 import type { ReadTiles } from '../tree/prove.ts'
 import { AUDIT_HEAD, LOST_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
-import type { LeafRun, StoredHead } from './types.ts'
+import { type LeafRun, NO_HEAD, type StoredHead } from './types.ts'
 
 /** Another process changed rows that the transaction had read. Retry after the rollback. */
 export class TreeMovedError extends NamedError {}
@@ -75,8 +74,6 @@ const writeMeta = (transaction: Transaction, name: string, value: string): Promi
     'INSERT INTO decision_tree_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     [name, value],
   )
-
-const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
 export type KeepHead = (head: StoredHead, readTiles: ReadTiles) => Promise<void>
 
@@ -166,7 +163,7 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
    */
   sign: async (signer: LogSigner, keep: KeepHead = async () => undefined): Promise<StoredHead> => {
     const before = await readHead(database)
-    if (before === null) return { size: 0, root: rootOf(EMPTY_TREE), checkpoint: '', signedSize: 0 }
+    if (before === null) return NO_HEAD
     if (before.signedSize === before.size) return before
     return database.transaction(async (transaction) => {
       // With this lock, `keep` compares the rows of the same database that stores the head, even during a failover.
@@ -198,7 +195,7 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const before = await readMeta(transaction, PUBLISHED)
       if (checkpoint === null) await transaction.execute(`DELETE FROM decision_tree_meta WHERE name = '${PUBLISHED}'`)
-      else if (before === null || sizeOf(before) <= sizeOf(checkpoint)) {
+      else if (before === null || readCheckpoint(before).size <= readCheckpoint(checkpoint).size) {
         await writeMeta(transaction, PUBLISHED, checkpoint)
       }
     }),

@@ -1,7 +1,7 @@
 // A log's request for a cosignature. Source: https://c2sp.org/tlog-witness, "add-checkpoint".
-import { type Checkpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
+import { type Checkpoint, openCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { EMPTY_ROOT, HASH_BYTES } from './hash.ts'
-import { decodeBase64, NoteInvalidError, parseNote, type VerifierKey } from './note.ts'
+import { decodeBase64, NoteInvalidError, type VerifierKey } from './note.ts'
 import { verifyConsistency } from './prove.ts'
 
 export interface Submission {
@@ -45,7 +45,7 @@ export const judgeSubmission = (before: string | null, text: string, key: Verifi
   let origin: string
   try {
     submission = parseSubmission(text)
-    origin = parseCheckpoint(parseNote(submission.checkpoint).text).origin
+    origin = readCheckpoint(submission.checkpoint).origin
   } catch (error) {
     if (error instanceof NoteInvalidError) return { status: 400, reason: error.message }
     throw error

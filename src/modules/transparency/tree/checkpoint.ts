@@ -1,6 +1,6 @@
 // Checkpoints: size and root of a tree, signed by its log. Source: https://c2sp.org/tlog-checkpoint.
 import { HASH_BYTES } from './hash.ts'
-import { decodeBase64, encodeNote, NoteInvalidError, openNote, type VerifierKey } from './note.ts'
+import { decodeBase64, encodeNote, NoteInvalidError, openNote, parseNote, type VerifierKey } from './note.ts'
 
 export interface TreeHead {
   readonly size: number
@@ -17,7 +17,7 @@ export interface LogSigner {
   sign(message: Uint8Array): Uint8Array
 }
 
-export const encodeCheckpoint = ({ origin, size, root }: Checkpoint): string =>
+const encodeCheckpoint = ({ origin, size, root }: Checkpoint): string =>
   `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`
 
 /** Ignores lines after the third. @throws NoteInvalidError */
@@ -30,16 +30,18 @@ export const parseCheckpoint = (text: string): Checkpoint => {
   return { origin, size: Number(size), root: hash }
 }
 
-/** The key's name becomes the origin. */
-export const signCheckpoint = ({ size, root }: TreeHead, { key, sign }: LogSigner): string => {
-  const text = encodeCheckpoint({ origin: key.name, size, root })
+/** The checkpoint of a signed note, whose signatures are not verified. @throws NoteInvalidError */
+export const readCheckpoint = (encoded: string): Checkpoint => parseCheckpoint(parseNote(encoded).text)
+
+export const signCheckpoint = ({ size, root }: TreeHead, { key, sign }: LogSigner, origin = key.name): string => {
+  const text = encodeCheckpoint({ origin, size, root })
   const bytes = sign(Buffer.from(text))
   return encodeNote({ text, signatures: [{ name: key.name, keyId: key.keyId, bytes }] })
 }
 
 /** @throws NoteInvalidError unless the log has signed the checkpoint */
-export const openCheckpoint = (encoded: string, key: VerifierKey): Checkpoint => {
+export const openCheckpoint = (encoded: string, key: VerifierKey, origin = key.name): Checkpoint => {
   const checkpoint = parseCheckpoint(openNote(encoded, key))
-  if (checkpoint.origin !== key.name) throw new NoteInvalidError(`the checkpoint belongs to ${checkpoint.origin}`)
+  if (checkpoint.origin !== origin) throw new NoteInvalidError(`the checkpoint belongs to ${checkpoint.origin}`)
   return checkpoint
 }

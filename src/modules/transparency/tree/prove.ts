@@ -21,23 +21,25 @@ const powerWithin = (count: number): number => {
   return power
 }
 
-/** End of the larger, left subtree, as split in the RFC. */
-const leftOf = ({ start, end }: Range): number => start + powerWithin(end - start - 1)
+/** Split as in the RFC: the left subtree is larger. */
+const splitRange = ({ start, end }: Range): readonly [left: Range, right: Range] => {
+  const middle = start + powerWithin(end - start - 1)
+  return [
+    { start, end: middle },
+    { start: middle, end },
+  ]
+}
 
 const inclusionRanges = (index: number, range: Range): readonly Range[] => {
   if (range.end - range.start === 1) return []
-  const middle = leftOf(range)
-  const left = { start: range.start, end: middle }
-  const right = { start: middle, end: range.end }
-  return index < middle ? [...inclusionRanges(index, left), right] : [...inclusionRanges(index, right), left]
+  const [left, right] = splitRange(range)
+  return index < left.end ? [...inclusionRanges(index, left), right] : [...inclusionRanges(index, right), left]
 }
 
 const consistencyRanges = (oldSize: number, range: Range, isWhole: boolean): readonly Range[] => {
   if (oldSize === range.end) return isWhole ? [] : [range]
-  const middle = leftOf(range)
-  const left = { start: range.start, end: middle }
-  const right = { start: middle, end: range.end }
-  return oldSize <= middle
+  const [left, right] = splitRange(range)
+  return oldSize <= left.end
     ? [...consistencyRanges(oldSize, left, isWhole), right]
     : [...consistencyRanges(oldSize, right, false), left]
 }

@@ -4,13 +4,13 @@ import { DecisionLineMalformedError } from '../../../decision-log/errors.ts'
 import { forEachLine } from '../../../decision-log/forwards.ts'
 import { listSegments, listSlots, parseSegmentName, type SegmentName } from '../../../decision-log/segment-name.ts'
 import { firstHeader } from '../../../decision-log/verify.ts'
+import type { TreeSegment, TreeSpan } from '../store/types.ts'
 import { HASH_BYTES, leafHashOf } from '../tree/hash.ts'
 import type { ReadTiles } from '../tree/prove.ts'
-import type { LeafSpan, TreePlace } from './leaf-cover.ts'
 import { createLeafReader } from './stored-leaves.ts'
 
 /** Lines before `takenBytes` without a leaf await the next head. */
-export interface TakenPlace extends TreePlace {
+export interface TakenPlace extends TreeSegment {
   readonly takenBytes: number
 }
 
@@ -25,9 +25,9 @@ export interface Findings {
 
 export interface LogComparison {
   readonly readTiles: ReadTiles
-  readonly readSpans: (place: TreePlace) => Promise<readonly LeafSpan[]>
+  readonly readSpans: (place: TreeSegment) => Promise<readonly TreeSpan[]>
   /** First span of a segment that is compared itself. */
-  readonly firstSpan: (place: TreePlace) => Promise<LeafSpan | null>
+  readonly firstSpan: (place: TreeSegment) => Promise<TreeSpan | null>
   readonly saltKey: Uint8Array
   readonly found: Findings
   /** Whether the log is a copy, which may lack the latest lines. */
@@ -67,7 +67,7 @@ const readLines = async (path: string, onChunk: (bytes: number) => void): Promis
   return lines
 }
 
-export const linesOf = (spans: readonly LeafSpan[]): number => spans.reduce((sum, { leaves }) => sum + leaves, 0)
+export const linesOf = (spans: readonly TreeSpan[]): number => spans.reduce((sum, { leaves }) => sum + leaves, 0)
 
 /** The returned function compares the log in a directory with its segments in the tree. */
 export const createLogComparison = (options: LogComparison) => {
@@ -77,7 +77,7 @@ export const createLogComparison = (options: LogComparison) => {
   /** Whether the next segment's header, itself a leaf, records this length, so the missing lines were never counted. */
   const isCutKnown = async (
     directory: string,
-    { slot, segment }: TreePlace,
+    { slot, segment }: TreeSegment,
     next: SegmentName | undefined,
     nextPlaces: readonly TakenPlace[],
     bytes: number,
@@ -92,7 +92,7 @@ export const createLogComparison = (options: LogComparison) => {
   const compareLines = async (
     lines: readonly LineSeen[],
     name: string,
-    spans: readonly LeafSpan[],
+    spans: readonly TreeSpan[],
     isCut: (bytes: number) => Promise<boolean>,
     isLast: boolean,
   ): Promise<number | null> => {
@@ -102,7 +102,7 @@ export const createLogComparison = (options: LogComparison) => {
     let known = 0
     let wrong: number | null = null
     for (const [number, line] of lines.entries()) {
-      while (span < spans.length && line.start >= (spans[span] as LeafSpan).endByte) {
+      while (span < spans.length && line.start >= (spans[span] as TreeSpan).endByte) {
         span += 1
         index = 0
       }
@@ -135,7 +135,7 @@ export const createLogComparison = (options: LogComparison) => {
   /** @param held places of the file in the tree; several if its node was renamed */
   const compareSegment = async (
     directory: string,
-    held: readonly { readonly place: TakenPlace; readonly spans: readonly LeafSpan[] }[],
+    held: readonly { readonly place: TakenPlace; readonly spans: readonly TreeSpan[] }[],
     { next, nextPlaces, isNextHeld }: NextSegment,
   ): Promise<void> => {
     const [{ slot, segment }] = held.map(({ place }) => place) as [TakenPlace]
@@ -178,7 +178,7 @@ export const createLogComparison = (options: LogComparison) => {
       for (const [index, file] of files.entries()) {
         const placesOfFile = held.get(file.name) ?? []
         held.delete(file.name)
-        const taken: { place: TakenPlace; spans: readonly LeafSpan[] }[] = []
+        const taken: { place: TakenPlace; spans: readonly TreeSpan[] }[] = []
         for (const place of placesOfFile) {
           const spans = await readSpans(place)
           if (spans.length > 0) taken.push({ place, spans })

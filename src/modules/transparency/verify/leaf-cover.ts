@@ -1,25 +1,14 @@
 // Checks that each leaf of a head belongs to exactly one line: no head signs the rows that map lines to leaves, so an
 // attacker who can write the tables could remove rows.
-
-export interface LeafSpan {
-  readonly startByte: number
-  readonly endByte: number
-  readonly firstLeaf: number
-  readonly leaves: number
-}
-
-export interface TreePlace {
-  readonly node: string
-  readonly slot: string
-  readonly segment: string
-}
+import type { DecisionTreeReader } from '../store/reader.ts'
+import type { TreeSpan } from '../store/types.ts'
 
 export const createLeafCover = (size: number) => {
   const ranges: (readonly [first: number, end: number])[] = []
   let isMalformed = false
   return {
     /** Call once per segment, with all its spans. Leaves of newer heads are ignored. */
-    add: (spans: readonly LeafSpan[]) => {
+    add: (spans: readonly TreeSpan[]) => {
       for (const { firstLeaf, leaves } of spans) {
         // A negative count would offset missing lines.
         const isValid = Number.isSafeInteger(firstLeaf) && firstLeaf >= 0 && Number.isSafeInteger(leaves) && leaves > 0
@@ -46,7 +35,7 @@ export const createLeafCover = (size: number) => {
 
 /** Reads the spans of all segments, one segment at a time. @returns the problem; null if there is none */
 export const coverProblem = async (
-  tree: { segments(): Promise<readonly TreePlace[]>; spans(place: TreePlace): Promise<readonly LeafSpan[]> },
+  tree: Pick<DecisionTreeReader, 'segments' | 'spans'>,
   size: number,
 ): Promise<string | null> => {
   const cover = createLeafCover(size)

@@ -1,11 +1,12 @@
 // Proves that a line is in the log. A proof contains the line and its salt, so only the line's owner may receive it.
 import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { hashLine } from '../../../decision-log/record.ts'
-import { parseCheckpoint } from '../tree/checkpoint.ts'
-import { entryOf, HASH_BYTES, hashLeaf, saltsOf } from '../tree/hash.ts'
-import { parseNote } from '../tree/note.ts'
+import type { DecisionTreeReader } from '../store/reader.ts'
+import type { TreeSpan } from '../store/types.ts'
+import { readCheckpoint } from '../tree/checkpoint.ts'
+import { entryOf, hashLeaf, saltsOf } from '../tree/hash.ts'
 import { proveInclusion, type ReadTiles } from '../tree/prove.ts'
-import { TILE_WIDTH } from '../tree/tiles.ts'
+import { createLeafReader } from './stored-leaves.ts'
 
 // Self-contained proof: index, inclusion proof and checkpoint. Source: https://c2sp.org/tlog-proof.
 
@@ -22,32 +23,12 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 export const encodeProof = ({ extra, index, path, checkpoint }: ProofParts): string =>
   ['c2sp.org/tlog-proof@v1', `extra ${base64(extra)}`, `index ${index}`, ...path.map(base64), '', checkpoint].join('\n')
 
-interface ProvingTree {
-  readonly readTiles: ReadTiles
-  head(): Promise<{ readonly checkpoint: string } | null>
-  /** With cosignatures if there are witnesses. */
-  published(): Promise<string | null>
-  /** Leaf ranges with this byte, one per node that has the segment. */
-  spansAt(
-    place: { readonly slot: string; readonly segment: string },
-    byte: number,
-  ): Promise<readonly { readonly firstLeaf: number; readonly leaves: number }[]>
-}
+type ProvingTree = Pick<DecisionTreeReader, 'readTiles' | 'head' | 'published' | 'spansAt'>
 
-const findLeaf = async (
-  readTiles: ReadTiles,
-  leafHash: Buffer,
-  { firstLeaf, leaves }: { readonly firstLeaf: number; readonly leaves: number },
-): Promise<number | null> => {
-  const first = Math.floor(firstLeaf / TILE_WIDTH)
-  const last = Math.floor((firstLeaf + leaves - 1) / TILE_WIDTH)
-  const tiles = await readTiles(
-    Array.from({ length: last - first + 1 }, (_, index) => ({ level: 0, number: first + index })),
-  )
-  const hashes = Buffer.concat(tiles)
+const findLeaf = async (readTiles: ReadTiles, leafHash: Buffer, { firstLeaf, leaves }: TreeSpan) => {
+  const leafAt = createLeafReader(readTiles)
   for (let leaf = firstLeaf; leaf < firstLeaf + leaves; leaf++) {
-    const start = (leaf - first * TILE_WIDTH) * HASH_BYTES
-    if (leafHash.compare(hashes, start, start + HASH_BYTES) === 0) return leaf
+    if (leafHash.equals(await leafAt(leaf))) return leaf
   }
   return null
 }
@@ -59,7 +40,7 @@ export const proveLine = async (tree: ProvingTree, saltKey: Uint8Array, place: L
   const leafHash = hashLeaf(entryOf(salt, lineHash))
   // Prefers the cosigned head, which may be a few seconds older.
   const heads = [await tree.published(), (await tree.head())?.checkpoint].flatMap((checkpoint) =>
-    checkpoint ? [{ checkpoint, size: parseCheckpoint(parseNote(checkpoint).text).size }] : [],
+    checkpoint ? [{ checkpoint, size: readCheckpoint(checkpoint).size }] : [],
   )
   if (heads.length === 0) return null
   for (const span of await tree.spansAt(place, place.offset)) {

@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import { isMissingFile, NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
-import { type Checkpoint, openCheckpoint, parseCheckpoint, type TreeHead } from '../tree/checkpoint.ts'
-import { NoteInvalidError, parseNote, type VerifierKey } from '../tree/note.ts'
+import { type Checkpoint, openCheckpoint, readCheckpoint, type TreeHead } from '../tree/checkpoint.ts'
+import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
 import { type ReadTiles, readRoot } from '../tree/prove.ts'
 
 /** The tree doesn't contain a signed head. `message` is one line for the operator. */
@@ -22,7 +22,7 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
 /** Whether a head of the tree or the audit log belongs to another log, for example before `begin-tree` elsewhere. */
 export const isOfOtherLog = (encoded: string, logName: string): boolean => {
   try {
-    return ![logName, `${logName}/audit`].includes(parseCheckpoint(parseNote(encoded).text).origin)
+    return ![logName, `${logName}/audit`].includes(readCheckpoint(encoded).origin)
   } catch (error) {
     if (error instanceof NoteInvalidError) return false
     throw error

@@ -1,20 +1,14 @@
 // Verifies the log against its tree. An attacker can recompute a hash chain, but not a tree with signed heads
 // elsewhere.
 import type { TreeReport } from '../../../decision-log/tree-report.ts'
-import { EMPTY_ROOT } from '../tree/hash.ts'
+import type { DecisionTreeReader } from '../store/reader.ts'
+import { NO_HEAD, type TreeSegment, type TreeSpan } from '../store/types.ts'
 import type { VerifierKey } from '../tree/note.ts'
-import { type ReadTiles, readRoot, TileTooShortError } from '../tree/prove.ts'
+import { readRoot, TileTooShortError } from '../tree/prove.ts'
 import { createLogComparison, type Findings, linesOf, type TakenPlace } from './compare-log.ts'
-import { createLeafCover, type LeafSpan, type TreePlace } from './leaf-cover.ts'
+import { createLeafCover } from './leaf-cover.ts'
 import { rootOfLeaves } from './stored-leaves.ts'
 import { headProblem } from './tree-heads.ts'
-
-interface TreeSource {
-  readonly readTiles: ReadTiles
-  head(): Promise<{ readonly size: number; readonly root: Uint8Array; readonly checkpoint: string } | null>
-  segments(): Promise<readonly TakenPlace[]>
-  spans(place: TreePlace): Promise<readonly LeafSpan[]>
-}
 
 export interface KeptHead {
   readonly where: string
@@ -22,7 +16,7 @@ export interface KeptHead {
 }
 
 export interface VerifyTreeOptions {
-  readonly tree: TreeSource
+  readonly tree: Pick<DecisionTreeReader, 'readTiles' | 'head' | 'segments' | 'spans'>
   readonly key: VerifierKey
   readonly saltKey: Uint8Array
   readonly heads: readonly KeptHead[]
@@ -35,7 +29,7 @@ export interface VerifyTreeOptions {
   readonly onChunk?: (bytes: number) => void
 }
 
-type ReadSpans = (place: TreePlace) => Promise<readonly LeafSpan[]>
+type ReadSpans = (place: TreeSegment) => Promise<readonly TreeSpan[]>
 
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
@@ -44,7 +38,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
   const { tree, key, saltKey, heads, logs, mayBeBehind, archivedBefore, onChunk = () => undefined } = options
   const found: Findings = { compared: 0, newer: 0, elsewhere: 0, problems: [], warnings: [] }
   const { problems, warnings } = found
-  const head = (await tree.head()) ?? { size: 0, root: EMPTY_ROOT, checkpoint: '' }
+  const head = (await tree.head()) ?? NO_HEAD
 
   const checkHeads = async (): Promise<void> => {
     const own = head.checkpoint === '' ? [] : [{ where: 'the tree’s own head', checkpoint: head.checkpoint }]

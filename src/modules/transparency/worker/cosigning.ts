@@ -3,11 +3,12 @@
 
 import { BoundedFetchFailedError, fetchBounded } from '../../../lib/bounded-fetch.ts'
 import { errorClassOf, NamedError } from '../../../lib/named-error.ts'
+import type { WitnessSetting } from '../settings.ts'
 import type { DecisionTree } from '../store/open.ts'
 import type { StoredHead } from '../store/types.ts'
 import { encodeSubmission } from '../tree/add-checkpoint.ts'
 import { openCosignature, withCosignatures } from '../tree/cosignature.ts'
-import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
+import { NoteInvalidError } from '../tree/note.ts'
 import { proveConsistency } from '../tree/prove.ts'
 import { HEAD_MAX_BYTES } from '../verify/tree-heads.ts'
 
@@ -18,13 +19,8 @@ const SIZE_ANSWER = /^(0|[1-9][0-9]{0,15})\n?$/
 
 const OTHER_HISTORY = 'it has cosigned another history of this log'
 
-export interface Witness {
-  readonly key: VerifierKey
-  readonly url: string
-}
-
 export interface CosigningOptions {
-  readonly witnesses: readonly Witness[]
+  readonly witnesses: readonly WitnessSetting[]
   readonly required: number
   /** Time after which a head without enough cosignatures is late. */
   readonly withinMs: number
@@ -69,7 +65,7 @@ export const createCosigning = (options: CosigningOptions) => {
 
   const isLate = (): boolean => required > 0 && enoughMs !== null && monotonicMs() - enoughMs > withinMs
 
-  const ask = async ({ url }: Witness, oldSize: number, { size, checkpoint }: StoredHead) => {
+  const ask = async ({ url }: WitnessSetting, oldSize: number, { size, checkpoint }: StoredHead) => {
     const path = await proveConsistency(tree.reader.readTiles, oldSize, size)
     const post = encodeSubmission({ oldSize, path, checkpoint })
     const { status, body } = await fetchBounded(`${url}/add-checkpoint`, {

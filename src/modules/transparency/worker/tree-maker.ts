@@ -5,10 +5,10 @@ import { withTimeout } from '../../../lib/with-timeout.ts'
 import type { ShipTarget } from '../../../object-store/ship-target.ts'
 import { writePrivateFile } from '../../../signing/private-file.ts'
 import type { DecisionTree } from '../store/open.ts'
-import type { LeafRun, StoredHead } from '../store/types.ts'
+import { type LeafRun, NO_HEAD, type StoredHead } from '../store/types.ts'
 import type { KeepHead } from '../store/writer.ts'
 import { type LogSigner, openCheckpoint } from '../tree/checkpoint.ts'
-import { EMPTY_ROOT, leafHashesOf } from '../tree/hash.ts'
+import { leafHashesOf } from '../tree/hash.ts'
 import type { VerifierKey } from '../tree/note.ts'
 import type { ReadTiles } from '../tree/prove.ts'
 import { coverProblem } from '../verify/leaf-cover.ts'
@@ -79,8 +79,7 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
     }
   }
 
-  const readHead = async (): Promise<StoredHead> =>
-    (await tree.reader.head()) ?? { size: 0, root: EMPTY_ROOT, checkpoint: '', signedSize: 0 }
+  const readHead = async (): Promise<StoredHead> => (await tree.reader.head()) ?? NO_HEAD
 
   const requireHeld = async (encoded: string, where: string, head?: StoredHead, readTiles?: ReadTiles) => {
     const problem = await headProblem(encoded, key, head ?? (await readHead()), readTiles ?? tree.reader.readTiles)
