@@ -34,18 +34,20 @@ export const parsePsTime = (text: string): number => {
 const isGone = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ESRCH')
 
-/** Null when the process or thread ended between the listing and the reading, or the kernel has no such file. */
-const readIfThere = (path: string): string | null => {
+/** Null if the process or thread ended between the listing and the reading, or the kernel has no such file. */
+const ifThere = <Result>(read: () => Result): Result | null => {
   try {
-    return readFileSync(path, 'utf8')
+    return read()
   } catch (cause) {
     if (isGone(cause)) return null
     throw cause
   }
 }
 
-const childrenOf = (pid: number): number[] =>
-  readdirSync(`/proc/${pid}/task`)
+export const readIfThere = (path: string): string | null => ifThere(() => readFileSync(path, 'utf8'))
+
+export const childrenOf = (pid: number): number[] =>
+  (ifThere(() => readdirSync(`/proc/${pid}/task`)) ?? [])
     .flatMap((task) => (readIfThere(`/proc/${pid}/task/${task}/children`) ?? '').split(' '))
     .filter((text) => text !== '')
     .map(Number)

@@ -43,7 +43,7 @@ export const runRequestLoad = async (plan: RequestLoad): Promise<RequestReport> 
     const giveUpMs = performance.now() + DRAIN_MS
     while (loop.outstanding() > 0 && performance.now() < giveUpMs) await Bun.sleep(5)
     loop.abandon(performance.now())
-    if (completed === 0) throw new Error(`nothing was answered (${pool.firstProblem() ?? 'no reason seen'})`)
+    if (completed === 0) throw new Error(`nothing was answered (${pool.firstProblem() ?? 'no connection failed'})`)
     const { statuses, failures, latencyMs, outcomes } = recorder.report()
     return {
       type: 'requests',

@@ -96,7 +96,9 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
     const completed = closed.completed - opened.completed
     const windowMs = closed.nowMs - opened.nowMs
     if (Object.keys(counted.statuses).length === 0) {
-      throw new Error(`${plan.name}: nothing was answered (${pool.firstProblem() ?? 'no reason seen'})`)
+      throw new Error(
+        `${plan.name}: nothing was answered within ${Math.round(windowMs)} ms (${pool.firstProblem() ?? 'no connection failed'})`,
+      )
     }
     return {
       name: plan.name,

@@ -5,8 +5,8 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { freePort, waitUntilReady } from '../processes.ts'
 import { benchKey } from '../servers/bench-key.ts'
 import type { BenchContext, BenchPart } from './context.ts'
-import { ANY_CONTRACT } from './floor.ts'
-import { createLoadMeasurer, type LoadTarget, WALLETS } from './measure-load.ts'
+import { ANY_BODIES } from './floor.ts'
+import { createLoadMeasurer, type LoadTarget } from './measure-load.ts'
 
 const SOURCE = join(import.meta.dir, '..', 'servers', 'bare.c')
 const SAMPLE_EVERY = 1_000
@@ -52,7 +52,7 @@ export const startBareServer = async ({
   return {
     url: `${url}/v2/attestation`,
     headers: {},
-    bodies: { seed: 'bench', wallets: WALLETS, chain: 'sepolia', target: { to: ANY_CONTRACT } },
+    bodies: ANY_BODIES,
     answers: { kind: 'attestation', attester, sampleEvery: SAMPLE_EVERY },
     pid: server.pid,
   }

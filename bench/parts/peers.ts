@@ -7,8 +7,8 @@ import { cerbosBinary, installPeers } from '../peers/packages.ts'
 import { peerChart } from '../peers/peer-table.ts'
 import { freePort, type Processes, waitUntilReady } from '../processes.ts'
 import type { BenchContext } from './context.ts'
-import { ANY_CONTRACT } from './floor.ts'
-import { createLoadMeasurer, type LoadMeasurer, type LoadTarget, WALLETS } from './measure-load.ts'
+import { ANY_BODIES } from './floor.ts'
+import { createLoadMeasurer, type LoadMeasurer, type LoadTarget } from './measure-load.ts'
 import { startOwnServer } from './own-server.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
 import { runStageFile } from './stages.ts'
@@ -52,7 +52,7 @@ const startCerbos = async ({ processes }: BenchContext, binary: string, isAudite
     label: isAudited ? 'Cerbos with audit log' : 'Cerbos',
     url: `${url}/api/check/resources`,
     headers: {},
-    bodies: { seed: 'bench', wallets: WALLETS, chain: 'sepolia', target: { to: ANY_CONTRACT }, template: CERBOS_BODY },
+    bodies: { ...ANY_BODIES, template: CERBOS_BODY },
     answers: { kind: 'status', contains: '"EFFECT_ALLOW"' },
     pid: server.pid,
   }
@@ -64,7 +64,7 @@ const startElysia = async (processes: Processes, signer: string): Promise<Omit<L
   return {
     url: `http://127.0.0.1:${server.port}/v2/attestation`,
     headers: {},
-    bodies: { seed: 'bench', wallets: WALLETS, chain: 'sepolia', target: { to: ANY_CONTRACT } },
+    bodies: ANY_BODIES,
     answers: { kind: 'attestation', attester: server.attester, sampleEvery: SAMPLE_EVERY },
     pid: server.pid,
   }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import { treeResidentMegabytes } from '../process-memory.ts'
 import { freePort, type ManagedProcess, type Processes, waitUntilReady } from '../processes.ts'
 import { parseEnvironmentFile, type Quickstart, requiredValue } from '../quickstart.ts'
 
@@ -105,7 +106,5 @@ export const waitForList = async (service: RunningService, entries: number): Pro
   }
 }
 
-export const residentMegabytes = ({ managed }: RunningService): number => {
-  const status = readFileSync(`/proc/${managed.pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1000
-}
+export const residentMegabytes = ({ managed }: RunningService): number =>
+  treeResidentMegabytes(managed.pid) ?? Number.NaN
