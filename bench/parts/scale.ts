@@ -21,6 +21,7 @@ const WORKERS_MANY = 4
 const SETTLE_MS = 3_000
 /** Requests choose policies at random, and each policy is compiled at its first use: with fewer, some would be unused. */
 const WARM_TIMES = 12
+const WARM_LIMIT_MS = 90_000
 
 type Add = (name: string, label: string, unit: Unit, value: number) => void
 
@@ -75,8 +76,19 @@ const measureCpu = async ({ client, collector }: BenchContext, plan: LoadPlan): 
 }
 
 /** Puts load on the service until every request has been answered several times. */
-const warm = async ({ client }: BenchContext, plan: LoadPlan): Promise<void> => {
-  for (let completed = 0; completed < WARM_TIMES * REQUESTS; ) completed += (await client.run(plan)).completed
+const warm = async ({ client, progress, collector }: BenchContext, plan: LoadPlan): Promise<void> => {
+  const all = WARM_TIMES * REQUESTS
+  const giveUpMs = performance.now() + WARM_LIMIT_MS
+  for (let completed = 0; completed < all; ) {
+    progress.step(
+      `${plan.name} warm-up, ${completed.toLocaleString('en-US')} of ${all.toLocaleString('en-US')} requests`,
+    )
+    if (performance.now() > giveUpMs) {
+      collector.find(`${plan.name}: the warm-up sent ${completed} of ${all} requests within ${WARM_LIMIT_MS / 1_000} s`)
+      return
+    }
+    completed += (await client.run(plan)).completed
+  }
 }
 
 interface Compared {
@@ -105,11 +117,11 @@ const compareCpu = async (context: BenchContext, add: Add): Promise<void> => {
   const { empty, full } = await fillBoth(context)
   const plan = ({ service, bodies }: Compared, name: string, durationMs: number): LoadPlan =>
     planOf(context, service, name, bodies, durationMs)
-  context.progress.step('scale both services warm up')
   await warm(context, plan(empty, 'empty', durations.firstWarmupMs))
   await warm(context, plan(full, 'full', durations.firstWarmupMs))
   add('empty.resident', 'memory of the empty service', 'MB', residentMegabytes(empty.service))
   add('full.resident', 'memory of the full service', 'MB', residentMegabytes(full.service))
+  context.progress.section(durations.rounds)
   for (let round = 1; round <= durations.rounds; round++) {
     context.progress.step(`scale round ${round} of ${durations.rounds}`)
     const emptyCpu = await measureCpu(context, plan(empty, 'empty', durations.closedMs))
@@ -117,6 +129,7 @@ const compareCpu = async (context: BenchContext, add: Add): Promise<void> => {
     add('empty.cpu', 'CPU per attestation, empty', 'µs', emptyCpu)
     add('full.cpu', 'CPU per attestation, full', 'µs', fullCpu)
     add('cpu_growth', 'growth of CPU per attestation', '%', (fullCpu / emptyCpu - 1) * 100)
+    context.progress.finished()
   }
   await Promise.all([empty.service.managed.stop(), full.service.managed.stop()])
 }

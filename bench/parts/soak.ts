@@ -131,7 +131,7 @@ const chooseRate = async (context: BenchContext, service: RunningService, target
   const peaks: number[] = []
   let attested = 0
   for (let window = 0; window < CAPACITY_WINDOWS; window++) {
-    progress.step('soak: the capacity')
+    progress.step(`soak capacity, window ${window + 1} of ${CAPACITY_WINDOWS}`)
     const report = await client.run(loadPlan(target, 'soak capacity', closed, 0, durations.closedMs))
     peaks.push(report.throughputPerSecond)
     attested += report.completed

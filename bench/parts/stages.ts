@@ -44,6 +44,7 @@ export const runStageFile = (
 
 /** Runs every stage once, because each takes several rounds of its own. */
 export const measureStages = async (context: BenchContext, signer: string): Promise<void> => {
+  context.progress.section(STAGE_FILES.length)
   for (const file of STAGE_FILES) {
     context.progress.step(`stage ${file}`)
     for (const { name, description, rounds } of await runStageFile(context, file, context.options.durations.rounds)) {
@@ -51,6 +52,7 @@ export const measureStages = async (context: BenchContext, signer: string): Prom
         context.collector.add({ name: `stages.${name}`, label: description, unit: 'µs', better: 'lower' }, value)
       }
     }
+    context.progress.finished()
   }
   // The signature itself is measured with the floor, round by round.
   for (const value of context.collector.rounds(`floor.sign.${signer}`)) {
