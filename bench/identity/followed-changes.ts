@@ -3,9 +3,9 @@
 import { createConnectionPool } from '../load/connections.ts'
 import { createLatencyHistogram } from '../load/histogram.ts'
 import type { Connection, LoadLoop } from '../load/loops.ts'
+import { requestBytes } from '../load/requests.ts'
 import { createSchedule } from '../load/schedule.ts'
 import type { ChangeOrder, ChangeReport, FollowOrder } from './plan.ts'
-import { requestBytes } from './request-load.ts'
 import { createStreamSet, type FollowedSession } from './streams.ts'
 
 /** The statuses that each session gets, one after the other: the sandbox can make each of these transitions. */

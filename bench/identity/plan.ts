@@ -1,15 +1,6 @@
 // The messages between the bench and the process of its identity client. Times are milliseconds.
 import type { FailureKind, LatencySummary } from '../load/plan.ts'
-
-/** One request as its client would send it. */
-export interface RequestPlan {
-  readonly method: 'GET' | 'POST'
-  /** Path and query. */
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  /** Null: none. */
-  readonly body: string | null
-}
+import type { RequestPlan } from '../load/requests.ts'
 
 export interface RequestLoad {
   readonly type: 'requests'

@@ -2,19 +2,8 @@
 import { createConnectionPool } from '../load/connections.ts'
 import { createClosedLoop } from '../load/loops.ts'
 import { createRecorder } from '../load/recorder.ts'
-import type { RequestLoad, RequestPlan, RequestReport } from './plan.ts'
-
-/** The whole request as bytes, made before the first is sent. */
-export const requestBytes = (url: URL, { method, path, headers, body }: RequestPlan): Uint8Array => {
-  const lines = [`${method} ${path} HTTP/1.1`, `Host: ${url.host}`]
-  for (const [name, value] of Object.entries(headers)) {
-    if (/[\r\n]/.test(name + value)) throw new RangeError(`header ${name} has a line break`)
-    lines.push(`${name}: ${value}`)
-  }
-  if (body !== null) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
-  else if (method === 'POST') lines.push('Content-Length: 0')
-  return Buffer.from([...lines, '', body ?? ''].join('\r\n'))
-}
+import { requestBytes } from '../load/requests.ts'
+import type { RequestLoad, RequestReport } from './plan.ts'
 
 const DRAIN_MS = 5_000
 

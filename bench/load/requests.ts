@@ -78,15 +78,26 @@ const fillTemplate = (template: string, body: AttestationBody): string => {
   return template.replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
 }
 
+/** One request as its client would send it. */
+export interface RequestPlan {
+  readonly method: 'GET' | 'POST'
+  /** Path and query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON; null for no body. */
+  readonly body: string | null
+}
+
 /** HTTP/1.1 over a kept connection: no Connection header is needed (RFC 9112, section 9.3). */
-export const buildRequest = (url: URL, headers: Readonly<Record<string, string>>, body: string): Uint8Array => {
-  const lines = [`POST ${url.pathname}${url.search} HTTP/1.1`, `Host: ${url.host}`]
+export const requestBytes = (url: URL, { method, path, headers, body }: RequestPlan): Uint8Array => {
+  const lines = [`${method} ${path} HTTP/1.1`, `Host: ${url.host}`]
   for (const [name, value] of Object.entries(headers)) {
     if (/[\r\n]/.test(name + value)) throw new RangeError(`header ${name} has a line break`)
     lines.push(`${name}: ${value}`)
   }
-  lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, '', body)
-  return Buffer.from(lines.join('\r\n'))
+  if (body !== null) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
+  else if (method === 'POST') lines.push('Content-Length: 0')
+  return Buffer.from([...lines, '', body ?? ''].join('\r\n'))
 }
 
 /** A new key for each run, so that runs against the same service do not share idempotency keys. */
@@ -121,11 +132,13 @@ export const prepareRequests = (
     const key = plan.keys?.[index % plan.keys.length]
     return key === undefined ? headers : { ...headers, 'x-api-key': key }
   }
+  const build = (index: number, body: string): Uint8Array =>
+    requestBytes(url, { method: 'POST', path: url.pathname + url.search, headers: headersOf(index), body })
   const { batch } = plan
   if (batch === undefined) {
     const { template } = plan
     const textOf = template === undefined ? bodyText : (body: AttestationBody) => fillTemplate(template, body)
-    const bytes = bodies.map((body, index) => buildRequest(url, headersOf(index), textOf(body)))
+    const bytes = bodies.map((body, index) => build(index, textOf(body)))
     return { bodies, bytes, stamp: stampOf(bytes) }
   }
   if (plan.wallets % batch !== 0) throw new RangeError('the wallets must fill whole batches')
@@ -133,5 +146,5 @@ export const prepareRequests = (
     const elements = bodies.slice(call * batch, (call + 1) * batch).map(bodyText)
     return `{"requests":[${elements.join(',')}]}`
   })
-  return { bodies, bytes: texts.map((text, index) => buildRequest(url, headersOf(index), text)), stamp: asItIs }
+  return { bodies, bytes: texts.map((text, index) => build(index, text)), stamp: asItIs }
 }

@@ -3,8 +3,8 @@
 // rounds of the other parts, because filling the service takes longer than any of them.
 import { type IdentityClient, startIdentityClient } from '../identity/client.ts'
 import { filledWallet, fillWallets } from '../identity/fill.ts'
-import type { RequestPlan } from '../identity/plan.ts'
 import type { LatencySummary, LoadPlan } from '../load/plan.ts'
+import type { RequestPlan } from '../load/requests.ts'
 import { requiredValue } from '../quickstart.ts'
 import type { Unit } from '../result.ts'
 import { type RunningService, residentMegabytes, startService } from '../scale/running-service.ts'
