@@ -67,7 +67,7 @@ export const findingsOf = (report: LoadReport, mayBeLate = false): string[] => {
   const latenessMs = report.generatorDelayMs?.p99 ?? 0
   if (!mayBeLate && latenessMs > GENERATOR_LATENESS_LIMIT_MS) {
     found.push(
-      `the generator itself was ${latenessMs.toFixed(1)} ms late (p99): the machine was busy with other things`,
+      `the generator itself was ${latenessMs.toFixed(1)} ms late (p99), because the machine was busy with other work`,
     )
   }
   return found.map((finding) => `${report.name}: ${finding}`)

@@ -138,7 +138,7 @@ export const solanaCostTable = (): string => {
       rent = own.svm.account(solanaRegistryAccounts(registry, asked, attestation).usedUuid)!.lamports
       return computeUnits
     })
-    row(`the example vault’s withdraw, ${bindsCall ? 'who and what' : 'who'}`, units, rent)
+    row(`the example vault’s withdraw, ${bindsCall ? 'whole call' : 'sender only'}`, units, rent)
   }
   return numberTable(['Instruction', 'Compute units', 'Rent, lamports'], rows)
 }
