@@ -45,7 +45,7 @@ const cell = (rounds: readonly number[]): string =>
 
 export const renderTokenSpeed = (speeds: readonly TokenSpeed[], where: string): string =>
   [
-    `${where} The service had ${WORKERS} workers. A caller on the same cores requested attestations in batches of ${BATCH} over ${CONNECTIONS} connections. Each cell contains the median of ${ROUNDS} rounds, and the slowest and fastest round.`,
+    `${where} The service had ${WORKERS} workers. A caller on the same cores requested attestations in batches of ${BATCH} over ${CONNECTIONS} connections. Each cell contains the median of ${ROUNDS} rounds, with the slowest and fastest in parentheses.`,
     '',
     '| Key | Signatures/s of one worker | Attestations/s, token | Attestations/s, keystore |',
     '| --- | --: | --: | --: |',

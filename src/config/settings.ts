@@ -69,7 +69,7 @@ export const SETTINGS = {
   noDemo: setting({
     name: 'no-demo',
     description:
-      'For production: first startup creates only the attesters, without a demo organization, policy or API keys',
+      'For production: at first startup, create only the attesters, without a demo organization, policy or API keys',
     defaultText: 'false',
     parse: parseBoolean,
   }),
@@ -83,7 +83,7 @@ export const SETTINGS = {
   metricsListen: setting({
     name: 'metrics-listen',
     description:
-      'Address of a separate listener for /metrics, or `api` to serve it to all callers of the API listener. By default, only programs on this machine get it',
+      'Address of a separate listener for /metrics, or `api` to serve it to all callers of the API listener. By default, only programs on this machine can read it',
     defaultText: '',
     parse: (text) => (text === '' ? null : text === 'api' ? text : parseListen(text)),
   }),
@@ -127,7 +127,7 @@ export const SETTINGS = {
   trustedProxies: setting({
     name: 'trusted-proxies',
     description:
-      'Networks of your proxies, such as 10.0.0.0/8,fd00::/8. The client address is the rightmost address in X-Forwarded-For outside them',
+      'Networks of your proxies, such as 10.0.0.0/8,fd00::/8. The client address is the rightmost address in X-Forwarded-For that is outside these networks',
     defaultText: '',
     parse: parseNetworks,
   }),

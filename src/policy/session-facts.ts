@@ -54,7 +54,7 @@ const DECLARED: Readonly<Record<string, Declared>> = {
     list_age_hours: {
       type: 'int',
       description:
-        'Whole hours since the oldest enabled list was confirmed. Fails if no list is enabled, or one was never read.',
+        'Whole hours since the oldest enabled list was confirmed. Fails if no list is enabled, or if an enabled list was never read.',
     },
     uncleared: {
       type: 'bool',
@@ -62,7 +62,7 @@ const DECLARED: Readonly<Record<string, Declared>> = {
     },
   },
   'checks.document': {
-    read: { type: 'bool', description: 'Whether a machine-readable zone was read. Fails if none was expected.' },
+    read: { type: 'bool', description: 'Whether a machine-readable zone was read. Fails if no zone was expected.' },
     matches: {
       type: 'bool',
       description: 'Whether the zone matches the entered name and birth date. Fails if a reviewer must compare them.',
@@ -77,7 +77,7 @@ const DECLARED: Readonly<Record<string, Declared>> = {
     denied: {
       type: 'bool',
       description:
-        'Whether a list contains or a screener flags a connected wallet. Fails if a list or screener was unavailable, or if none is used.',
+        'Whether a list contains or a screener flags a connected wallet. Fails if a list or screener was unavailable, or if neither is used.',
     },
   },
 }

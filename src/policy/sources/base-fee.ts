@@ -18,7 +18,7 @@ export const BASE_FEE = defineSource<BaseFeeFacts>()({
   fields: {
     base_fee: {
       type: 'uint256',
-      description: 'Base fee of the latest block, in wei per gas. Fails if the chain has none.',
+      description: 'Base fee of the latest block, in wei per gas. Fails if the chain has no base fee.',
       select: ({ wei }) => toReadValue('uint256', wei),
     },
   },
