@@ -242,16 +242,39 @@ describe('an external decider', () => {
     await expect(decide()).rejects.toThrow('on the list deny')
   })
 
-  test('waits if a name is listed while its transaction waits for the lock', async () => {
-    const { store } = identity
-    const findLinked: typeof store.sessions.findLinked = async (session) => {
-      await importNames(['Ivan Primerov', NAME])
-      return store.sessions.findLinked(session)
+  describe('whose transaction waits for the lock', () => {
+    /** Checks the session; `meanwhile` runs while the lock is awaited. Returns the order of its steps. */
+    const check = async (meanwhile: () => Promise<unknown>): Promise<readonly string[]> => {
+      const { store } = identity
+      const steps: string[] = []
+      const findLinked: typeof store.sessions.findLinked = async (session) => {
+        steps.push('lock')
+        await meanwhile()
+        return store.sessions.findLinked(session)
+      }
+      const findListed: typeof store.lists.findListed = (...given) => {
+        steps.push('look up')
+        return store.lists.findListed(...given)
+      }
+      const session = (await store.sessions.find(organizationId, sessionId))?.session
+      if (session === undefined) throw new Error('no session')
+      const tables = { ...store, sessions: { ...store.sessions, findLinked }, lists: { ...store.lists, findListed } }
+      await createRequireCurrent([])(tables, session)
+      return steps
     }
-    const session = (await store.sessions.find(organizationId, sessionId))?.session
-    if (session === undefined) throw new Error('no session')
-    const tables = { ...store, sessions: { ...store.sessions, findLinked } }
-    await expect(createRequireCurrent([])(tables, session)).rejects.toThrow(ChecksPendingError)
+
+    test('waits if a name is listed meanwhile', async () => {
+      await expect(check(() => importNames(['Ivan Primerov', NAME]))).rejects.toThrow(ChecksPendingError)
+    })
+
+    test('looks linked wallets up before the lock, and those that are linked meanwhile after it', async () => {
+      await deny(DENIED)
+      // Queues the comparison with the list.
+      await expect(decide()).rejects.toThrow(ChecksPendingError)
+      await runChecks()
+      expect(await check(async () => undefined)).toEqual(['look up', 'lock'])
+      await expect(check(() => connect(DENIED, WALLET))).rejects.toThrow('on the list deny')
+    })
   })
 
   test('completes a session whose linked wallets were screened or are not listed', async () => {

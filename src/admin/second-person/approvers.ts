@@ -135,7 +135,7 @@ export const requireSomeApprover = async (
   )
 }
 
-/** More than any organization needs. Of more administrators, the others are not compared. */
+/** More than any organization needs. Further administrators are not compared. */
 const COMPARED_MAX = 200
 
 /** Whether two of the administrators can approve each other's requests. */

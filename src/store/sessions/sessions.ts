@@ -89,6 +89,8 @@ export const createSessionTable = (scope: TableScope) => ({
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
 
+  readLinked: (session: Session): Promise<LinkedSessions> => findLinkedSessions(scope.statements, session),
+
   /** Call with the session locked: the links don't change until the transaction ends. @throws LinkedSessionsError */
   findLinked: (session: Session): Promise<LinkedSessions> =>
     scope.write(async (transaction) => {

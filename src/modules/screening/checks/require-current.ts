@@ -1,6 +1,7 @@
 // Refuses an automatic completion based on earlier lists or settings, or with a listed linked wallet. Reads the lists
 // in the decision's transaction.
-import { addressKey } from '../../../domain/address-key.ts'
+import type { WalletAddress } from '../../../domain/address.ts'
+import { addressKey, hexOfKey } from '../../../domain/address-key.ts'
 import { NAME_CHECK } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
 import { ChecksPendingError, LinkedChecksPendingError, LinkedSessionsError } from '../../../domain/session-errors.ts'
@@ -20,6 +21,22 @@ type ComparedTables = Pick<
 
 type PresentVersions = ReadonlyMap<string, string>
 
+type FindsListed = (list: AddressList, addresses: readonly WalletAddress[]) => Promise<boolean>
+
+/** Looks each address up once per version of a list. */
+const createLookup = ({ findListed }: Pick<Tables['lists'], 'findListed'>): FindsListed => {
+  const versions = new Map<string, Map<WalletAddress, boolean>>()
+  return async (list, addresses) => {
+    const version = `${list.id} ${list.version}`
+    const known = versions.get(version) ?? new Map<WalletAddress, boolean>()
+    versions.set(version, known)
+    const keys = new Map(addresses.filter((address) => !known.has(address)).map((each) => [each, addressKey(each)]))
+    const listed = keys.size === 0 ? new Set() : await findListed(list, [...keys.values()])
+    for (const [address, key] of keys) known.set(address, listed.has(hexOfKey(key)))
+    return addresses.some((address) => known.get(address))
+  }
+}
+
 /**
  * A person decides the hits of linked names and addresses, which are compared with the sessions. A listed address
  * without such a hit is from another organization's session, or from one that isn't compared when lists change.
@@ -32,6 +49,7 @@ const requireLinkedCompared = async (
   present: PresentVersions,
   lists: readonly AddressList[],
   hasScreeners: boolean,
+  isListed: FindsListed,
 ): Promise<void> => {
   if (hasScreeners && unsubmitted.size > 0) {
     throw new LinkedSessionsError('a linked wallet of a session that was not submitted is not screened')
@@ -49,8 +67,7 @@ const requireLinkedCompared = async (
   }
   for (const list of lists) {
     const others = [...addresses].filter((address) => found.get(list.name)?.has(address) !== true)
-    const keys = others.map(addressKey)
-    if ((await tables.lists.findListed(list, keys)).size > 0) {
+    if (await isListed(list, others)) {
       throw new LinkedSessionsError(`a linked wallet without a hit is on the list ${list.name}`)
     }
   }
@@ -60,13 +77,20 @@ export const createRequireCurrent =
   (screeners: readonly string[]) =>
   async (tables: ComparedTables, session: Session): Promise<void> => {
     const { organizationId, id } = session
-    // Locks before the lists are read, because a list may change while this transaction waits.
+    const readUsed = async () => {
+      const settings = await tables.screeningSettings.read(organizationId)
+      const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
+      return { settings, used: listsFor(lists)(organizationId, settings) }
+    }
+    // Lists can be large, so most addresses are looked up before the deployment is locked.
+    const isListed = createLookup(tables.lists)
+    const early = await tables.sessions.readLinked(session)
+    for (const list of (await readUsed()).used) await isListed(list, [...early.addresses])
+    // Locks before the lists are read again, because a list may change while this transaction waits.
     const linked = await tables.sessions.findLinked(session)
     const made = await tables.sessionChecks.list(organizationId, id)
-    const settings = await tables.screeningSettings.read(organizationId)
     const versions = versionsOf(await tables.screeningLists.list())
-    const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
-    const used = listsFor(lists)(organizationId, settings)
+    const { settings, used } = await readUsed()
     const present: PresentVersions = new Map([
       [NAME_CHECK, Object.keys(versions).length === 0 ? NOTHING : nameVersion(versions, settings)],
       [WALLET_CHECK, walletVersion(used, settings)],
@@ -76,5 +100,5 @@ export const createRequireCurrent =
       if (stored !== version) throw new ChecksPendingError()
     }
     const hasScreeners = (settings.screeners ?? screeners).length > 0
-    await requireLinkedCompared(tables, session, linked, present, used, hasScreeners)
+    await requireLinkedCompared(tables, session, linked, present, used, hasScreeners, isListed)
   }
