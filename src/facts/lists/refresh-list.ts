@@ -33,6 +33,8 @@ export interface RefreshDependencies {
   readonly contents: ListContents
   readonly sources: {
     takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
+    /** False if the source was changed, removed or leased again. */
+    hasToken(taken: RefreshedSource): Promise<boolean>
     confirm(taken: RefreshedSource, nextDueAtSeconds: number): Promise<boolean>
     fail(taken: RefreshedSource, failure: string, nextDueAtSeconds: number): Promise<void>
   }
@@ -163,18 +165,35 @@ export const createListRefresher = (
 ) => {
   let timer: ReturnType<typeof setInterval> | undefined
   const stopping = new AbortController()
+  const reads = new Map<RefreshedSource, AbortController>()
 
   const read = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const source = await dependencies.sources.takeDue(LEASE_SECONDS)
       if (source === null) return
-      dependencies.onResult(await refreshList({ ...dependencies, signal: stopping.signal }, source))
+      const outdated = new AbortController()
+      reads.set(source, outdated)
+      try {
+        const signal = AbortSignal.any([stopping.signal, outdated.signal])
+        dependencies.onResult(await refreshList({ ...dependencies, signal }, source))
+      } finally {
+        reads.delete(source)
+      }
     }
   }
+
+  /** A change of a source ends its lease. Otherwise, one organization's changes could occupy all readers. */
+  const endOutdated = (): Promise<unknown> =>
+    Promise.all(
+      [...reads].map(async ([source, outdated]) => {
+        if (!(await dependencies.sources.hasToken(source))) outdated.abort()
+      }),
+    )
 
   // Separate readers, so that a slow server doesn't block the others.
   const readers = Array.from({ length: READERS }, () => singleFlight(read))
   const refreshDue = async (): Promise<void> => {
+    await endOutdated()
     await Promise.all(readers.map((reader) => reader()))
   }
 

@@ -118,6 +118,9 @@ export const createListSourceTable = (scope: TableScope) => {
     take: (listId: string, leaseSeconds: number): Promise<ListSource | null> =>
       LIST_SOURCES.update(scope, { listId }, lease(leaseSeconds)),
 
+    hasToken: async ({ listId, token }: TakenSource): Promise<boolean> =>
+      (await LIST_SOURCES.find(scope, { listId, token })) !== null,
+
     hasten: async (listId: string): Promise<boolean> =>
       (await LIST_SOURCES.updateAll(scope, { listId }, { dueAtSeconds: scope.nowSeconds() })) > 0,
 

@@ -312,6 +312,38 @@ describe('the schedule', () => {
     await refresher.stop()
   })
 
+  test('ends the reads of a source that was changed, so that they occupy no reader', async () => {
+    const { store, clock, newList } = stored
+    clock.advance(100_000)
+    let reading = 0
+    let ours = 0
+    const refresher = createListRefresher({
+      ...dependencies({
+        open: async function* ({ location }, signal) {
+          if (!location.startsWith('/endless')) return yield Buffer.from(`${evm(1)}\n`)
+          reading += 1
+          ours += 1
+          await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+          reading -= 1
+        },
+      }),
+      onResult: () => undefined,
+      onError: () => undefined,
+    })
+    await refresher.refreshDue()
+    const list = await newList()
+    const refreshing: Promise<void>[] = []
+    for (let change = 1; change <= 6; change++) {
+      await store.listSources.set(list.id, { ...SETTINGS, location: `/endless${change}` })
+      refreshing.push(refresher.refreshDue())
+      while (ours < change) await nextTurn()
+      expect(reading).toBe(1)
+    }
+    await refresher.stop()
+    await Promise.all(refreshing)
+    await store.listSources.remove(list.id)
+  })
+
   test('stops at once, and leaves an interrupted source due', async () => {
     const { store, clock, newList } = stored
     const list = await newList()
