@@ -223,6 +223,20 @@ describe('what is asked at the scrape', () => {
     expect(found.has('countersign_pool_queued_jobs')).toBe(false)
   })
 
+  test('the processes, their leaders, and whether they share limits', async () => {
+    const leads = [
+      { role: 'identity', leads: true },
+      { role: 'attestation', leads: false },
+    ]
+    const found = samples(await setUp({ sharing: () => ({ leads, liveProcesses: 3, limitsCut: true }) }).expose())
+    expect([...found].filter(([line]) => /leader|live_processes|limits_cut/.test(line))).toEqual([
+      ['countersign_leader{role="identity"}', 1],
+      ['countersign_leader{role="attestation"}', 0],
+      ['countersign_live_processes', 3],
+      ['countersign_rate_limits_cut', 1],
+    ])
+  })
+
   test('the process and what runs in it', async () => {
     const metrics = setUp()
     const found = samples(await metrics.expose())

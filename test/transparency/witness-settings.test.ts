@@ -32,6 +32,7 @@ test('witnesses are read with their keys, and one cosignature is required unless
   ])
   expect([settings.required, settings.withinSeconds]).toEqual([1, 60])
   expect(load('').witnesses).toEqual([])
+  expect(load(`${keyOf('one.example')} https://one.example`, '1').required).toBe(1)
 })
 
 describe('refused is', () => {
