@@ -4,7 +4,13 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { OPERATOR_COMPLETIONS, selectLastRejection } from '../../src/store/sessions/automatic-completion.ts'
 import { selectLinked } from '../../src/store/sessions/linked-sessions.ts'
 import { OF_REMOVED_WALLETS } from '../../src/store/sessions/persons.ts'
-import { ADD_ADDRESSES, ADD_WALLETS, LAST_ADVERSE } from '../../src/store/sessions/rejections.ts'
+import {
+  ADD_ADDRESSES,
+  ADD_WALLETS,
+  LAST_ADVERSE,
+  REMOVE_REPLACED_OF_WALLETS,
+  REPLACE_EARLIER,
+} from '../../src/store/sessions/rejections.ts'
 import { ADDRESSES_WITH_PERSON } from '../../src/store/sessions/session-changes.ts'
 import { REUSABLE } from '../../src/store/sessions/session-registration.ts'
 import { SESSIONS_OF_WALLET } from '../../src/store/sessions/session-wallets.ts'
@@ -38,6 +44,8 @@ describe('the plan', () => {
     ['of persons of disconnected wallets', OF_REMOVED_WALLETS],
     ['of a rejection’s addresses', ADD_ADDRESSES],
     ['of wallets that are added to rejections', ADD_WALLETS],
+    ['of the rejections before a rejection', REPLACE_EARLIER],
+    ['of the rejections before those added to wallets', REMOVE_REPLACED_OF_WALLETS],
     ['of wallets of rejections of a person', ADDRESSES_WITH_PERSON],
     ['of linked sessions', selectLinked('?, ?', '?, ?')],
     ['of a wallet’s sessions', STANDING_SESSIONS],

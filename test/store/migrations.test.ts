@@ -166,7 +166,7 @@ describeDatabases((dialect) => {
       expect(a ?? 0).toBeLessThan(0)
     })
 
-    test('record each subject of earlier rejections once, with the persons of shared sessions', async () => {
+    test('record each subject of the last rejections once, with the persons of shared sessions and each rejected session', async () => {
       const recording = MIGRATIONS.find(({ name }) => name === 'session-rejections')?.number ?? 0
       await migrate(database, 1, MIGRATIONS.slice(0, recording - 1))
       const session = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
@@ -209,22 +209,21 @@ describeDatabases((dialect) => {
         await database.execute(statement)
       }
       await migrate(database, 2)
-      expect(await database.query('SELECT * FROM session_rejections ORDER BY session_id, subject')).toEqual(
-        [
-          ['a', 1],
-          ['b', 0],
-          ['d', 1],
-        ].flatMap(([id, needsOperator]) =>
-          ['0x1', '0x2', 'person', 'theirs'].map((subject) => ({
-            subject,
-            organization_id: 'org',
-            environment: 'live',
-            session_id: id,
-            needs_operator: needsOperator,
-            decided_sequence: 7,
-          })),
-        ),
-      )
+      const stored = await database.query('SELECT * FROM session_rejections ORDER BY session_id, subject')
+      const rowOf = (id: string, needsOperator: number, subject: string) => ({
+        subject,
+        organization_id: 'org',
+        environment: 'live',
+        session_id: id,
+        needs_operator: needsOperator,
+        decided_sequence: 7,
+      })
+      const subjects = ['0x1', '0x2', 'person', 'theirs']
+      expect(stored).toEqual([
+        rowOf('a', 1, 'a'),
+        ...[...subjects.slice(0, 2), 'b', ...subjects.slice(2)].map((subject) => rowOf('b', 0, subject)),
+        ...[...subjects.slice(0, 2), 'd', ...subjects.slice(2)].map((subject) => rowOf('d', 1, subject)),
+      ])
     })
 
     test('keep hits of before, which name their check then, and thresholds', async () => {

@@ -47,7 +47,7 @@ const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
   session_origins: 'one per session',
   session_policies: 'one',
   session_policy_decisions: 'one per decision of a session',
-  session_rejections: 'one per person and wallet of a session',
+  session_rejections: 'two per person and wallet, and one per session',
   session_removed_wallets: 'WALLETS_OVER_TIME_MAX per session',
   session_tokens: 'TOKENS_PER_SESSION_MAX per session',
   session_traces: 'one per session and kind',

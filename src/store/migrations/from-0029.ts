@@ -290,6 +290,29 @@ const policyDetails: Migration = {
   ],
 }
 
+/**
+ * Keeps the last rejections per subject, and one row per rejected session. An older program would ignore an unsettled
+ * hit of a rejected session with a disconnected wallet.
+ */
+const lastRejections: Migration = {
+  number: 47,
+  name: 'last-rejections',
+  statements: () => [
+    `INSERT INTO session_rejections (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
+       SELECT DISTINCT session_id, organization_id, environment, session_id, needs_operator, decided_sequence
+       FROM session_rejections`,
+    `DELETE FROM session_rejections WHERE (subject, organization_id, environment, session_id) IN (
+       SELECT subject, organization_id, environment, session_id FROM (
+         SELECT subject, organization_id, environment, session_id, ROW_NUMBER() OVER (
+           PARTITION BY subject, organization_id, environment, needs_operator
+           ORDER BY decided_sequence DESC, session_id DESC) AS place
+         FROM session_rejections
+       ) AS numbered WHERE place > 1)`,
+    `CREATE INDEX session_events_completed ON session_events (organization_id, session_id)
+       WHERE kind = 'status' AND status = 'completed'`,
+  ],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -309,4 +332,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   hitListing,
   changeMarks,
   policyDetails,
+  lastRejections,
 ]

@@ -1,5 +1,5 @@
 // Rejections by address and person. They apply to all types of check until a later completion with the wallet; revoking
-// that completion restores them. Rows never change. Source: decisions §5, "Session states".
+// that completion restores them. Only the last rejection of a subject is kept. Source: decisions §5, "Session states".
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { isOperatorActor, SCREENING_ACTOR, type Session } from '../../domain/session.ts'
@@ -11,6 +11,7 @@ import { findRejectedPersons, personsOf, WALLETS_OF_SESSION } from './persons.ts
 import { IS_COMPLETED_WITH_CONSENT, IS_OWN, IS_REVOKED } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
+  /** Address, person, or the session itself. The session's own row is never replaced. */
   subject: text,
   organizationId: text,
   environment: typed<ApiKeyEnvironment>(),
@@ -41,7 +42,7 @@ export const ofWallet = ({ organizationId, environment }: WalletOfOrganization, 
   environment,
 ]
 
-const PERSONS_OF_REJECTION = 'SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?'
+const SUBJECTS_OF_REJECTION = 'SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?'
 
 /** For statements over `sessions` as `s`. */
 export const NEEDS_OPERATOR = `EXISTS (SELECT 1 FROM session_rejections rejected
@@ -54,12 +55,19 @@ export const ADD_ADDRESSES = `INSERT INTO session_rejections
     SELECT address FROM (${WALLETS_OF_SESSION}) AS of_session
     UNION SELECT held.address FROM sessions JOIN session_wallets held
       ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
-    WHERE sessions.person_id IN (${PERSONS_OF_REJECTION})
+    WHERE sessions.person_id IN (${SUBJECTS_OF_REJECTION})
       AND (sessions.organization_id = ? OR ${IS_COMPLETED_WITH_CONSENT})
     UNION SELECT removed.address FROM sessions JOIN session_removed_wallets removed
       ON removed.organization_id = sessions.organization_id AND removed.session_id = sessions.id
-    WHERE sessions.person_id IN (${PERSONS_OF_REJECTION}) AND ${IS_OWN}
+    WHERE sessions.person_id IN (${SUBJECTS_OF_REJECTION}) AND ${IS_OWN}
   ) AS addresses`
+
+/**
+ * Each organization keeps the last rejection per subject, and the last one that needs an operator. Reads of a subject
+ * are therefore short, however many sessions of its persons are rejected.
+ */
+export const REPLACE_EARLIER = `DELETE FROM session_rejections WHERE organization_id = ? AND environment = ? AND needs_operator = ?
+  AND session_id <> ? AND subject IN (${SUBJECTS_OF_REJECTION})`
 
 /** Call before numbering and announcing the rejection. Returns the person to assign to the session, if any. */
 export const recordRejection = async (transaction: Transaction, session: Session, actor: string) => {
@@ -69,13 +77,20 @@ export const recordRejection = async (transaction: Transaction, session: Session
   const { personIds, assigned } = await findRejectedPersons(transaction, session)
   const needsOperator = isOperatorActor(actor) || actor === SCREENING_ACTOR
   const rejection = { organizationId, environment, sessionId, needsOperator, decidedSequence: 0 }
-  for (const subject of personIds) await REJECTIONS.insert(transaction, { ...rejection, subject })
+  for (const subject of [...personIds, sessionId]) await REJECTIONS.insert(transaction, { ...rejection, subject })
   const ids = [organizationId, sessionId]
   const person = [...ids, organizationId]
   const row = [organizationId, environment, sessionId, needsOperator ? 'yes' : 'no']
   await transaction.execute(ADD_ADDRESSES, [...row, ...ids, ...ids, ...ids, ...person, ...person])
+  await transaction.execute(REPLACE_EARLIER, [organizationId, environment, needsOperator ? 1 : 0, sessionId, ...ids])
   return assigned
 }
+
+/** Condition on `session_rejections` as `rejected`: the subject has no such or later rejection. */
+const isLaterThanThoseOf = (subject: string): string => `NOT EXISTS (SELECT 1 FROM session_rejections kept
+    WHERE kept.subject = ${subject} AND kept.organization_id = rejected.organization_id
+      AND kept.environment = rejected.environment AND kept.needs_operator = rejected.needs_operator
+      AND (kept.decided_sequence, kept.session_id) >= (rejected.decided_sequence, rejected.session_id))`
 
 const ADD_PERSON = `INSERT INTO session_rejections
     (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
@@ -86,8 +101,12 @@ const ADD_PERSON = `INSERT INTO session_rejections
   JOIN session_rejections rejected ON rejected.subject = held.address AND rejected.environment = held.environment
     AND rejected.organization_id <> held.organization_id
   WHERE sessions.organization_id = ? AND sessions.id = ? AND ${IS_COMPLETED_WITH_CONSENT}
-    AND sessions.person_id IS NOT NULL
-  ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`
+    AND sessions.person_id IS NOT NULL AND ${isLaterThanThoseOf('sessions.person_id')}`
+
+/** Wallets that other organizations connect with a person through consenting sessions. */
+const WALLETS_OF_PERSON = `SELECT held.address FROM sessions JOIN session_wallets held
+    ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
+  WHERE sessions.person_id = ? AND ${IS_COMPLETED_WITH_CONSENT}`
 
 export const ADD_WALLETS = `INSERT INTO session_rejections
     (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
@@ -97,7 +116,16 @@ export const ADD_WALLETS = `INSERT INTO session_rejections
   JOIN sessions ON sessions.person_id = rejected.subject AND sessions.environment = rejected.environment
   JOIN session_wallets held ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
   WHERE rejected.subject = ? AND rejected.organization_id <> ? AND ${IS_COMPLETED_WITH_CONSENT}
-  ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`
+    AND ${isLaterThanThoseOf('held.address')}`
+
+const isReplaced = `EXISTS (SELECT 1 FROM session_rejections later WHERE later.subject = session_rejections.subject
+    AND later.organization_id = session_rejections.organization_id
+    AND later.environment = session_rejections.environment
+    AND later.needs_operator = session_rejections.needs_operator
+    AND (later.decided_sequence, later.session_id) > (session_rejections.decided_sequence, session_rejections.session_id))`
+const REMOVE_REPLACED_OF_PERSON = `DELETE FROM session_rejections WHERE subject = ? AND ${isReplaced}`
+export const REMOVE_REPLACED_OF_WALLETS = `DELETE FROM session_rejections
+  WHERE subject IN (${WALLETS_OF_PERSON}) AND ${isReplaced}`
 
 /**
  * Adds a consenting session's person and wallets to other organizations' earlier rejections, permanently. Call it after
@@ -110,8 +138,10 @@ export const addToRejections = async (
   if (status !== 'completed' || consentedAtSeconds === null || personId === null) return
   // A concurrent rejection has either committed or finds this session.
   await lockDeployment(transaction)
-  await transaction.execute(ADD_PERSON, [organizationId, id])
-  await transaction.execute(ADD_WALLETS, [personId, organizationId])
+  const added = await transaction.execute(ADD_PERSON, [organizationId, id])
+  if (added > 0) await transaction.execute(REMOVE_REPLACED_OF_PERSON, [personId])
+  const addedToWallets = await transaction.execute(ADD_WALLETS, [personId, organizationId])
+  if (addedToWallets > 0) await transaction.execute(REMOVE_REPLACED_OF_WALLETS, [personId])
 }
 
 const HELD = 'WHERE address = ? AND environment = ? AND organization_id = ?'

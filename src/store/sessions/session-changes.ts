@@ -45,11 +45,11 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
 })
 
 const REJECTED_ADDRESSES = `SELECT subject AS address FROM session_rejections WHERE organization_id = ? AND session_id = ?
-  AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = session_rejections.subject)`
+  AND subject <> session_id AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = session_rejections.subject)`
 export const ADDRESSES_WITH_PERSON = `SELECT DISTINCT theirs.subject AS address FROM session_rejections mine
   JOIN session_rejections theirs
     ON theirs.organization_id = mine.organization_id AND theirs.session_id = mine.session_id
-  WHERE mine.subject = ? AND mine.organization_id <> ?
+  WHERE mine.subject = ? AND mine.organization_id <> ? AND theirs.subject <> theirs.session_id
     AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = theirs.subject)`
 
 /** Addresses of other sessions whose standing may have changed because of a rejection. */

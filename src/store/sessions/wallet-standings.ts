@@ -68,12 +68,10 @@ const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_
     UNION ALL
     SELECT ${WITHOUT_WALLET} FROM sessions
     WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?
-      AND sessions.status <> 'rejected'
     UNION ALL
     SELECT ${WITHOUT_WALLET} FROM session_removed_wallets removed
     JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
     WHERE removed.address = ? AND removed.environment = ? AND removed.organization_id = ?
-      AND sessions.status <> 'rejected'
     UNION ALL
     SELECT ${WITHOUT_WALLET} FROM sessions
     JOIN (SELECT rejected.organization_id, rejected.session_id FROM ${REJECTIONS_OF_WALLET}) AS known

@@ -1,0 +1,123 @@
+// A tenant can reject many sessions of one person. Each address and person keeps only the last rejections, so that a
+// verification, a registration or a completion reads few rows.
+import { beforeEach, expect, test } from 'bun:test'
+import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import type { SessionStatus } from '../../src/domain/session.ts'
+import { judgeStanding } from '../../src/identity/standing/standing.ts'
+import { openHit } from '../admin/support/open-hit.ts'
+import { markChecksMade } from '../support/made-checks.ts'
+import { describeStores } from './dialects.ts'
+import { storeOfTest } from './store-of-test.ts'
+
+const walletAt = (number: number): WalletAddress =>
+  parseEvmAddress(`0x${number.toString(16).padStart(40, '0')}`) as WalletAddress
+const [FIRST, SECOND, THIRD] = [walletAt(1), walletAt(2), walletAt(3)]
+const OPERATOR = 'operator:ada'
+const DECIDER = 'provider:webhook'
+const REJECTIONS = 12
+
+describeStores((open) => {
+  const temporary = storeOfTest(open)
+  let organizationId: string
+  let other: string
+  beforeEach(async () => {
+    organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+    other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
+  })
+
+  const register = async (owner: string, walletAddress: WalletAddress | null = null) => {
+    const { session } = await temporary.store.sessions.register({
+      organizationId: owner,
+      environment: 'test',
+      checkType: 'kyc',
+      sessionId: newSessionId(),
+      provider: 'manual',
+      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
+      walletAddress,
+      originUrl: null,
+      actor: 'key:test',
+    })
+    return { organizationId: owner, sessionId: session.id }
+  }
+  type Target = Awaited<ReturnType<typeof register>>
+
+  const change = (target: Target, to: SessionStatus, actor: string) =>
+    temporary.store.sessions.changeStatus({ ...target, to, actor, override: 'person', revoke: true })
+
+  const complete = async (owner: string, wallets: readonly WalletAddress[], shares = false): Promise<Target> => {
+    const target = await register(owner)
+    const proof = { kind: 'sandbox', message: '', signature: '' } as const
+    for (const address of wallets) {
+      const wallet = { address, chain: 'ethereum', nonce: null, proof, actor: 'person' }
+      await temporary.store.sessionWallets.connect({ ...target, ...wallet })
+    }
+    if (shares) await temporary.store.sessions.recordConsent({ ...target, version: '2.en', actor: 'person' })
+    await change(target, 'submitted', 'person')
+    await markChecksMade(temporary.store, owner, target.sessionId)
+    await change(target, 'completed', OPERATOR)
+    return target
+  }
+
+  /** The first session can be a completed one. The last operator's rejection is older than the last decider's. */
+  const rejectOften = async (owner: string, wallet: WalletAddress): Promise<readonly Target[]> => {
+    const rejected: Target[] = []
+    for (let count = 0; count < REJECTIONS; count++) {
+      const target = await register(owner, wallet)
+      await change(target, 'rejected', count % 2 === 0 ? OPERATOR : DECIDER)
+      rejected.push(target)
+    }
+    return rejected
+  }
+
+  const rowsOf = async (subject: string): Promise<readonly string[]> =>
+    (
+      await temporary.store.database.query<{ id: string }>(
+        'SELECT session_id AS id FROM session_rejections WHERE subject = ? ORDER BY decided_sequence',
+        [subject],
+      )
+    ).map(({ id }) => id)
+
+  const personOf = async (target: Target): Promise<string> =>
+    (await temporary.store.sessions.find(target.organizationId, target.sessionId))?.session.personId ?? ''
+
+  const load = (wallet: WalletAddress) =>
+    temporary.store.walletStandings.loadSessions({ organizationId, environment: 'test', level: 1 }, wallet)
+
+  test('a wallet of a person whose other wallet was rejected often has the last rejection of each kind', async () => {
+    const completed = await complete(organizationId, [FIRST, SECOND])
+    const rejected = (await rejectOften(organizationId, SECOND)).map(({ sessionId }) => sessionId)
+    const last = rejected.slice(-2)
+    for (const subject of [FIRST, SECOND, await personOf(completed)]) expect(await rowsOf(subject)).toEqual(last)
+    const read = await load(FIRST)
+    expect(new Set(read.map(({ sessionId }) => sessionId))).toEqual(new Set([completed.sessionId, ...last]))
+    expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
+    // Earlier rejected sessions still need an operator.
+    for (const id of rejected) expect(await rowsOf(id)).toEqual([id])
+    // A later completion by an operator lifts them all.
+    await complete(organizationId, [FIRST])
+    expect(judgeStanding(await load(FIRST), 1, 'kyc').verifying).not.toBeNull()
+  })
+
+  test('an open hit of a rejected session with the wallet is read after later rejections too', async () => {
+    const target = await register(organizationId, FIRST)
+    await openHit(temporary.store, target.organizationId, target.sessionId)
+    await change(target, 'rejected', OPERATOR)
+    const last = (await rejectOften(organizationId, FIRST)).slice(-2).map(({ sessionId }) => sessionId)
+    expect(await rowsOf(FIRST)).toEqual(last)
+    expect((await load(FIRST)).find(({ sessionId }) => sessionId === target.sessionId)?.isUnsettled).toBe(true)
+  })
+
+  test("a shared session adds the last of each kind of another organization's rejections to its person and wallets", async () => {
+    const last = (await rejectOften(organizationId, FIRST)).slice(-2).map(({ sessionId }) => sessionId)
+    const shared = await complete(other, [FIRST, SECOND], true)
+    const subjects = [FIRST, SECOND, await personOf(shared)]
+    for (const subject of subjects) expect(await rowsOf(subject)).toEqual(last)
+    // Rejections of another wallet reach the person with the next session.
+    const later = (await rejectOften(organizationId, THIRD)).slice(-2).map(({ sessionId }) => sessionId)
+    await complete(other, [FIRST, THIRD], true)
+    for (const subject of [...subjects, THIRD]) expect(await rowsOf(subject)).toEqual(later)
+    await complete(other, [SECOND], true)
+    for (const subject of [...subjects, THIRD]) expect(await rowsOf(subject)).toEqual(later)
+  })
+})
