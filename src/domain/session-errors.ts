@@ -1,7 +1,7 @@
 // Reasons to refuse a change of a session, with status 409 unless stated.
 import { CountersignError, fixedError } from './errors.ts'
 import type { SessionPart } from './requirements.ts'
-import { RETRIES_MAX, SESSION_CHANGES_MAX, type SessionStatus } from './session.ts'
+import { RETRIES_MAX, SESSION_CHANGES_MAX, SESSIONS_PER_PERSON_MAX, type SessionStatus } from './session.ts'
 import { SESSIONS_PER_WALLET_MAX, WALLETS_OVER_TIME_MAX, WALLETS_PER_SESSION_MAX } from './wallet.ts'
 
 /** 404. Also for a session of another type, organization or environment: the caller can't distinguish them. */
@@ -113,6 +113,12 @@ export class WalletLockedError extends fixedError('SESSION_CONFLICT', 'this sess
 export class WalletSessionsError extends fixedError(
   'SESSION_CONFLICT',
   `the wallet has ${SESSIONS_PER_WALLET_MAX} sessions: use another wallet`,
+) {}
+
+/** Wallets of thousands of sessions would make each rejection of the person slow. */
+export class PersonSessionsError extends fixedError(
+  'SESSION_CONFLICT',
+  `the person has ${SESSIONS_PER_PERSON_MAX} sessions: revoke one of them and complete it again`,
 ) {}
 
 /** Spec, "Limits". */

@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { OPERATOR_COMPLETIONS, selectLastRejection } from '../../src/store/sessions/automatic-completion.ts'
 import { selectLinked } from '../../src/store/sessions/linked-sessions.ts'
-import { OF_REMOVED_WALLETS } from '../../src/store/sessions/persons.ts'
+import { OF_REMOVED_WALLETS, SESSIONS_OF_PERSON } from '../../src/store/sessions/persons.ts'
 import {
   ADD_ADDRESSES,
   ADD_WALLETS,
@@ -46,6 +46,7 @@ describe('the plan', () => {
     ['of wallets that are added to rejections', ADD_WALLETS],
     ['of the rejections before a rejection', REPLACE_EARLIER],
     ['of the rejections before those added to wallets', REMOVE_REPLACED_OF_WALLETS],
+    ['of the limit of sessions per person', SESSIONS_OF_PERSON],
     ['of wallets of rejections of a person', ADDRESSES_WITH_PERSON],
     ['of linked sessions', selectLinked('?, ?', '?, ?')],
     ['of a wallet’s sessions', STANDING_SESSIONS],

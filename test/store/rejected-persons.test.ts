@@ -3,7 +3,8 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
-import type { SessionStatus } from '../../src/domain/session.ts'
+import { SESSIONS_PER_PERSON_MAX, type SessionStatus } from '../../src/domain/session.ts'
+import { PersonSessionsError } from '../../src/domain/session-errors.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
@@ -119,5 +120,25 @@ describeStores((open) => {
     for (const subject of [...subjects, THIRD]) expect(await rowsOf(subject)).toEqual(later)
     await complete(other, [SECOND], true)
     for (const subject of [...subjects, THIRD]) expect(await rowsOf(subject)).toEqual(later)
+  })
+
+  test('a person has a limited number of sessions; a rejection beyond it still counts', async () => {
+    const completed = await complete(organizationId, [FIRST, SECOND])
+    const personId = await personOf(completed)
+    for (let count = 1; count < SESSIONS_PER_PERSON_MAX; count++) {
+      await temporary.store.database.execute(
+        `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, person_id, user_id,
+           retry_count, sequence, created_at_seconds, updated_at_seconds)
+         VALUES (?, ?, 'test', 'kyc', 'submitted', 1, 'manual', ?, 'user', 0, 1, 0, 0)`,
+        [organizationId, newSessionId(), personId],
+      )
+    }
+    await expect(complete(organizationId, [SECOND])).rejects.toBeInstanceOf(PersonSessionsError)
+    await complete(organizationId, [THIRD])
+    await change(completed, 'retry', OPERATOR)
+    const rejected = await register(organizationId, SECOND)
+    await change(rejected, 'rejected', OPERATOR)
+    expect(await personOf(rejected)).toBe('')
+    expect(judgeStanding(await load(FIRST), 1, 'kyc').verifying).toBeNull()
   })
 })

@@ -7,6 +7,7 @@ import {
   HitConfirmedError,
   HitOpenError,
   LinkedSessionsError,
+  PersonSessionsError,
   RejectedBeforeError,
   SessionChangedError,
   SessionIncompleteError,
@@ -188,6 +189,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
         error instanceof HitConfirmedError ||
         error instanceof RejectedBeforeError ||
         error instanceof LinkedSessionsError ||
+        error instanceof PersonSessionsError ||
         error instanceof EvidenceErasedError ||
         error instanceof SessionIncompleteError ||
         error instanceof UncomparedError

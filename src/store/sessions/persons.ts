@@ -1,7 +1,8 @@
 // Persons identified by sessions. Recognition across organizations requires recorded consent on both sides (threats
 // row 3). Each organization gets its own id for a person (decisions §5, "userId").
 import { newIdentifier } from '../../domain/identifier.ts'
-import type { CheckType, Session } from '../../domain/session.ts'
+import { type CheckType, SESSIONS_PER_PERSON_MAX, type Session } from '../../domain/session.ts'
+import { PersonSessionsError } from '../../domain/session-errors.ts'
 import { integer, text } from '../columns.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { readValue, USER_KEY_NAME } from '../deployment.ts'
@@ -96,7 +97,23 @@ const withUserId = async (transaction: Transaction, organizationId: string, pers
   userId: pairwiseUserId(await readUserKey(transaction), organizationId, personId),
 })
 
-/** Returns the person of the session's proven wallets. Creates a person if none or several are known. */
+export const SESSIONS_OF_PERSON = `SELECT COUNT(*) AS count FROM (
+    SELECT 1 FROM sessions WHERE sessions.person_id = ? AND ${IS_OWN} LIMIT ${SESSIONS_PER_PERSON_MAX}
+  ) AS of_person`
+
+const hasRoomForSession = async (
+  transaction: Transaction,
+  organizationId: string,
+  personId: string,
+): Promise<boolean> => {
+  const [row] = await transaction.query<{ count: number }>(SESSIONS_OF_PERSON, [personId, organizationId])
+  return Number(row?.count) < SESSIONS_PER_PERSON_MAX
+}
+
+/**
+ * Returns the person of the session's proven wallets. Creates a person if none or several are known.
+ * @throws PersonSessionsError
+ */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, id, checkType, environment } = session
   // Serializes completions: two concurrent sessions of one person would otherwise create two persons.
@@ -117,11 +134,16 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
       checkType,
       createdAtSeconds: nowSeconds,
     })
+  } else if (!(await hasRoomForSession(transaction, organizationId, personId))) {
+    throw new PersonSessionsError()
   }
   return withUserId(transaction, organizationId, personId)
 }
 
-/** `assigned` is the person to assign to the session; null unless the organization can recognize exactly one. */
+/**
+ * `assigned` is the person to assign to the session. It is null unless the organization can recognize exactly one
+ * person, who has fewer sessions than the limit.
+ */
 export const findRejectedPersons = async (transaction: Transaction, session: Session) => {
   const { organizationId, id, checkType, personId } = session
   const ids = [organizationId, id, organizationId, id, organizationId, id]
@@ -135,5 +157,6 @@ export const findRejectedPersons = async (transaction: Transaction, session: Ses
   if (personId !== null) personIds.add(personId)
   const only =
     personId === null ? onlyOf(await findPersons(transaction, wallets, withCommonUser(session)), checkType) : null
-  return { personIds, assigned: only === null ? null : await withUserId(transaction, organizationId, only) }
+  const isAssignable = only !== null && (await hasRoomForSession(transaction, organizationId, only))
+  return { personIds, assigned: isAssignable ? await withUserId(transaction, organizationId, only) : null }
 }

@@ -106,7 +106,7 @@ const checkCompletion = async (
 /**
  * Returns the session's new state; null if the organization has no such session.
  * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError,
- * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError; without an operator's override
+ * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError, PersonSessionsError; without an operator's override
  * HitConfirmedError; for an automatic decision also UncomparedError, RejectedBeforeError, LinkedSessionsError
  */
 export const createStatusWriter =
