@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
+import { runFor } from '../../src/lib/caller.ts'
 import { createNearNames } from '../../src/modules/screening/checks/near-names.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 import type { Screener } from '../../src/modules/screening/processes/screening-processes.ts'
@@ -61,7 +62,7 @@ const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists
   return { nearNames, started, asked, closed: () => closed }
 }
 
-test('are found down to the score that is asked for, the highest first, and one comparison runs at a time', async () => {
+test('are found down to the score that is asked for, the highest first, and organizations take turns', async () => {
   const { nearNames, started, asked, closed } = open({
     submitted1: { fullName: 'Ivan Primeroff' },
     submitted2: {},
@@ -69,11 +70,18 @@ test('are found down to the score that is asked for, the highest first, and one 
     completed1: { fullName: 'Ivan Petrovich Primerov' },
     completed2: { fullName: 'Grace Hopper' },
   })
-  const first = nearNames('alpha', 70)
-  const second = nearNames('beta', 70).catch((error: unknown) => String(error))
+  const ended: string[] = []
+  const compare = async (organization: string) => {
+    const found = await nearNames(organization, 70)
+    ended.push(organization)
+    return found
+  }
+  const [first, again, other] = [compare('alpha'), compare('alpha'), compare('beta')]
+  await expect(compare('alpha')).rejects.toThrow('try again')
   started.resolve()
-  expect(await second).toContain('try again')
   const found = await first
+  await Promise.all([again, other])
+  expect(ended).toEqual(['alpha', 'beta', 'alpha'])
   expect(found).toMatchObject({ sessions: 5, unread: 1, exact: false })
   expect(found?.near.map(({ sessionId, score }) => [sessionId, score >= 70])).toEqual([
     ['completed1', true],
@@ -88,8 +96,19 @@ test('are found down to the score that is asked for, the highest first, and one 
     score: 100,
     isSame: true,
   })
-  expect([asked, closed()]).toEqual([[70], 1])
-  expect((await nearNames('beta', 70))?.sessions).toBe(5)
+  expect([asked, closed()]).toEqual([[70, 70, 70], 3])
+})
+
+test('end with their request, and leave the place to others', async () => {
+  const fields = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`submitted${at}`, { fullName: 'Ivan' }]))
+  const { nearNames, started, asked, closed } = open(fields)
+  const request = new AbortController()
+  const cut = runFor({ owner: 'alpha', signal: request.signal }, () => nearNames('alpha', 70))
+  request.abort()
+  started.resolve()
+  expect(await cut).toMatchObject({ sessions: 0, exact: false })
+  expect([asked, closed()]).toEqual([[], 1])
+  expect(await nearNames('beta', 70)).toMatchObject({ sessions: 30 })
 })
 
 test('are none without a list', async () => {

@@ -2,6 +2,8 @@
 import { fixedError } from '../../../domain/errors.ts'
 import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
 import { COMPARED_STATUSES, type Session } from '../../../domain/session.ts'
+import { currentCaller } from '../../../lib/caller.ts'
+import { createFairSlots } from '../../../lib/fair-slots.ts'
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { Store } from '../../../store/store.ts'
 import { packLists, versionsOf } from '../processes/held-screener.ts'
@@ -20,7 +22,11 @@ interface NearNamesDependencies {
 
 /** Per status. Decrypting the fields takes most of the time. */
 const SESSIONS_MAX = 500
-const BATCH = 50
+const BATCH = 10
+/** A comparison that takes longer is cut, so that other organizations wait for less than a request's deadline. */
+const TIME_MAX_MS = 10_000
+/** Per organization. */
+const WAITING_MAX = 1
 
 class ComparisonBusyError extends fixedError('OVERLOADED', 'another comparison is running; try again in a moment', {
   retryAfterSeconds: 5,
@@ -35,7 +41,7 @@ const nearIn = ({ sessionId, subjects, answers }: ScreenedSession): readonly Nea
   )
 
 export const createNearNames = ({ store, evidence, processes = screeningProcesses }: NearNamesDependencies) => {
-  let isBusy = false
+  const slots = createFairSlots(1, Number.POSITIVE_INFINITY, WAITING_MAX)
 
   const newest = async (organizationId: string) => {
     const sessions: Session[] = []
@@ -48,38 +54,52 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return { sessions, exact }
   }
 
-  /** Entered values stay in memory for one batch only. */
-  const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number) => {
+  /**
+   * Entered values stay in memory for one batch only. `sessions` is the number of compared sessions.
+   * @param signal ends the comparison early
+   */
+  const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number, signal: AbortSignal) => {
     const fields = await evidence()
     const near: NearName[] = []
     let unread = 0
     const onError = (): void => {
       unread += 1
     }
-    for (let at = 0; at < sessions.length; at += BATCH) {
-      const batch = sessions.slice(at, at + BATCH)
+    let compared = 0
+    while (compared < sessions.length && !signal.aborted) {
+      const batch = sessions.slice(compared, compared + BATCH)
       for (const session of await screenSessions(fields, async () => screener, batch, lowest, onError)) {
         near.push(...nearIn(session))
       }
+      compared += batch.length
     }
-    return { unread, near: near.sort((left, right) => right.score - left.score) }
+    return { sessions: compared, unread, near: near.sort((left, right) => right.score - left.score) }
   }
 
   return async (organizationId: string, lowest: number): Promise<NearNames | null> => {
-    if (isBusy) throw new ComparisonBusyError()
-    isBusy = true
+    const { signal } = currentCaller()
+    const acquired = slots.acquire(organizationId, signal ?? undefined)
+    if (acquired === null) throw new ComparisonBusyError()
+    const release = await acquired
     try {
       const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
       if (lists.length === 0) return null
       const screener = await processes.startScreener(lists)
+      const late = AbortSignal.timeout(TIME_MAX_MS)
       try {
         const { sessions, exact } = await newest(organizationId)
-        return { sessions: sessions.length, exact, ...(await compareAll(screener, sessions, lowest)) }
+        const found = await compareAll(
+          screener,
+          sessions,
+          lowest,
+          signal === null ? late : AbortSignal.any([signal, late]),
+        )
+        return { ...found, exact: exact && found.sessions === sessions.length }
       } finally {
         await screener.close()
       }
     } finally {
-      isBusy = false
+      release()
     }
   }
 }
