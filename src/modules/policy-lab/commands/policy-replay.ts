@@ -9,12 +9,11 @@ import {
   requirePolicy,
   resolvePolicyText,
 } from '../../../command-line/policy-context.ts'
-import { type ListImage, readListImages } from '../../../domain/list-image.ts'
-import { createServedLists } from '../../../facts/lists/serve-lists.ts'
+import { readListImages } from '../../../domain/list-image.ts'
 import type { ReplayChange, ReplaySummary } from '../../../policy/tools/replay.ts'
-import type { ListReader } from '../../../policy/types/facts.ts'
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
 import { PROGRAM } from '../../../program/labels.ts'
+import { readLists } from '../service/prepare-replay.ts'
 import { readRequiredFields } from '../service/required-fields.ts'
 import { replayRecorded } from '../worker/policy-replay.ts'
 import { type ReplayedTime, type ReplayFindings, replayInJob } from './policy-replay-job.ts'
@@ -23,25 +22,6 @@ import { printSessionReplay, replaySessionsHere } from './policy-session-replay.
 const BAR_WIDTH = 30
 const DRAW_EVERY_MS = 100
 const TELL_EVERY_MS = 2_000
-
-const currentLists = async ({ open, organization, clock }: PolicyContext): Promise<ListReader> => {
-  const { store } = await open()
-  const images: ListImage[] = []
-  const served = createServedLists({
-    lists: store.lists,
-    bases: store.listBases,
-    publish: (published) => {
-      images.push(
-        ...published.filter((image) => image.organizationId === organization || image.organizationId === null),
-      )
-    },
-    clock,
-    onError: () => undefined,
-  })
-  await served.load()
-  served.stop()
-  return readListImages(images, clock.unixSeconds)
-}
 
 const createProgress = ({ output, clock }: PolicyContext) => {
   const isTerminal = process.stderr.isTTY === true
@@ -104,11 +84,11 @@ const replayHere = async (
   subject: string,
   { sinceMs, untilMs }: ReplayedTime,
 ): Promise<ReplayFindings> => {
-  const { organization, deployment } = context
+  const { organization, deployment, clock } = context
   const { store } = await context.open()
   const options = {
     chain: deployment.config.chains.byName,
-    lists: await currentLists(context),
+    lists: readListImages(await readLists({ store, clock }, organization, null), clock.unixSeconds),
     required: await readRequiredFields(store, organization, subject, policy),
   }
   const progress = createProgress(context)

@@ -16,7 +16,7 @@ const ROUNDS_MAX = 64
 class ListQuestion extends NamedError {}
 
 interface ListOverrides {
-  readonly [list: string]: { readonly addresses: readonly string[]; readonly ageSeconds: number }
+  readonly [list: string]: { readonly addresses: readonly string[]; readonly age_seconds: number }
 }
 
 interface RecordedLists {
@@ -56,7 +56,7 @@ export const withLists = async <Result>(
     },
     ageSeconds: (name) => {
       const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
-      if (override !== undefined) return override.ageSeconds
+      if (override !== undefined) return override.age_seconds
       const then = Object.hasOwn(recorded, name) ? recorded[name] : undefined
       if (then !== undefined) return then.age
       const list = lists.get(name)

@@ -1,12 +1,11 @@
 import { RULE_KIND } from '../../../admin/routes/policy-trials.ts'
-import { closed, named, nullable, Type } from '../../../admin/schema.ts'
+import { closed, named, nullable, type Static, Type } from '../../../admin/schema.ts'
 import type { AttestationRequest } from '../../../domain/attestation.ts'
 import type { Verdict } from '../../../domain/verdict.ts'
 import { decideSession, type SessionVerdict } from '../../../policy/decide-session.ts'
 import { listVerdict } from '../../../policy/evaluate.ts'
 import { PolicyEvaluationError } from '../../../policy/evaluation-errors.ts'
 import { FactUnavailableError } from '../../../policy/fact-unavailable.ts'
-import type { RuleKind } from '../../../policy/types/document.ts'
 import type { EvaluationFacts, ListReader } from '../../../policy/types/facts.ts'
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
 import type { SessionFacts } from '../../../policy/types/session-facts.ts'
@@ -25,16 +24,7 @@ export const RULE_OUTCOME = named(
   }),
 )
 
-interface RuleOutcome {
-  readonly id: string
-  readonly kind: RuleKind
-  readonly value: boolean | null
-  /** Whether the rule ended the evaluation: true for `allow` or `deny`, false for `require`. */
-  readonly decisive: boolean
-  /** False if an earlier rule ended the evaluation. */
-  readonly reached: boolean
-  readonly failure: string | null
-}
+type RuleOutcome = Static<typeof RULE_OUTCOME>
 
 export interface Simulation {
   /** Null without a verdict; a real request would get 400, 422 or 503. */

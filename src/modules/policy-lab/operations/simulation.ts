@@ -116,20 +116,13 @@ const isUnknown =
     }
   }
 
-const METERED: ReadonlySet<FactNeed['kind']> = new Set([
-  'screener',
-  'read',
-  ...FACT_SOURCES.flatMap(({ kind, metered }) => (metered ? [kind] : [])),
-])
+const kindsOf = (isOne: (source: (typeof FACT_SOURCES)[number]) => boolean): readonly FactNeed['kind'][] =>
+  FACT_SOURCES.filter(isOne).map(({ kind }) => kind)
 
+const METERED: ReadonlySet<FactNeed['kind']> = new Set(['screener', 'read', ...kindsOf(({ metered }) => metered)])
 /** Recorded only as hashes. */
-const PERSONAL: ReadonlySet<FactNeed['kind']> = new Set(
-  FACT_SOURCES.flatMap(({ kind, digest }) => (digest === null ? [] : [kind])),
-)
-
-const EVIDENCE: ReadonlySet<FactNeed['kind']> = new Set(
-  FACT_SOURCES.flatMap(({ kind, isEvidence }) => (isEvidence ? [kind] : [])),
-)
+const PERSONAL = new Set(kindsOf(({ digest }) => digest !== null))
+const EVIDENCE = new Set(kindsOf(({ isEvidence }) => isEvidence === true))
 
 const nameOf = (need: FactNeed): string =>
   need.kind === 'screener' ? need.screener : need.kind === 'read' ? need.read : need.kind
@@ -209,16 +202,10 @@ export const SIMULATION_ROUTES = [
       }
       const missing = missingFields(policy, request)
       const refusal = refusalOf(missing, body.decision !== undefined)
-      const overrides = Object.fromEntries(
-        Object.entries(body.lists ?? {}).map(([name, { addresses, age_seconds: ageSeconds }]) => [
-          name,
-          { addresses, ageSeconds },
-        ]),
-      )
       const { verdict, failure, rules } = await withLists(
         services,
         organization.id,
-        { overrides, recorded: recorded.lists ?? {} },
+        { overrides: body.lists ?? {}, recorded: recorded.lists ?? {} },
         (lists) => simulatePolicy(policy, { request: decoded, external, lists }, refusal),
       )
       const words = verdict === null || verdict.compliant ? null : verdict

@@ -7,10 +7,11 @@ import { savedSteps } from '../../../policy/cel/compile.ts'
 import { finishInTurns } from '../../../policy/cel/steps.ts'
 import { readRequiredFields } from './required-fields.ts'
 
-const readLists = async (
+/** Reads lists of the organization, and shared lists. @param names null for all */
+export const readLists = async (
   { store, clock }: Pick<TaskCore, 'store' | 'clock'>,
   organizationId: string | null,
-  names: ReadonlySet<string>,
+  names: ReadonlySet<string> | null,
 ): Promise<ListImage[]> => {
   const images: ListImage[] = []
   const served = createServedLists({
@@ -18,7 +19,8 @@ const readLists = async (
       ...store.lists,
       listAll: async () =>
         (await store.lists.listAll()).filter(
-          ({ name, organizationId: owner }) => names.has(name) && (owner === null || owner === organizationId),
+          ({ name, organizationId: owner }) =>
+            names?.has(name) !== false && (owner === null || owner === organizationId),
         ),
     },
     bases: store.listBases,
