@@ -182,7 +182,7 @@ test('a revision is tried on one session: what each rule says, on which facts, a
           reached: true,
           failure: 'checks.document.matches is not available',
         },
-        { id: 'rest', kind: 'review', value: true, decisive: true, reached: false, failure: null },
+        { id: 'rest', kind: 'review', value: true, decisive: false, reached: false, failure: null },
       ],
       facts: { 'person.age': 34, 'checks.document.matches': null },
     },
