@@ -14,7 +14,7 @@ type RecordOf<Shape> = {
   readonly [Name in keyof Shape & string as FieldFor<Name>]: ValueFor<Name, Shape[Name]>
 }
 
-/** @param own members that are not fields of the record with the same name */
+/** @param own members that are not copied from the record's field of the same name */
 export const shown = <Schema extends TObject, Own extends Partial<Static<Schema>> = Record<never, never>>(
   schema: Schema,
   record: RecordOf<Omit<Static<Schema>, keyof Own>>,

@@ -26,7 +26,7 @@ export interface CallContext {
   readonly uuid: string
   /** Absolute, monotonic milliseconds (invariant 4). */
   readonly deadlineMs: number
-  /** Awaited before the job is submitted to the pool; afterwards, it may be signed. */
+  /** Awaited before the job is submitted to the pool. After that, the attestation may be signed. */
   readonly onDispatch: OnDispatch
   readonly trace?: StageTrace | null
 }

@@ -9,7 +9,7 @@ export type FromProcess =
   | { readonly type: 'look'; readonly id: number }
   /** Same response as for `look`. */
   | { readonly type: 'resize'; readonly id: number; readonly target: ProcessTarget }
-  /** Own figures, requested by `show`; null before there are any. */
+  /** The process's figures, requested by `show`; null until there are any. */
   | { readonly type: 'figures'; readonly id: number; readonly reading: LiveReading | null }
 
 export type ToProcess =

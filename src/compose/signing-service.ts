@@ -1,4 +1,5 @@
-// Opens signing in a process that serves attestations; others have no workers, and read no keystores or passphrases.
+// Starts the signing pool in processes that serve attestations. Other processes have no workers and read no keystores
+// or passphrases.
 import type { SigningReadiness } from '../cluster/readiness.ts'
 import type { Closers } from '../lib/closers.ts'
 import type { AttestationCore, AttestationParts, Module } from '../module-interface/module.ts'

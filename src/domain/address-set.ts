@@ -31,7 +31,7 @@ interface Section {
 
 const layOut = (width: KeyWidth, count: number, start: number): Section => {
   const keyWords = width / WORD_BYTES
-  // One or two keys per entry, because each further key would be a cache miss.
+  // On average one or two keys per index entry, to limit cache misses.
   const bits = count < 2 ? 0 : Math.floor(Math.log2(count))
   if (count === 0) return { width, keyWords, count, bits, index: start, keys: start, end: start }
   const keys = Math.ceil((start + 2 ** bits + 1) / LINE_WORDS) * LINE_WORDS

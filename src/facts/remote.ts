@@ -31,7 +31,7 @@ export interface RemoteOptions {
   /** Waiting queries per organization. */
   readonly waitingMax: number
   readonly onError: (error: unknown) => void
-  /** Whether the query itself caused the failure, which then doesn't open the breaker for others. Defaults to never. */
+  /** Whether the query itself caused the failure, which then doesn't open the breaker for others. Defaults to false. */
   readonly isQuestionsFault?: (error: unknown) => boolean
   readonly breaker?: Breaker
 }

@@ -41,7 +41,7 @@ export interface IdentityEndpointDependencies {
   readonly chains: Pick<ChainTable, 'byName'>
 }
 
-/** For this long, a repeated Idempotency-Key returns the same session (decisions §1, "Idempotency"). */
+/** Time during which a repeated Idempotency-Key returns the same session (decisions §1, "Idempotency"). */
 const KEEP_SECONDS = 86_400
 
 const readKey = (headers: Headers): string | null => parseBearer(headers.get('authorization'))

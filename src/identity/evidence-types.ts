@@ -35,7 +35,7 @@ export interface EvidenceFields {
 export type DocumentMediaType = 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
 
 export interface DocumentRule {
-  /** Also the `accept` attribute of the file input. */
+  /** Accepted media types; also the `accept` attribute of the file input. */
   readonly mediaTypes: readonly DocumentMediaType[]
   /** Maximum documents of this kind per session, such as two for the sides of a card. */
   readonly maximum: number
@@ -80,7 +80,7 @@ export interface DocumentUpload {
   readonly stream: ReadableStream<Uint8Array>
   /** Content type of the upload; must match the content. */
   readonly declaredType: string
-  /** Canonical address; empty if unknown. */
+  /** Uploader's canonical IP address; empty if unknown. */
   readonly address: string
 }
 
@@ -95,8 +95,8 @@ export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType
 export type SearchedEvidence = EvidenceFields | Pick<Zone, 'number' | 'surname' | 'givenNames'>
 
 /**
- * Writing requires a `pending` or `retry` session, otherwise SessionClosedError. A session returned for certain parts
- * accepts only those (PartNotRequestedError). All functions throw SessionUnknownError. `actor` is `person`,
+ * Functions that write require a `pending` or `retry` session (SessionClosedError). A session returned for certain
+ * parts accepts only those parts (PartNotRequestedError). All functions throw SessionUnknownError. `actor` is `person`,
  * `operator:<name>` or `provider:<name>`.
  */
 export interface EvidenceService {
@@ -130,7 +130,8 @@ export interface EvidenceService {
   missing(session: EvidenceSession, level?: Level): Promise<readonly Requirement[]>
   /**
    * Destroys the keys of all evidence, in any status, then deletes the files. Returns the number of erased pieces; all
-   * fields together count as one. @param write store in the caller's transaction; defaults to a new transaction
+   * fields together count as one. @param write runs the erasure in the caller's transaction; defaults to a new
+   * transaction
    */
   eraseSession(
     session: EvidenceSession,

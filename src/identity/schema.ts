@@ -39,7 +39,7 @@ export const decodeSize = (parameters: URLSearchParams): number => {
 export interface RegisterRequest {
   /** The only wallet that can connect; null if any can. */
   readonly walletAddress: WalletAddress | null
-  /** Null for no address, or for the existing address of a reused session. */
+  /** Null if the request has no URL; a reused session then keeps its own. */
   readonly originUrl: string | null
 }
 

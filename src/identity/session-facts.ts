@@ -1,5 +1,5 @@
-// Facts of a session for policies. A rule that reads an uncertain fact fails, because it is null, and a person decides.
-// An internal error yields no fact (invariant 12).
+// Facts of a session for policies. An uncertain fact is null: a rule that reads it fails, and a person decides. An
+// internal error yields no fact (invariant 12).
 
 import {
   isCheckMade,
@@ -54,7 +54,7 @@ const documentFacts = (outcomes: Outcomes): SessionFacts => {
 const isDuplicate = (outcomes: Outcomes): boolean | null => {
   const found = SAME_PERSON.map((name) => outcomes.get(name))
   if (found.includes('look')) return true
-  // Uncertain if a document's number is unreadable: duplicates couldn't be searched.
+  // Uncertain if a document's number is unreadable, because duplicates couldn't be searched for.
   const isUnsure =
     found.some((outcome) => outcome !== undefined && outcome !== 'passed') ||
     (outcomes.has('document.zone') && !outcomes.has('document.number')) ||

@@ -18,7 +18,7 @@ export interface OrganizationView {
   readonly logo: string | null
   readonly privacyUrl: string | null
   readonly supportEmail: string | null
-  /** The organization's own text. */
+  /** The organization's own text, by language. */
   readonly words: Readonly<Record<Language, string | null>>
   /** Retention of evidence by the outcome of its session. */
   readonly keptDays: { readonly completed: number; readonly rejected: number; readonly abandoned: number }
@@ -50,7 +50,7 @@ export interface SessionView {
   readonly organization: OrganizationView
   readonly agreement: { readonly version: string; readonly shares: boolean; readonly usesDetails: boolean } | null
   readonly agreementVersion: string
-  /** The organization asks this person whether its policies may use country and age. */
+  /** True if the organization asks this person whether its policies may use country and age. */
   readonly asksDetails: boolean
   /** The only wallet that may connect; null for any. */
   readonly lockedWallet: string | null
@@ -68,7 +68,7 @@ export interface SessionView {
   readonly missing: readonly SessionPart[]
   /** Parts to correct in a session that was sent back; empty if none were specified. */
   readonly corrections: readonly SessionPart[]
-  /** For the person, on the last decision. */
+  /** Comment for the person, on the last decision. */
   readonly comment: string | null
   /** Target of the link back, with its host in ASCII. */
   readonly origin: { readonly url: string; readonly host: string } | null

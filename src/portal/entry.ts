@@ -1,5 +1,5 @@
-// Exchanges a link for a cookie. The first browser with a link gets the cookie; others, or links of a session in use,
-// require proof of a wallet of the session. Source: threats rows 2 and 4.
+// Exchanges a link for a cookie. The first browser that opens a link gets the cookie. Other browsers, and links to a
+// session in use, require proof of one of the session's wallets. Source: threats rows 2 and 4.
 import { Elysia } from 'elysia'
 import { randomBase62 } from '../domain/identifier.ts'
 import type { SessionState } from '../domain/session.ts'

@@ -26,7 +26,7 @@ const readFileName = (headers: Headers): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Only a label, so a malformed name doesn't justify refusing the document.
+    // The name is only a label, so a malformed name doesn't justify refusing the document.
     return ''
   }
 }
@@ -60,7 +60,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     }
   }
 
-  // Only while they can be changed, because cookies are long-lived and browsers may be shared.
+  // Shows the fields only while they can be changed, because cookies are long-lived and browsers may be shared.
   const showFields = gate(async (call) => {
     const { session } = await openForChange(call)
     return jsonResponse(JSON.stringify(await evidence.readFields(session, 'person')), call.requestId)

@@ -1,4 +1,5 @@
-// Limits far above normal use, because signature checks, chain requests and QR codes take time from other visitors.
+// Rate limits far above normal use. Signature checks, chain requests and QR codes would otherwise take time from other
+// visitors.
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { networkOf } from '../lib/ip-address.ts'
 import type { Clock } from '../lib/time.ts'
@@ -12,7 +13,7 @@ export const NETWORK_PROOFS: ApiKeyRateLimit = { requestsPerSecond: 20, burst: 4
 export const createPageLimits = (clock: Clock) => {
   const limiter = createRateLimiter({ clock })
   return {
-    /** Also for attempted changes. @throws RateExceededError */
+    /** Counts attempted changes too. @throws RateExceededError */
     takeChange: (sessionId: string) => {
       limiter.take({ keyId: `session ${sessionId}`, rateLimit: SESSION_CHANGES })
     },

@@ -111,7 +111,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
 
   const leave = gate(async ({ request, requestId, params }) => {
     const found = await access.find(request.headers, params['session'] ?? '')
-    // A browser that was already released is a success.
+    // If the browser was already released, the request succeeds.
     const response = jsonResponse('{}', requestId)
     if (found === null) return response
     takeChange(found.sessionId)

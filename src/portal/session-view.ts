@@ -7,7 +7,7 @@ import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES } from '../identity/evidence-types.t
 import { AGREEMENT_VERSION, type ChainView, type SessionView } from './contract.ts'
 import type { PortalParts } from './types.ts'
 
-// Display names of chains, if not the name with a capital first letter.
+// Display names of chains, unless the display name is the chain's name with a capital first letter.
 const TITLES: Readonly<Record<string, string>> = {
   bsc: 'BNB Smart Chain',
   worldchain: 'World Chain',
@@ -44,7 +44,7 @@ const originOf = (url: string | null): SessionView['origin'] => (url === null ? 
 export const contractChainTitles = ({ chains, contractChainIds }: ViewParts): readonly string[] =>
   contractChainIds.map((chainId) => chainTitle(chains.byId(chainId)?.name ?? `eip155:${chainId}`))
 
-/** The facts exist only for individuals. */
+/** Country and age exist only for individuals. */
 export const asksDetails = (
   { checkType }: Pick<Session, 'checkType'>,
   brand: { readonly asksDetails: boolean },

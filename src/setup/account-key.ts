@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { DataFolder } from './data-folder.ts'
 import { makeKeyFile, readKey, readKeyFile, readKeysInUse } from './key-file.ts'
 
-/** Deployment value: fingerprint of the key, present once a key was created. */
+/** Deployment value: fingerprint of the key, present once a key is in use. */
 export const ACCOUNT_KEY_CLAIM = 'account_key_fingerprint'
 
 export const ACCOUNT_KEY = 'the account key'

@@ -25,8 +25,8 @@ export const rememberedStore = ({ storePlace }: Pick<DataFolder, 'storePlace'>):
   existsSync(storePlace) ? readFileSync(storePlace, 'utf8').trim() : null
 
 /**
- * Records the location without user and password. Otherwise, starting without the setting would use the folder's file.
- * Call once the store is in use or filled.
+ * Records the store's location, without user and password, so that a start without the `store` setting fails instead of
+ * opening the folder's database file. Call when the store is in use or filled.
  */
 export const rememberStore = async (
   folder: Pick<DataFolder, 'storePlace' | 'database'>,

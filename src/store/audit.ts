@@ -27,7 +27,7 @@ const COLUMNS = {
 
 const ENTRIES = defineTable('audit_log', {
   ...COLUMNS,
-  /** Either values, or values before and after. */
+  /** Either the values, or the values before and after the change. */
   detail: json<Readonly<Record<string, unknown>>>(),
 })
 /** `detail` is the stored text, because the text is hashed. */

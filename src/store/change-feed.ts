@@ -15,7 +15,7 @@ export interface ChangeFeedOptions {
   readonly intervalMs?: number
   /** Polling interval if the database announces commits. Bounds the delay after a lost announcement. */
   readonly watchedIntervalMs?: number
-  /** Time without a successful read until the feed is unhealthy. Revocations must take effect within 1 s. */
+  /** Time without a successful read after which the feed is unhealthy. Revocations must take effect within 1 s. */
   readonly unhealthyAfterMs?: number
 }
 

@@ -75,7 +75,7 @@ export const computed = <Value>(column: Column<Value>, select: string): Column<V
 
 type WordsOf<List extends string> = List extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : List
 
-/** Columns of an existing type, stored unchanged. @param lists all its fields, separated by spaces */
+/** Columns of an existing type, stored unchanged. @param lists all fields of the type, separated by spaces */
 export const columnsOf =
   <Type>() =>
   <const List extends string>(

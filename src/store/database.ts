@@ -42,7 +42,10 @@ export interface TransactionOptions {
    * the operating system. PostgreSQL always waits: with synchronous_commit = off, a server crash would lose commits.
    */
   readonly survives?: 'power-loss' | 'process-crash'
-  /** Organizations take turns in `request` (default) and `claim`. `reserved`: writes without which a process ends. */
+  /**
+   * Organizations take turns in `request` (default) and `claim`. `reserved` is for writes without which a process
+   * exits.
+   */
   readonly queue?: 'request' | 'claim' | 'reserved'
   /** Organization of a claim. Other writes belong to the current request (src/lib/caller.ts). */
   readonly owner?: string

@@ -31,9 +31,9 @@ interface ClaimPlace {
   readonly keepSeconds: number
 }
 
-/** Unix seconds. After a forward jump of the wall clock, both stay behind it for a while. */
+/** Unix seconds. After a forward jump of the wall clock, both times stay behind it for a while. */
 export interface ClaimTimes {
-  /** The holders of claims that expired by then no longer work. */
+  /** Holders of claims that expired by then have stopped working. */
   readonly endedBySeconds: number
   /** Signatures that expired by then are unusable, and claims kept until then can be deleted. */
   readonly unusableBySeconds: number
@@ -197,7 +197,8 @@ export const createIdempotencyTable = (
             node: row.node,
             dispatched: 1,
             uuidSinceSeconds: row.uuid_since_seconds,
-            // Later takeovers do not extend this time, so that a repeatedly used key expires too.
+            // At least until the new claim expires. Takeovers extend the time no further, so that a repeatedly used key
+            // also expires.
             keepUntilSeconds: Math.max(row.keep_until_seconds, claimExpiresAtSeconds),
           }
       const taken = await transaction.execute(
@@ -264,7 +265,7 @@ export const createIdempotencyTable = (
     return replaced === 1 ? { ...claim, uuid } : null
   },
 
-  /** Call before dispatch; if it returns false, do not dispatch. Keeps the claim at least until then. */
+  /** Call before dispatch; if it returns false, do not dispatch. Keeps the claim at least until `keepUntilSeconds`. */
   markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
     const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
     return (await scope.execute(STATEMENTS[table].markDispatched, values, claimOf(claim.organizationId))) === 1

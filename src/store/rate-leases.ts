@@ -19,7 +19,7 @@ interface LeaseRequest {
 interface LeaseAnswer {
   readonly keyId: string
   readonly leased: number
-  /** Left for all processes. Negative until tokens are refilled. */
+  /** Tokens left for all processes. Negative after overspending, until tokens are refilled. */
   readonly balance: number
   /** Processes that recently settled this key, including this one. */
   readonly holders: number

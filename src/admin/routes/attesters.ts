@@ -1,4 +1,5 @@
-// Signing keys and their state on the chains. Keys are created on this machine and never leave it.
+// Signing keys and their state on the chains. Keystore keys are created on this machine; token keys already exist in
+// the hardware token.
 import { DependencyUnavailableError, FieldInvalidError } from '../../domain/errors.ts'
 import { isTokenKey, tokenKeyOf } from '../../signing/token-key.ts'
 import { ASK_TOKEN } from '../../signing/token-service.ts'

@@ -100,7 +100,7 @@ export interface SecondPersonRule<Call> {
   }
 }
 
-/** Changes between two settings, with the API's field names. */
+/** Differences between two versions of the settings, by API field name. */
 export const changedFields = (before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>) => {
   const text = (value: unknown): string =>
     value === null ? 'none' : Array.isArray(value) ? value.join(', ') || 'no list' : String(value)

@@ -115,7 +115,7 @@ const placeholderOf = (field: Field): string => {
 
 const sentence = (words: string): string => words.replaceAll('`', '').replace(/\.$/, '')
 
-/** Help of a field without a description: `policy_id` → `Policy id`. */
+/** Help text for a field without a description: `policy_id` → `Policy id`. */
 const nameAsHelp = ({ part, path }: Pick<Field, 'part' | 'path'>): string => {
   const words = path.replaceAll(/[._]/g, ' ').replaceAll(/\b(?:url|ip|uuid)\b/g, (word) => word.toUpperCase())
   const named = `${words.charAt(0).toUpperCase()}${words.slice(1)}`

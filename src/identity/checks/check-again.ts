@@ -12,7 +12,7 @@ import {
 
 export interface CheckAgainDependencies {
   readonly organizations: () => Promise<readonly { readonly id: string }[]>
-  /** Sessions whose checks of this part have another version, ordered by id. */
+  /** Sessions whose checks of this part were made with a version other than `made.version`, ordered by id. */
   readonly outdated: (
     organizationId: string,
     status: SessionStatus,
@@ -39,9 +39,12 @@ interface MadeAgain {
 }
 
 const BATCH = 20
-/** A session may have many expensive names, so the time of the last batch limits the next. */
+/**
+ * Target duration of a batch. A session may have many names that are slow to compare, so each batch sets the size of
+ * the next.
+ */
 const TURN_MS = 1_000
-/** Delay after a pass that failed or left sessions. */
+/** Delay after a pass that failed or left sessions unchecked. */
 const NEXT_PASS_MS = 5_000
 
 const nextLimit = (limit: number, tookMs: number): number =>
@@ -51,7 +54,7 @@ export const createCheckAgain = (
   { name, begin }: RepeatedPart,
   { organizations, outdated, queued, store, clock, onError }: CheckAgainDependencies,
 ) => {
-  /** Key of the data that all sessions were last compared with; null while sessions differ. */
+  /** Key of the data that all sessions were last compared with; null while they were compared with different data. */
   let settledKey: string | null = null
   const settled = new Map<string, string>()
 
@@ -79,7 +82,7 @@ export const createCheckAgain = (
     return checks
   }
 
-  /** Compares all sessions of an organization, one batch per step. Returns true if no session was left. */
+  /** Compares all sessions of an organization, one batch per step. Returns true if every session was up to date. */
   const createPass = async function* (
     organizationId: string,
     version: string,
@@ -114,20 +117,20 @@ export const createCheckAgain = (
         yield { sessions: made.length - stored.skipped, opened: stored.opened }
       }
     }
-    // Settled only if no session was left: the runner may have compared one with earlier data.
+    // Settled only if no session was outdated: the runner may have compared one with earlier data.
     return seen === 0
   }
 
   /**
    * Repeats the checks of sessions that were compared with other data, while `goesOn` returns true. Ends after one pass
-   * over each organization. Until then, changes of other organizations start further passes.
+   * over each organization. Until then, further passes start for organizations whose data has changed.
    */
   return async (goesOn: () => boolean): Promise<MadeAgain> => {
     let [sessions, opened] = [0, 0]
     let key: string | null = null
     let versions: readonly (readonly [string, string | null])[] = []
     const passes = new Map<string, { readonly version: string; readonly steps: ReturnType<typeof createPass> }>()
-    /** Start of the next pass, by organizations with a finished pass. */
+    /** Start time of the next pass, by organization; only for organizations with a finished pass. */
     const nextMs = new Map<string, number>()
     for (;;) {
       const comparison = await begin(null)

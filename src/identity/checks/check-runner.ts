@@ -21,13 +21,13 @@ export interface CheckRunnerDependencies {
 const SESSIONS_AT_ONCE = 4
 /** Maximum delay until a session that becomes due is claimed while others are being checked. */
 const CLAIM_INTERVAL_MS = 500
-/** Delay of a decision that waits for current comparisons or for a linked session's checks. */
+/** Retry delay of a decision that waits for current comparisons or for a linked session's checks. */
 const PENDING_AGAIN_SECONDS = 5
 /** Longer than all parts of one session take. */
 const CLAIM_SECONDS = 180
 const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
-/** Finished parts with the version of the compared data; null if it isn't compared again. */
+/** Finished parts with the version of the compared data; null if the part isn't compared again. */
 type DoneParts = Map<string, string | null>
 
 /** `changed`: the session has changed, so nothing was stored. */

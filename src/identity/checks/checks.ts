@@ -30,12 +30,12 @@ export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> 
   readonly settings?: string
   /** Lowest score of a hit. */
   readonly lowestScore?: number
-  /** The check couldn't run: it is stored, and the part is retried. */
+  /** True if the check couldn't run. The check is stored, and the part is retried. */
   readonly isTriedAgain?: boolean
 }
 
 interface Part {
-  /** Name of its checks, or their prefix before a dot. */
+  /** Name of the part's checks, or their prefix before a dot. */
   readonly name: string
   /** Parts that must finish first, because this part compares their results. */
   readonly after?: readonly string[]
@@ -48,13 +48,16 @@ export interface SinglePart extends Part {
 
 export type CheckPart = SinglePart | RepeatedPart
 
-/** Key if there is nothing to compare with: the part's stored checks are deleted. */
+/** Version if there is nothing to compare with; the part's stored checks are then deleted. */
 export const NOTHING = ''
 
 /** The compared data changed during the comparison, which must start again. */
 export class ComparisonChangedError extends NamedError {}
 
-/** The comparison of these sessions failed, such as by a timeout. Fewer sessions may succeed. */
+/**
+ * The comparison of these sessions failed, for example because of a timeout. A comparison of fewer sessions may
+ * succeed.
+ */
 export class SubjectsFailedError extends NamedError {}
 
 export interface Comparison {
@@ -66,7 +69,7 @@ export interface Comparison {
   compare(sessions: readonly Session[]): Promise<readonly (readonly NewSessionCheck[])[]>
 }
 
-/** Its checks are repeated when the compared data changes, except for rejected sessions. */
+/** A part whose checks are repeated when the compared data changes, except for rejected sessions. */
 export interface RepeatedPart extends Part {
   /** @param organizationId null for all organizations */
   begin(organizationId: string | null): Promise<Comparison>

@@ -17,7 +17,10 @@ interface BoundCheck extends Omit<NewSessionCheck, 'hits' | 'subjects'> {
 
 export interface CheckTables extends SessionTables {
   readonly checks: {
-    /** Skips sessions changed since `sequence`; all belong to one organization. `opened`: new hits by session id. */
+    /**
+     * Skips sessions changed since `sequence`. All sessions must belong to one organization. `opened`: number of new
+     * hits by session id.
+     */
     replaceUnchanged(
       organizationId: string,
       part: string,

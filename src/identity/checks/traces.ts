@@ -6,7 +6,10 @@ import { newKey } from '../evidence/sealed-bytes.ts'
 
 export interface TraceKeyStore {
   findKey(organizationId: string): Promise<Uint8Array | null>
-  /** @returns the stored key, possibly of another process that was first. @throws OrganizationKeyExchangedError */
+  /**
+   * @returns the stored key, which may come from another process that stored one first. @throws
+   * OrganizationKeyExchangedError
+   */
   addKey(organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array>
 }
 
@@ -33,7 +36,7 @@ export const createTraces = (input: { readonly store: TraceKeyStore; readonly ke
   }
 
   return {
-    /** 32 hex digits. */
+    /** Returns 32 hex digits. */
     valueOf: async (organizationId: string, kind: string, text: string): Promise<string> =>
       (await digest(organizationId, `${kind}\n${text}`)).toString('hex').slice(0, 32),
     /** XORs a perceptual hash (16 hex digits) with a secret, which preserves Hamming distances. */

@@ -1,4 +1,4 @@
-// Checks uploaded PDFs in a process that can be killed, because a hostile PDF takes seconds.
+// Checks uploaded PDFs in a process that can be killed, because a hostile PDF can take seconds.
 import { createDocumentProcess, type DocumentProcess, type DocumentProcessOptions } from './document-process.ts'
 import { DocumentInvalidError } from './errors.ts'
 import { ACCEPTED, PDF_REFUSALS } from './pdf-check.ts'

@@ -87,7 +87,7 @@ export const createDocumentProcess = (options: DocumentProcessOptions) => {
       if (code === 0 && output.length > 0) return output
       if (closed) throw new EvidenceBusyError()
       if (late) throw new DocumentInvalidError(`the ${noun} takes too long to open: send a simpler file`)
-      // Other codes mean a crash or a limit; the sender gets the same error.
+      // Other exit codes mean a crash or an exceeded limit; the sender gets the same error.
       throw new DocumentInvalidError(`could not open the ${noun}`, code === REFUSED ? undefined : new Error(`${code}`))
     } finally {
       clearTimeout(timer)

@@ -55,7 +55,7 @@ const jpegSize = (bytes: Uint8Array): Size => {
     }
     at += 1
     if (isFrameHeader(marker)) return { height: view.getUint16(at + 4), width: view.getUint16(at + 6) }
-    // A scan or the end of the image precedes any frame header.
+    // In a valid file, the frame header precedes any scan and the end of the image.
     if (marker === 0xda || marker === 0xd9) throw new DocumentInvalidError(DAMAGED)
     const length = view.getUint16(at + 1)
     if (length < 2) throw new DocumentInvalidError(DAMAGED)

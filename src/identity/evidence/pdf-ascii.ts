@@ -3,7 +3,7 @@
 
 const isBlank = (byte: number): boolean => byte <= 0x20
 
-/** -1 for any other byte. */
+/** Returns the value of a hex digit; -1 for any other byte. */
 export const hexDigit = (byte: number): number => {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const lower = byte | 0x20

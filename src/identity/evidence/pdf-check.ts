@@ -39,8 +39,8 @@ const ACTIVE = [
 /** PDFium reads 0x80 and 0xFF as blanks. */
 const BLANK = String.raw`[\s\0\x80\xff]`
 /**
- * Matches names with a value, because image data contains the short names by chance. A value after a comment, or after
- * more than 32 blanks, can be anything. Bounded, so time stays linear.
+ * Matches names with a value, because image data can contain the short names by chance. A value after a comment, or
+ * after more than 32 blanks, can be anything. The pattern is bounded, so that matching takes linear time.
  */
 const ACTIVE_SHORT = new RegExp(
   String.raw`/(?:XFA${BLANK}{0,32}\[|(?:EF|XFA)(?:${BLANK}{33}|${BLANK}{0,32}(?:<<|%)|${BLANK}{1,32}[-+.\d](?:[-+.\d%]|${BLANK})))`,
@@ -114,8 +114,8 @@ const endsAsZip = (bytes: Buffer): boolean => {
 }
 
 /**
- * A hostile document takes seconds, so call it in a separate process (check-pdf.ts).
- * @throws DocumentInvalidError with one of PDF_REFUSALS
+ * Call it in a separate process (check-pdf.ts), because a hostile document can take seconds. @throws
+ * DocumentInvalidError with one of PDF_REFUSALS
  */
 export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INFLATE_LIMITS): Promise<void> => {
   const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength)

@@ -18,14 +18,17 @@ const OBJECT_STREAM = new RegExp(
 )
 
 const stringWith = (inner: string): string => String.raw`\((?:[^()\\]|\\[\s\S]${inner})*\)`
-/** With parentheses in parentheses, at most three deep. */
+/** A string with nested parentheses, at most three levels deep. */
 const STRING = stringWith(`|${stringWith(`|${stringWith('')}`)}`)
 const SKIPPED = String.raw`(?:${BLANK}|%[^\r\n]*[\r\n])*`
 const REGULAR = String.raw`[^\0\t\n\f\r ()<>[\]{}/%${AMBIGUOUS}]`
 const REFERENCE = String.raw`\d+${BLANK}+\d+${BLANK}+R(?!${REGULAR})`
 const SCALAR = String.raw`/${REGULAR}*|${REFERENCE}|[-+.\d]${REGULAR}*|(?:true|false|null)(?!${REGULAR})|${STRING}|<[\dA-Fa-f\0\t\n\f\r ]*>`
 const TOKEN = new RegExp(String.raw`${SKIPPED}(<<|>>|[[\]]|${SCALAR})`, 'y')
-/** Bounded, so time stays linear: a comment, an ambiguous byte or more than 32 blanks can precede anything. */
+/**
+ * A comment, an ambiguous byte or more than 32 blanks may precede any token. The pattern is bounded, so that matching
+ * takes linear time.
+ */
 const before = (token: string): RegExp => new RegExp(`${BLANK}{33}|${BLANK}{0,32}(?:[%${AMBIGUOUS}]|${token})`, 'y')
 const DICTIONARY = before('<<')
 const STREAM = before('stream')

@@ -70,7 +70,7 @@ const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void
   return packed
 }
 
-/** Longer than any name that `look` searches for, with its value. */
+/** Exceeds the length of any name that `look` searches for, including its value. */
 const OVERLAP_BYTES = 256
 
 /**

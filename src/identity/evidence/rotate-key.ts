@@ -1,6 +1,6 @@
 // Rotates the deployment's key while the service runs. Each organization gets a new key, and its secrets are rewrapped.
-// It keeps both keys until the rotation ends, so that an interrupted rotation can continue. Once it has the new key,
-// the store rejects secrets sealed with the old one.
+// An organization keeps both keys until the rotation ends, so that an interrupted rotation can continue. Once an
+// organization has its new key, the store rejects secrets sealed with the old one.
 
 import {
   keyFingerprint,
@@ -39,7 +39,7 @@ export interface KeyRotation {
   readonly unreadable: number
 }
 
-/** Time for callers that have read a sealed secret before the old key is removed. */
+/** Delay before the old key is removed, so that callers that have already read a sealed secret can open it. */
 const SETTLE_MS = 5_000
 
 const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpose, string] => {

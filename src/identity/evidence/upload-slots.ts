@@ -1,5 +1,5 @@
-// Limits concurrent uploads, while they arrive and while they are opened. Arrivals leave slots for newcomers. For
-// opening, organizations take turns, as do the addresses within an organization.
+// Limits concurrent uploads, both while they arrive and while they are opened. Arriving uploads always leave slots for
+// other organizations and addresses. Openings take turns by organization and, within an organization, by address.
 import { createCountedSlots } from '../../lib/counted-slots.ts'
 import { createFairSlots, type FairSlots } from '../../lib/fair-slots.ts'
 import type { EvidenceSession } from '../evidence-types.ts'

@@ -1,5 +1,5 @@
-// Verifies signatures of contract wallets on chain, even before deployment. Without an RPC URL, none is valid. Source:
-// EIP-1271, ERC-6492; viem calls the universal validator with one `eth_call`.
+// Verifies signatures of contract wallets on chain, even before deployment. Without an RPC URL, no signature is valid.
+// Source: EIP-1271, ERC-6492; viem calls the universal validator with one `eth_call`.
 import type { Transport } from 'viem'
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import type { ContractProofVerifier } from './proof.ts'

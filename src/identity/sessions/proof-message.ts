@@ -29,8 +29,8 @@ const SOLANA_CHAIN_ID = 'mainnet'
 const NAME_MAX = 80
 
 /**
- * Limits a name to the characters that EIP-4361 allows in a statement; others become question marks. Otherwise, wallets
- * could reject the message, or a name could add a line.
+ * Limits a name to the characters that EIP-4361 allows in a statement, so that wallets accept the message and a name
+ * can't add a line. Other characters become question marks.
  */
 export const printableName = (name: string): string => {
   let text = ''

@@ -20,7 +20,7 @@ export type ContractProofVerifier = (
 /** Returns the kind of proof; null if it is invalid. Rejects if a contract wallet can't be queried. */
 export type VerifyProof = (proof: SignedProof) => Promise<Exclude<ProofKind, 'sandbox'> | null>
 
-/** Enough for any contract wallet, which chooses its own signature format. */
+/** Enough for contract wallets, which choose their own signature formats. */
 const SIGNATURE_HEX_MAX = 16_386
 
 const encoder = new TextEncoder()

@@ -31,7 +31,7 @@ interface RegisterCall {
   readonly actor: string
   readonly checkType: CheckType
   readonly request: RegisterRequest
-  /** Id of a new session, the same in every attempt of a request. */
+  /** Id of a new session, the same in every attempt of the request. */
   readonly sessionId: string
   readonly forcedOutcome: SessionStatus | null
 }

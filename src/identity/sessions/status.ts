@@ -14,7 +14,7 @@ export interface SessionStatusObject {
   readonly userId?: string
   /** ISO 8601; present only if completed. */
   readonly completedAt?: string
-  /** Empty unless completed; then, `unverifiedWallets` is empty. */
+  /** Empty unless completed. If completed, `unverifiedWallets` is empty. */
   readonly verifiedWallets: readonly WalletEntry[]
   readonly unverifiedWallets: readonly WalletEntry[]
 }

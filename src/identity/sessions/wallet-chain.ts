@@ -35,7 +35,7 @@ export const evmChainName = async (table: ChainTable, chainId: number): Promise<
   return (await known()).names.get(chainId) ?? `eip155:${chainId}`
 }
 
-/** Returns only the name if no source has it, such as after its removal from the table. */
+/** Returns only the name if no source knows the chain, for example because the table no longer contains it. */
 export const walletChain = async (table: ChainTable, name: string): Promise<Chain | Pick<Chain, 'name'>> => {
   const own = table.byName(name)
   if (own !== undefined) return own

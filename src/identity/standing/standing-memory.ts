@@ -42,7 +42,7 @@ const READ_HIGH = 4
 const SHAPE = 5
 const HEADER_WORDS = 6
 const DEPENDENCIES_MAX = 512
-/** More than the chains with proofs of contract wallets, but limited because callers choose the names. */
+/** Exceeds the number of chains on which contract wallets are proven. Limited, because callers choose the names. */
 const CHAINS_MAX = 256
 const TWO_32 = 2 ** 32
 /** 2^32 divided by the golden ratio spreads consecutive numbers far apart. */

@@ -111,7 +111,7 @@ export const createStandings = (dependencies: StandingsDependencies) => {
     const details =
       detailed === null ? null : withDetails ? await loadDetails(organizationId, detailed.sessionId) : undefined
     const any = { ...(await complete('any')), details }
-    // Most wallets have only one type, so one record serves every type.
+    // Most wallets have sessions of only one type, so one record serves all types.
     const only = onlyTypeOf(sessions)
     const of = async (type: CheckType): Promise<KnownStanding> =>
       only === type ? any : only === null && sessions.length > 0 ? complete(type) : NEVER_SEEN
@@ -160,7 +160,7 @@ export const createStandings = (dependencies: StandingsDependencies) => {
       const details = findKnown(caller, address, 'any', chain)?.details
       return details === undefined ? load(caller, address, chain, true).then(({ any }) => any.details ?? null) : details
     },
-    /** Number of changes so far; a standing is current until it increases. */
+    /** Number of changes so far. A standing is current until this number increases. */
     changes: memory.now,
     sessionChanged: ({ environment, personId, addresses }: StandingChange) =>
       memory.changed(environment, addresses, personId),

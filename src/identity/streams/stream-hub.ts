@@ -36,7 +36,7 @@ export interface StreamRequest extends StreamOwner {
   readonly accepts: (state: SessionState) => boolean
   /** Whether the key is still valid. If it throws or rejects, the stream continues. */
   readonly allowed: () => boolean | Promise<boolean>
-  /** Checked before each further event: unless true, the stream ends. For readers who can lose the session. */
+  /** Checked before each further event; if false, the stream ends. For readers who can lose access to the session. */
   readonly mayReceive?: () => Promise<boolean>
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal

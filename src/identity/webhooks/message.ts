@@ -28,7 +28,7 @@ export interface ClaimedMessage {
   readonly organizationId: string
   readonly endpointId: string
   readonly type: WebhookMessageType
-  /** Includes this attempt. */
+  /** Number of attempts, including the current one. */
   readonly attempts: number
   readonly snapshot: WebhookSnapshot
 }

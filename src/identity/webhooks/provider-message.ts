@@ -43,7 +43,10 @@ export const decodeResult = (message: JsonObject, sessionId: string) => {
   }
 }
 
-/** Null requests the fields and the list of documents. @throws FieldInvalidError, FieldMissingError */
+/**
+ * Returns the id of the requested document; null for the fields and the list of documents. @throws FieldInvalidError,
+ * FieldMissingError
+ */
 export const decodeEvidenceRequest = (
   message: JsonObject,
   sessionId: string,

@@ -1,4 +1,4 @@
-// Steps of a session: which exist, are done, and may be opened.
+// Steps of a session: which ones exist, which are done, and which may be opened.
 import type { Requirement, SessionPart } from '../../domain/requirements.ts'
 import type { SessionView } from '../contract.ts'
 import type { SessionCalls } from './api.ts'
@@ -21,7 +21,7 @@ const belongsTo = (step: Step, part: SessionPart, requirements: readonly Require
 export const isCorrecting = ({ status, corrections }: Pick<View, 'status' | 'corrections'>): boolean =>
   status === 'retry' && corrections.length > 0
 
-/** After a return, only parts to correct and missing parts. */
+/** After the session was sent back, returns only missing parts and parts to correct. */
 export const partsOf = (view: View, step: Step): readonly SessionPart[] => {
   const all = view.requirements.map(partOf).filter((part) => belongsTo(step, part, view.requirements))
   if (!isCorrecting(view)) return all

@@ -24,9 +24,12 @@ export interface Administrator {
 export interface AccountRelations {
   /** Accounts that created, admitted or could control the account, or assigned its role. */
   readonly makers: ReadonlySet<string>
-  /** Accounts that received a link to the account. Links to administrators from before the rule don't count. */
+  /** Accounts that received a link to the account. Links to administrators don't count if they predate the rule. */
   readonly controllers: ReadonlySet<string>
-  /** More relations than any real account has: the sets are cut off, so count the account as related to all. */
+  /**
+   * True if there are more relations than any real account has. The sets are then incomplete, so count the account as
+   * related to all.
+   */
   readonly isEndless: boolean
 }
 
@@ -56,7 +59,7 @@ const RULE_ADMINISTRATORS = defineTable('rule_administrators', {
 
 type MakerRow = Pick<ItemOf<typeof MAKERS>, 'userId' | 'makerId' | 'kind' | 'heldAtSeconds'>
 
-/** Takes the accounts, then the organization three times. */
+/** Parameters: the account ids, then the organization's id three times. */
 const selectMakers = (userIds: readonly string[]): string => `WITH RECURSIVE reached (user_id) AS (
     SELECT user_id FROM account_makers WHERE user_id IN (${placeholdersFor(userIds)}) AND organization_id IN ('', ?)
     UNION SELECT made.maker_id FROM account_makers made JOIN reached ON made.user_id = reached.user_id

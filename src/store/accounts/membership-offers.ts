@@ -78,7 +78,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
 
     withdrawAll: (organizationId: string): Promise<number> => OFFERS.removeAll(scope, { organizationId }),
 
-    /** Accepts an offer with its code, or declines it without one. Null if it is missing or the code differs. */
+    /** Accepts an offer with its code, or declines it without one. Null if the offer is missing or the code differs. */
     take: (userId: string, id: string, codeHash: Uint8Array | null): Promise<MembershipOffer | null> =>
       OFFERS.everywhere.remove(scope, { userId, id, ...isOpen(), ...(codeHash === null ? {} : { codeHash }) }),
 

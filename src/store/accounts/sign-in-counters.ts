@@ -13,7 +13,7 @@ export interface CounterTake {
 
 type TakeResult =
   | { readonly taken: true }
-  /** Nothing was counted. `slot` permits another attempt after this time. */
+  /** Nothing was counted. `slot` permits another attempt after `retryAfterSeconds`. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
 
 /** The latest attempts may be lost in a power loss. */

@@ -24,7 +24,7 @@ const SESSIONS = defineTable('user_sessions', {
 
 export interface UserSession extends ItemOf<typeof SESSIONS> {}
 
-/** Per state. Bounded, because every change to the account reads its active sessions. */
+/** Maximum per state. Bounded, because every change to the account reads its active sessions. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100
 
 export const createUserSessionTable = (scope: TableScope) => ({

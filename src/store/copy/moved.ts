@@ -16,13 +16,13 @@ export const refuseMovedStore = async (statements: Statements): Promise<void> =>
   if (row !== undefined) throw movedError(row.value)
 }
 
-/** For a statement that found no counter of changes. */
+/** Call after a statement that found no counter of changes. */
 export const throwMoved = async (statements: Statements): Promise<never> => {
   await refuseMovedStore(statements)
   throw new StoreUnusableError('the store has no counter of changes: restore a backup')
 }
 
-/** Renames the counters, so that every later change and audit entry fails, and every read of the change feed. */
+/** Renames the counters, so that every later change, audit entry and read of the change feed fails. */
 export const markMoved = async (transaction: Transaction, to: StoreTarget): Promise<void> => {
   await transaction.execute('INSERT INTO deployment (name, value) VALUES (?, ?)', [MOVED_TO, describeStore(to)])
   await transaction.execute("UPDATE counters SET name = 'moved ' || name")

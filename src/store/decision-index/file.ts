@@ -9,7 +9,7 @@ const VERSION = '6'
 /** Few enough to scan without an index, and to create indexes without blocking searches for long. */
 export const GENERATION_ROWS = 200_000
 
-/** In every index, so that non-matching rows are not read from the table. */
+/** Columns in every index, so that non-matching rows are not read from the table. */
 const ASKED = 'at, number, project, policy, rule, chain, compliant, shadow'
 
 export const GENERATION_INDEXES: ReadonlyArray<{ readonly name: string; readonly on: string }> = [

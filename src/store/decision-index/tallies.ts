@@ -6,7 +6,7 @@ export type TallyBy = 'time' | 'rule' | 'source'
 /** Whole quarter-hours, because time zone offsets are multiples of a quarter-hour. */
 export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000, rule: 3_600_000, source: 900_000 }
 
-/** A UTC day, the second interval of rules and keys. */
+/** A UTC day: the longer interval by which rules and keys are also counted. */
 export const TALLY_DAY_MS = 86_400_000
 
 export type TallyGroup = TallyBy | 'rule-day' | 'source-day'
@@ -17,7 +17,7 @@ export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
   source: 'source-day',
 }
 
-/** The policy's default. Rule ids cannot contain these characters. */
+/** Stands for the policy's default. Rule ids cannot contain these characters. */
 export const DEFAULT_RULE = '(default)'
 
 export interface TallyQuestion {

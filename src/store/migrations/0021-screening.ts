@@ -4,7 +4,7 @@ export const screening: Migration = {
   number: 21,
   name: 'screening',
   statements: ({ integer, bytes, tableEnd }) => [
-    // Lists without URLs are only filled from files. `validators`: the publisher's validators of each file.
+    // Lists without URLs are filled only from files. `validators`: the publisher's validators of each file.
     `CREATE TABLE screening_lists (
        name TEXT PRIMARY KEY NOT NULL,
        format TEXT NOT NULL,

@@ -271,7 +271,10 @@ const hitListing: Migration = {
   statements: () => ['ALTER TABLE screening_hits ADD COLUMN listing TEXT'],
 }
 
-/** Marks of changes. Null for changes of an older program, which a reader can't tell from others of the same number. */
+/**
+ * Marks of changes. Null for changes by an older program, which a reader can't distinguish from other changes with the
+ * same number.
+ */
 const changeMarks: Migration = {
   number: 45,
   name: 'change-marks',

@@ -1,5 +1,5 @@
-// Replaces organizations' keys and the secrets wrapped with them. Statements compare the old bytes to keep other
-// changes.
+// Replaces organizations' keys and the secrets wrapped with them. Statements compare the old bytes, so that they don't
+// overwrite concurrent changes.
 
 import { bytes, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'

@@ -29,7 +29,7 @@ const PAUSE_MS = 10
 export const createPostgresTransactions = (dependencies: PostgresTransactionsDependencies) => {
   const { clock, lockLimitMs, transactionLimitMs, wait, inside, onFreshConnection } = dependencies
 
-  /** @param committing called before the commit is sent; the writes may then be kept */
+  /** @param committing called before the commit is sent; after that, the writes may be kept even if the call fails */
   const runWork = async <Result>(
     connection: PostgresConnection,
     work: (transaction: Transaction) => Promise<Result>,

@@ -31,7 +31,7 @@ const writingCaller = (): Caller => {
 }
 
 export const createWriteTurns = ({ writers, maximumQueued, waitMs, clock }: WriteTurnsOptions): WriteTurns => {
-  /** One organization leaves a connection free for the others. */
+  /** One organization must leave a connection free for the others. */
   const createTurns = (running: number, ownWaiting: number) =>
     createStoreTurns({ running, ownRunning: Math.max(1, running - 1), ownWaiting, waitMs })
   const claimsOnly = Math.max(1, Math.floor(writers * CLAIM_SHARE))

@@ -22,7 +22,10 @@ export const OPERATOR_COMPLETIONS = `SELECT (
         AND decision.actor LIKE 'operator:%')) AS decided
   FROM session_wallets mine WHERE mine.organization_id = ? AND mine.session_id = ?`
 
-/** Sequence number of the oldest of the operators' last completions per connected wallet; it settles all before it. */
+/**
+ * Sequence number of the oldest of the operators' last completions per connected wallet. Everything before it is
+ * settled.
+ */
 const findSettled = async (transaction: Transaction, { organizationId, id, checkType }: Session): Promise<number> => {
   const parameters = [checkType, organizationId, id]
   const rows = await transaction.query<{ decided: number | null }>(OPERATOR_COMPLETIONS, parameters)

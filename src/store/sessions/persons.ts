@@ -49,7 +49,7 @@ export const personsOf = (address: string, environment: string, organizationId: 
 
 const CONNECTED_WALLETS = `SELECT id, chain, address, environment FROM session_wallets
   WHERE organization_id = ? AND session_id = ?`
-/** Takes the session's ids three times. Disconnected and locked wallets have no known chain. */
+/** Parameters: the session's ids, three times. Disconnected and locked wallets have no known chain. */
 export const WALLETS_OF_SESSION = `${CONNECTED_WALLETS}
   UNION ALL SELECT NULL, NULL, address, environment FROM session_removed_wallets
   WHERE organization_id = ? AND session_id = ?

@@ -42,7 +42,7 @@ const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id =
 const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id = session_wallets.id
     AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
 
-/** A person can disconnect a wallet from a revoked session. */
+/** Also queried for removed wallets, because a person can disconnect a wallet from a revoked session. */
 const notRevokedIn = (walletTable: string): string => `NOT EXISTS (SELECT 1 FROM ${walletTable} held
     JOIN sessions revoked ON revoked.organization_id = held.organization_id AND revoked.id = held.session_id
     WHERE held.address = session_wallets.address AND held.environment = session_wallets.environment
@@ -80,8 +80,8 @@ const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_
 /** Sorting a few rows in this process is faster than ORDER BY. Beyond the limit, STANDING_SESSIONS applies. */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
- * Keeps own sessions first; then the last rejection, revocation and unsettled session, the last decisions, the newest
- * sessions.
+ * Keeps own sessions first; then the last rejection, revocation and unsettled session; then the last decisions; and
+ * finally the newest sessions.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
     unsettled, connected, proven_chain FROM (

@@ -5,7 +5,7 @@ import type { CheckpointOrder } from './checkpoints.ts'
 import { LOG_KEPT_BYTES, RESTART_PAGES } from './write-ahead-log.ts'
 
 const LOOK_INTERVAL_MS = 100
-/** Number of commits that trigger a checkpoint. With fewer, the time below triggers it. */
+/** Number of commits that trigger a checkpoint. With fewer commits, LONGEST_WAIT_MS triggers it. */
 const COMMITS_MAX = 200
 const LONGEST_WAIT_MS = 5_000
 /** Maximum time for which a WAL reset blocks writers of other threads and processes. */

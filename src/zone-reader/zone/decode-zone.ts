@@ -66,7 +66,8 @@ const countsAs = (one: string, other: string): boolean => checkDigitOf(one) === 
 const holds = (lines: readonly string[], { name, covers, digit }: CheckGroup): boolean => {
   const text = covers.map((place) => textAt(lines, place)).join('')
   const given = textAt(lines, digit)
-  // Empty optional data may have a filler; `zoneOf` verifies the check digit of a long number.
+  // Empty optional data may have a filler as its check digit. If the number is too long for its field, `zoneOf`
+  // verifies the check digit.
   if (given === '<') return name === 'number' || (name === 'optional' && /^<*$/.test(text))
   return checkDigitOf(text) === given
 }

@@ -20,7 +20,7 @@ interface NearNamesDependencies {
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
 }
 
-/** Per status. Decrypting the fields takes most of the time. */
+/** Maximum sessions per status. Comparisons spend most of their time decrypting fields. */
 const SESSIONS_MAX = 500
 const BATCH = 10
 /** A comparison that takes longer is cut, so that other organizations wait for less than a request's deadline. */

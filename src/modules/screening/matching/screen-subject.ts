@@ -75,7 +75,7 @@ const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): strin
 export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
   const builders = { person: createNameIndexBuilder(), organization: createNameIndexBuilder() }
   const packed: string[] = []
-  /** By name number, in index order. */
+  /** Listed names, in the order in which they were added to the index. */
   const names: Record<NameKind, string[]> = { person: [], organization: [] }
   for (const { list, entries } of lists) {
     for (const entry of entries) {

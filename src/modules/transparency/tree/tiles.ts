@@ -13,7 +13,7 @@ export interface TileName {
 }
 
 export interface Tile extends TileName {
-  /** 256, or fewer in the last tile of a level. */
+  /** 256 concatenated hashes, or fewer in the last tile of a level. */
   readonly hashes: Uint8Array
 }
 

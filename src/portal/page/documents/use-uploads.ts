@@ -21,7 +21,7 @@ interface UploadItem {
   readonly name: string
   readonly file: Blob
   upload: Upload | null
-  /** Ids of the documents when this one was first sent; null until then. */
+  /** Ids of the stored documents when this upload was first sent; null until then. */
   before: ReadonlySet<string> | null
   /** Whether the connection was lost; the upload continues when it returns. */
   paused: boolean
@@ -29,7 +29,7 @@ interface UploadItem {
 
 let lastId = 0
 
-/** Across all kinds, because parallel uploads slow each other down. */
+/** One queue for all kinds, because parallel uploads slow each other down. */
 let line: Promise<void> = Promise.resolve()
 
 const prepare = async (file: Blob): Promise<Blob> => {

@@ -131,7 +131,7 @@ export const Field = ({ id, label, hint, error, children }: FieldProps) => {
 
 interface CopyButtonProps {
   readonly text: string
-  /** For screen readers, if the visible text depends on its context. */
+  /** Label for screen readers, if the visible text depends on its context. */
   readonly label?: string
 }
 

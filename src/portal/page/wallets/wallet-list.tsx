@@ -8,7 +8,7 @@ import { followEvmWallets } from './evm.ts'
 import { followSolanaWallets } from './solana.ts'
 import type { DetectedWallet } from './wallet.ts'
 
-/** Without an announcement for this long, the browser counts as having no wallet. */
+/** Time without an announcement after which the browser counts as having no wallet. */
 const PATIENCE_MS = 1_200
 
 interface Discovery {

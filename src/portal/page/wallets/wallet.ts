@@ -17,12 +17,12 @@ export interface DetectedWallet {
   sign(address: string, message: string): Promise<string>
 }
 
-/** The person refused in the wallet. */
+/** The person refused the request in the wallet. */
 export class WalletRefusedError extends Error {
   override readonly name = 'WalletRefusedError'
 }
 
-/** Locked, busy or malformed response. The wallet's own message isn't shown. */
+/** The wallet is locked or busy, or its response is malformed. The wallet's own message isn't shown. */
 export class WalletFailedError extends Error {
   override readonly name = 'WalletFailedError'
 }
