@@ -18,27 +18,15 @@ const ABJAD = createAbjad(readTable(LETTERS.arabic), 'AWYE')
 const KNOWN: ReadonlyMap<string, string> = new Map(Object.entries(LETTERS.arabicWords))
 
 const SERVANT = 'عبد'
-const FATHER = 'ابو'
 const GOD = 'الله'
-const FAITH = 'الدين'
 /** Misspellings of "God" after "servant". */
 const GOD_MISSPELT = /^او?ل[هة]$/
 /** "And" or the article as a prefix. */
 const ARTICLE = /^و?ال(?=..)/u
 /** Second words that Latin joins to the first. */
-const JOINED_SECOND: ReadonlySet<string> = new Set([
-  GOD,
-  FAITH,
-  'الرحمن',
-  'الرحمان',
-  'الحق',
-  'الاسلام',
-  'خيل',
-  'زاده',
-  'جان',
-])
+const JOINED_SECOND: ReadonlySet<string> = new Set(LETTERS.arabicJoinedSecond)
 /** First words that may be joined to the second. */
-const PREFIXES: readonly string[] = [SERVANT, FATHER, 'محمد', 'علي', 'امير', 'غلام']
+const PREFIXES: readonly string[] = LETTERS.arabicPrefixes
 const PREFIXED_MIN = 6
 
 const normalized = (piece: string): string => [...piece].map((letter) => FORMS.get(letter) ?? letter).join('')

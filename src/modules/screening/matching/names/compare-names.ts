@@ -3,6 +3,8 @@ import { counted } from '../../../../lib/counted.ts'
 import { foldWord } from './fold.ts'
 import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
+import { readKeys } from './spellings.ts'
+import WORDS from './words.json'
 
 /** How strongly a word identifies a person or company. */
 const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
@@ -78,15 +80,9 @@ interface Pairing {
 const bit = (at: number): number => 1 << at
 
 const byteOf = (letter: string): number => letter.charCodeAt(0)
-const INITIALS_ALIKE = new Map([
-  [byteOf('j'), byteOf('i')],
-  [byteOf('y'), byteOf('i')],
-  [byteOf('e'), byteOf('i')],
-  [byteOf('o'), byteOf('u')],
-  [byteOf('c'), byteOf('k')],
-  [byteOf('q'), byteOf('k')],
-  [byteOf('w'), byteOf('v')],
-])
+const INITIALS_ALIKE = new Map(
+  [...readKeys(WORDS.initialsAlike)].map(([letter, other]) => [byteOf(letter), byteOf(other)]),
+)
 const alike = (byte: number): number => INITIALS_ALIKE.get(byte) ?? byte
 
 export const isInitialOf = (index: NameIndex, word: number, initial: NameWord): boolean =>
