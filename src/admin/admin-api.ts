@@ -21,7 +21,7 @@ import { ConfirmationRequiredError, ConflictError } from './errors.ts'
 import { fieldMembers } from './field-members.ts'
 import type { AdminGate, Admission } from './gate.ts'
 import { CHANGE_MADE, decodeInput, KEEP_SECONDS, performOperation, settle } from './perform.ts'
-import { type Answer, isUnsafe, type ReplyHeaders, type Route } from './route.ts'
+import { type Answer, type ReplyHeaders, type Route, takesIdempotencyKey } from './route.ts'
 import type { Services } from './services.ts'
 
 export const ADMIN_PREFIX = '/admin/v1'
@@ -116,8 +116,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
             () => false,
           ),
       })
-    const header =
-      isUnsafe(route.method) && actor !== null && !route.streams ? request.headers.get('idempotency-key') : null
+    const header = takesIdempotencyKey(route) ? request.headers.get('idempotency-key') : null
     if (header === null || actor === null) {
       const answer = await run()
       if (answer instanceof Response) return answer
@@ -139,7 +138,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
         const answer = await run()
         if (answer instanceof Response) throw new Error(`${route.operationId} returns a stream but does not declare it`)
         fresh = settle(route, answer)
-        return { body: fresh.kept, status: fresh.status, keepSeconds: KEEP_SECONDS }
+        return { ...fresh.kept, keepSeconds: KEEP_SECONDS }
       },
     )
     const settled = fresh as ReturnType<typeof settle> | null

@@ -73,17 +73,18 @@ const asAnswer = (error: unknown): unknown =>
       )
     : error
 
-/** Stored status of a change whose response is unknown before the commit; no other response has it. */
+/** Stored status of a change whose response is unknown before the commit or must not be stored. */
 export const CHANGE_MADE = 409
+
+const UNSTORED = { status: CHANGE_MADE, body: '' }
 
 /** Response to store in the transaction: the result of the change, if it is the route's response. */
 const keptOf = (route: Route, result: unknown): { readonly status: number; readonly body: string } => {
   const isReply = result instanceof Reply || result instanceof SecretReply
   const { schema } = route.answers[0]
   const isAnswer = isReply || schema === null || Value.Check(schema, result)
-  if (!isAnswer) return { status: CHANGE_MADE, body: '' }
-  const { status, kept } = settle(route, schema === null && !isReply ? undefined : result)
-  return { status, body: kept }
+  if (!isAnswer) return UNSTORED
+  return settle(route, schema === null && !isReply ? undefined : result).kept
 }
 
 /** Admits the caller again in the transaction of the change, because rights may be lost meanwhile. */
@@ -130,10 +131,12 @@ export const settle = (route: Route, answer: unknown) => {
   const reply =
     answer instanceof Reply || answer instanceof SecretReply ? answer : new Reply(route.answers[0].status, answer)
   const text = (body: unknown): string => (body === undefined || body === null ? '' : JSON.stringify(body))
+  const kept = reply instanceof SecretReply ? reply.remembered : reply.body
+  const isUnstored = reply instanceof SecretReply && kept === undefined
   return {
     status: reply.status,
     body: text(reply.body),
-    kept: text(reply instanceof SecretReply ? reply.remembered : reply.body),
+    kept: isUnstored ? UNSTORED : { status: reply.status, body: text(kept) },
     headers: reply instanceof Reply ? reply.headers : {},
   }
 }

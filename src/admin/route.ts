@@ -102,7 +102,10 @@ export class Reply {
   }
 }
 
-/** Response with a secret that is shown once; a repeated request gets `remembered`. */
+/**
+ * Response with a secret or personal data, which is shown once. A repeated request gets `remembered`, or 409 if it is
+ * undefined.
+ */
 export class SecretReply {
   readonly status: number
   readonly body: unknown
@@ -268,5 +271,12 @@ export const declareRoutes =
     handle: (call) => declaration.handle(call as never),
   })
 
-/** Methods with changes require the dashboard's origin and accept an Idempotency-Key. */
+/** Methods with changes require the dashboard's origin. */
 export const isUnsafe = (method: Method): boolean => method !== 'GET'
+
+/**
+ * False for operations that only read, although by POST. Their responses can contain personal data, which must not be
+ * stored, and a repeated read is a recorded access too.
+ */
+export const takesIdempotencyKey = ({ method, alone, access, streams }: Route): boolean =>
+  isUnsafe(method) && alone !== 'reads' && access.kind !== 'public' && access.kind !== 'second-factor' && !streams

@@ -1,6 +1,7 @@
 // What every route does with a request: bodies, idempotency keys, secrets, and the shape of errors.
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { PERSON_RATE_LIMIT } from '../../src/admin/gate.ts'
+import { takesIdempotencyKey } from '../../src/admin/route.ts'
 import { currentCaller } from '../../src/lib/caller.ts'
 import { nextTurn } from '../../src/lib/time.ts'
 import { ConstraintViolatedError } from '../../src/store/errors.ts'
@@ -224,6 +225,22 @@ describe('an Idempotency-Key', () => {
       (await harness.request('DELETE', `/organizations/alpha/bindings/${binding.id}`, { key: alpha.key })).status,
     ).toBe(404)
   })
+})
+
+test('an operation that only reads does not take an Idempotency-Key, although its method is POST', () => {
+  const reads = ADMIN_ROUTES.filter((route) => route.method === 'POST' && route.alone === 'reads')
+  expect(reads.map(({ operationId }) => operationId).toSorted()).toEqual([
+    'checkPolicy',
+    'readDocumentZone',
+    'readEvidenceFields',
+    'readPolicyDecisionFacts',
+    'searchSessions',
+    'simulatePolicy',
+    'simulateSessionPolicy',
+    'testPolicy',
+    'tryThresholds',
+  ])
+  expect(reads.filter(takesIdempotencyKey)).toEqual([])
 })
 
 describe('a change whose answer was lost', () => {

@@ -224,6 +224,17 @@ describe('evidence', () => {
     expect(JSON.stringify(items)).not.toContain('Ada Example')
   })
 
+  test('is not stored for a repeated Idempotency-Key: each reading is recorded', async () => {
+    const id = await submitted()
+    const read = () =>
+      call('POST', `/${id}/evidence/fields`, { key: alpha.key, body: {}, headers: { 'idempotency-key': 'read' } })
+    for (let count = 1; count <= 2; count++) {
+      expect((await read()).body['full_name']).toBe('Ada Example')
+      expect(await harness.audited({ action: 'session.evidence-read' })).toHaveLength(count)
+    }
+    expect(await harness.store.database.query('SELECT * FROM admin_idempotency')).toEqual([])
+  })
+
   test('that the service read itself is shown to reviewers, and that is in the audit log', async () => {
     const id = await submitted()
     const viewer = await viewerOf()
@@ -332,6 +343,25 @@ describe('the queue', () => {
     await markChecksMade(harness.store, alpha.id, id)
     expect((await decide(id, { status: 'completed', sequence: 2, override: true }, bob)).status).toBe(200)
     expect(await decideHit('confirmed', undefined, { cookie: ada.cookie })).toEqual([200, 'confirmed'])
+  })
+
+  test('a decision about a hit is made once per Idempotency-Key, and similar names are not stored', async () => {
+    const id = await submitted()
+    await found(id, ['1'])
+    const [hit] = await harness.store.screeningChecks.hits(alpha.id, id)
+    const decideHit = () =>
+      call('POST', `/${id}/checks/lists/${hit?.id}`, {
+        key: alpha.key,
+        body: { state: 'cleared', reason: 'The photo is another.' },
+        headers: { 'idempotency-key': 'cleared' },
+      })
+    const { status, body } = await decideHit()
+    expect([status, (body['hits'] as unknown[]).length]).toEqual([200, 1])
+    const stored = await harness.store.database.query('SELECT response_body AS body FROM admin_idempotency')
+    expect(stored).toEqual([{ body: '' }])
+    const again = await decideHit()
+    expect([again.status, again.body['detail']]).toEqual([409, expect.stringContaining('made its change')])
+    expect(await harness.audited({ action: 'screening.hit' })).toHaveLength(1)
   })
 
   test('shows the hits of each session by what was decided, and is cut by them and by level', async () => {

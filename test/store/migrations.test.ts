@@ -312,6 +312,30 @@ describeDatabases((dialect) => {
       expect(await database.query('SELECT name FROM screening_lists WHERE shared_version_id IS NOT NULL')).toEqual([])
     })
 
+    test('empty the stored responses of the admin API, which can contain personal data', async () => {
+      const emptying = MIGRATIONS.find(({ name }) => name === 'stored-reads')?.number ?? 0
+      await migrate(database, 1, MIGRATIONS.slice(0, emptying - 1))
+      for (const [key, status, body] of [
+        ['answered', 200, '{"full_name":"Ada"}'],
+        ['claimed', null, null],
+      ] as const) {
+        await database.execute(
+          `INSERT INTO admin_idempotency (organization_id, key_id, idempotency_key, body_hash, uuid,
+             claim_expires_at_seconds, keep_until_seconds, response_status, response_body)
+           VALUES ('org', 'k', ?, ?, 'u', 0, 0, ?, ?)`,
+          [key, new Uint8Array(32), status, body],
+        )
+      }
+      await migrate(database, 2)
+      const stored = await database.query(
+        'SELECT response_status AS status, response_body AS body FROM admin_idempotency ORDER BY idempotency_key',
+      )
+      expect(stored).toEqual([
+        { status: 409, body: '' },
+        { status: null, body: null },
+      ])
+    })
+
     test('are undone whole when one of their statements fails', async () => {
       const broken: Migration = {
         ...second,

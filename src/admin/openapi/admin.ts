@@ -1,4 +1,4 @@
-import { type Access, isUnsafe, type Route } from '../route.ts'
+import { type Access, isUnsafe, type Route, takesIdempotencyKey } from '../route.ts'
 import { type TSchema, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
 import type { DescribedOperation } from './operation.ts'
@@ -56,9 +56,6 @@ const problemsOf = (route: Route): number[] => {
   if (takesIdempotencyKey(route)) statuses.push(409, 422)
   return statuses
 }
-
-const takesIdempotencyKey = ({ method, access, streams }: Route): boolean =>
-  isUnsafe(method) && access.kind !== 'public' && access.kind !== 'second-factor' && !streams
 
 const isOptional = (body: TSchema): boolean => {
   const required = body['required'] as readonly string[] | undefined

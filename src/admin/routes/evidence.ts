@@ -73,7 +73,7 @@ export const EVIDENCE_ROUTES = [
   route('readEvidenceFields', 'POST', `${BASE}/{session}/evidence/fields`, {
     access: REVIEWER,
     command: false,
-    alone: 'one-session',
+    alone: 'reads',
     summary: 'Read the entered fields',
     description: 'Each access is recorded.',
     body: closed({}),

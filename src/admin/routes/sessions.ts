@@ -168,7 +168,7 @@ export const SESSION_ROUTES = [
   }),
   route('searchSessions', 'POST', `${BASE}/search`, {
     access: REVIEWER,
-    alone: 'one-session',
+    alone: 'reads',
     summary: 'Search sessions by name, number, wallet or ID',
     description: `Matches prefixes of the words in a name, a registration number, a document number, a wallet, or the session ID. Names and numbers are encrypted: each request decrypts at most ${SEARCHED} sessions, newest first, and the next page continues. Finding a session by name or number counts as access to its evidence. The audit log records each search without its text.`,
     body: closed({

@@ -49,7 +49,7 @@ export const ALONE = {
   key: 'keys can’t make changes that require a person; the key’s holder counts as the author of the key’s changes',
   'not-live': 'has no effect until a revision is activated',
   texts: 'descriptive text; verdicts don’t depend on it',
-  reads: 'evaluates or reads without changing verdicts',
+  reads: 'evaluates or reads, and changes nothing',
   attest: 'the key’s holder can make the same request',
   'regular-read': 'only reads a source earlier than scheduled',
   upkeep: 'verdicts don’t depend on it',

@@ -316,6 +316,18 @@ const lastRejections: Migration = {
   ],
 }
 
+/**
+ * Removes stored responses of the admin API, some of which contain personal data. A repeated request gets 409, as if
+ * its response were lost. An older program would store such responses again.
+ */
+const storedReads: Migration = {
+  number: 48,
+  name: 'stored-reads',
+  statements: () => [
+    "UPDATE admin_idempotency SET response_status = 409, response_body = '' WHERE response_body IS NOT NULL",
+  ],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -336,4 +348,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   changeMarks,
   policyDetails,
   lastRejections,
+  storedReads,
 ]

@@ -26,7 +26,7 @@ export const DOCUMENT_ZONE_ROUTES = [
   route('readDocumentZone', 'POST', `${BASE}/{session}/evidence/zone`, {
     access: REVIEWER,
     command: { name: 'evidence show-zone', author: 'by' },
-    alone: 'one-session',
+    alone: 'reads',
     summary: 'Read the machine-readable zone of the identity document',
     description: 'Each access is recorded. The response is 404 if no zone was read.',
     body: closed({}),

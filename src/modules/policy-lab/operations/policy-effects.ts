@@ -57,7 +57,7 @@ export const POLICY_EFFECT_ROUTES = [
   route('replayPolicy', 'POST', '/organizations/{organization}/policies/{policy}/replay', {
     access: ORGANIZATION_ADMIN,
     command: false,
-    alone: 'reads',
+    alone: 'upkeep',
     summary: 'Replay recorded decisions with a document or a revision',
     description:
       'Creates a job. Its `result` counts unchanged decisions, changes by rule, and decisions that are unknown because a rule reads data missing from the log. A session policy is replayed on the newest sessions that reviewers completed or rejected, at most 1,000 of each. Its `result` counts the sessions that it would have `completed`, `rejected` and `left`, and lists `disagreements`; viewers don’t see session IDs. A revision of a session policy must be replayed before it can decide sessions.',

@@ -1,5 +1,5 @@
 import { ConflictError, requireFound, SubjectUnknownError } from '../../../admin/errors.ts'
-import { DEPLOYMENT, declareRoutes, REVIEWER } from '../../../admin/route.ts'
+import { DEPLOYMENT, declareRoutes, REVIEWER, SecretReply } from '../../../admin/route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } from '../../../admin/schema.ts'
 import { changedFields } from '../../../admin/second-person/declaration.ts'
 import { locationText } from '../../../admin/second-person/location-text.ts'
@@ -317,7 +317,8 @@ export const SCREENING_ROUTES = [
           // Without the listed name: it is erased with the evidence, but the audit log remains.
           detail: { hit: hit.id, list: hit.list, version: hit.versionId, state: [before, hit.state] },
         })
-        return checkOf(tables, organization.id, session.id)
+        // Names of similar entries are erased with the evidence.
+        return new SecretReply(200, await checkOf(tables, organization.id, session.id), undefined)
       }),
   }),
 ]

@@ -182,7 +182,7 @@ export const SESSION_POLICY_ROUTES = [
   route('readPolicyDecisionFacts', 'POST', `${DECISIONS}/facts`, {
     access: REVIEWER,
     command: false,
-    alone: 'one-session',
+    alone: 'reads',
     summary: 'Read the facts of policy decisions about a session',
     description: 'Each access is recorded. Empty once the evidence is erased.',
     body: closed({}),
