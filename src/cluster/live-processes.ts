@@ -27,9 +27,13 @@ export interface ProcessRegistryDependencies {
   readonly table: LiveProcessTable
   readonly id: string
   readonly name: string
+  /** Names of the running modules, sorted. */
+  readonly modules: readonly string[]
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly time: SharedTime
   readonly after: Timers['after']
+  /** Called once this process beats again after the others counted it as stopped. */
+  readonly onReturn: () => void
   readonly onError: (error: unknown) => void
 }
 
@@ -43,7 +47,7 @@ export const GONE_MS = 7_000
 const FORGOTTEN_MS = 60_000
 
 export const createProcessRegistry = (dependencies: ProcessRegistryDependencies) => {
-  const { table, id, name, clock, time, after, onError } = dependencies
+  const { table, id, name, modules, clock, time, after, onReturn, onError } = dependencies
   const seen = new Map<string, { readonly beat: number; readonly atMs: number }>()
   let beats = 0
   let lastReadMs = clock.monotonicMs()
@@ -61,8 +65,9 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
 
   const beatOnce = async (): Promise<void> => {
     beats += 1
-    await table.beat({ id, name, beat: beats, clockMs: time.nowMs() })
+    await table.beat({ id, name, beat: beats, clockMs: time.nowMs(), modules })
     const rows = await table.list()
+    const wasGone = clock.monotonicMs() - lastReadMs >= GONE_MS
     lastReadMs = clock.monotonicMs()
     const there = new Set(rows.map((row) => row.id))
     for (const known of [...seen.keys()]) if (!there.has(known)) seen.delete(known)
@@ -72,6 +77,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
       if (seen.get(row.id)?.beat !== row.beat) seen.set(row.id, { beat: row.beat, atMs: lastReadMs })
     }
     count = living().length
+    if (wasGone) onReturn()
   }
 
   const beat = (): Promise<void> => {

@@ -27,7 +27,9 @@ import { isFirstStart, prepareQuickstart } from '../setup/quickstart.ts'
 import { locateStore, rememberStore } from '../setup/store-location.ts'
 import { readListenerTls } from '../setup/tls-files.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
-import { openStore } from '../store/store.ts'
+import { StoreUnusableError } from '../store/errors.ts'
+import { requireSameModules } from '../store/live-processes.ts'
+import { openStore, type Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createOrganizationLatency } from '../telemetry/request-metrics.ts'
 import { createFacts } from './facts-service.ts'
@@ -40,6 +42,16 @@ const SLOTS_PER_PROCESS = 1_000
 
 const clock = systemClock
 const { after } = systemTimers
+
+const namesOf = (config: Config): readonly string[] => [...config.modules].sort()
+
+/** @throws StoreUnusableError while another process of the deployment runs different modules */
+const compareModules = (store: Pick<Store, 'liveProcesses'>, config: Config): Promise<void> =>
+  requireSameModules(store.liveProcesses, namesOf(config), { wait: Bun.sleep })
+
+const endProcess = (): void => {
+  process.kill(process.pid, 'SIGTERM')
+}
 
 const openStorage = async (config: Config, log: Logger, isFirst: boolean, closers: Closers) => {
   const folder = dataFolderAt(config.dataDir)
@@ -62,6 +74,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
     longReads: 'separate-thread',
   })
   closers.add(store.close)
+  await compareModules(store, config)
   if (isFirst) await rememberStore(folder, target)
   if (isFirst && config.serve.has('attestation')) await rememberSources(store, config)
   const passphrase = config.serve.has('attestation')
@@ -140,7 +153,7 @@ export const openService = async (
     authenticator,
     pool,
     attesters: attesterReload,
-    endProcess: () => process.kill(process.pid, 'SIGTERM'),
+    endProcess,
   })
   const standings = createStoredStandings(
     store,
@@ -171,9 +184,28 @@ export const openService = async (
   // The keys may have changed before the feed was followed. Missing keystores are retried; `/readyz` reports them.
   attesterReload.reload()
 
-  const sharing = createSharing({ store, clock, log, index, timers: systemTimers })
-  await sharing.join()
+  const sharing = createSharing({
+    store,
+    modules: namesOf(config),
+    onReturn: () => {
+      void compareModules(store, config).catch((error: unknown) => {
+        if (!(error instanceof StoreUnusableError)) {
+          log.warn('could not compare the modules of the processes', { error })
+          return
+        }
+        log.error('this process ends', { reason: error.detail })
+        endProcess()
+      })
+    },
+    clock,
+    log,
+    index,
+    timers: systemTimers,
+  })
   closers.add(sharing.stop)
+  await sharing.join()
+  // Another process may have started at the same time.
+  await compareModules(store, config)
   const latency = createOrganizationLatency()
   store.upkeep.start({
     takeUses: authenticator.takeUses,

@@ -19,6 +19,10 @@ interface SharingDependencies {
   readonly store: Pick<Store, 'liveProcesses' | 'leaderLeases' | 'rateLeases' | 'velocityTallies' | 'tasks'>
   /** Index of this process on its machine, from 0. */
   readonly index: number
+  /** Names of the running modules, sorted. */
+  readonly modules: readonly string[]
+  /** Called once this process beats again after the others counted it as stopped. */
+  readonly onReturn: () => void
   readonly clock: Clock
   readonly timers: Pick<Timers, 'after'>
   readonly log: Pick<Logger, 'info' | 'warn'>
@@ -36,13 +40,15 @@ const SWEEP_MS = 60_000
 const FIRST_SWEEP_MS = 10_000
 
 export const createSharing = (dependencies: SharingDependencies) => {
-  const { store, index, clock, timers, log } = dependencies
+  const { store, index, modules, onReturn, clock, timers, log } = dependencies
   const { after } = timers
   // Short, because the row of each used key contains the ids of all its processes.
   const id = randomBase62(12)
   const time = createSharedTime(clock)
   const registry = createProcessRegistry({
     id,
+    modules,
+    onReturn,
     clock,
     time,
     after,

@@ -1,17 +1,20 @@
 // Live processes of the deployment. Each increments its own beat, so that clocks are never compared.
 
-import { systemClock } from '../lib/time.ts'
-import { hidden, integer, text } from './columns.ts'
-import { databaseScope, reservedReads, reservedWrites, type TableScope } from './copy/table-scope.ts'
+import { hidden, integer, names, text } from './columns.ts'
+import { reservedReads, reservedWrites, type TableScope } from './copy/table-scope.ts'
 import type { Database } from './database.ts'
+import { StoreUnusableError } from './errors.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
+/** Columns of all schemas since the table exists. */
+const BEATS = { id: text, name: text, beat: integer }
+const PROCESSES_OF_ANY_SCHEMA = defineTable('live_processes', BEATS)
 const PROCESSES = defineTable('live_processes', {
-  id: text,
-  name: text,
-  beat: integer,
+  ...BEATS,
   /** Shared time of the processes in milliseconds (src/cluster/live-processes.ts). */
   clockMs: integer,
+  /** Names of the running modules, sorted. */
+  modules: names,
   startedAtSeconds: hidden(integer),
 })
 
@@ -21,8 +24,8 @@ export const createLiveProcessTable = (given: TableScope) => {
   // The next beat replaces a lost one.
   const scope = reservedWrites(given)
   return {
-    beat: ({ id, name, beat, clockMs }: LiveProcess): Promise<void> =>
-      PROCESSES.put(scope, { id }, { beat, clockMs }, { name, startedAtSeconds: scope.nowSeconds() }),
+    beat: ({ id, name, beat, clockMs, modules }: LiveProcess): Promise<void> =>
+      PROCESSES.put(scope, { id }, { beat, clockMs }, { name, modules, startedAtSeconds: scope.nowSeconds() }),
 
     list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(reservedReads(scope), {}, ['id']),
 
@@ -43,14 +46,51 @@ export interface InUseOptions {
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-/** Names of the processes whose beat advanced while this function watched. */
-export const findUsers = async (database: Database, { wait }: InUseOptions): Promise<readonly string[]> => {
-  const table = createLiveProcessTable(databaseScope(database, systemClock))
-  const first = new Map((await table.list()).map(({ id, beat }) => [id, beat]))
+type Beat = ItemOf<typeof PROCESSES_OF_ANY_SCHEMA>
+
+/** Watches listed processes until a beat advances. Returns the live ones, or else the silent ones as last read. */
+const watchBeats = async <Process extends Beat>(
+  list: () => Promise<readonly Process[]>,
+  { wait }: InUseOptions,
+): Promise<{ readonly live: readonly Process[]; readonly silent: readonly Process[] }> => {
+  const silent = await list()
+  const first = new Map(silent.map(({ id, beat }) => [id, beat]))
   for (let watchedMs = 0; first.size > 0 && watchedMs < WATCH_MS; watchedMs += LOOK_MS) {
     await wait(LOOK_MS)
-    const risen = (await table.list()).filter(({ id, beat }) => first.get(id) !== beat)
-    if (risen.length > 0) return risen.map(({ name }) => name)
+    const live = (await list()).filter(({ id, beat }) => first.get(id) !== beat)
+    if (live.length > 0) return { live, silent: [] }
   }
-  return []
+  return { live: [], silent }
+}
+
+/** Names of the live processes. Also for a database of an older schema. */
+export const findUsers = async (database: Database, options: InUseOptions): Promise<readonly string[]> => {
+  const { live } = await watchBeats(() => PROCESSES_OF_ANY_SCHEMA.list(reservedReads(database), {}, ['id']), options)
+  return live.map(({ name }) => name)
+}
+
+const describeDifference = ({ name, modules }: LiveProcess, own: readonly string[]): string => {
+  const more = modules.filter((module) => !own.includes(module)).map((module) => `with ${module}`)
+  const fewer = own.filter((module) => !modules.includes(module)).map((module) => `without ${module}`)
+  return `${name} (${[...more, ...fewer].join(', ')})`
+}
+
+/**
+ * Removes the rows of ended processes with other modules, so that later callers don't wait for them. Each process may
+ * run the checks of all. @param modules sorted @throws StoreUnusableError while a live process runs other modules
+ */
+export const requireSameModules = async (
+  table: Pick<LiveProcessTable, 'list' | 'remove'>,
+  modules: readonly string[],
+  options: InUseOptions,
+): Promise<void> => {
+  const listOthers = async () => (await table.list()).filter((process) => process.modules.join() !== modules.join())
+  const { live, silent } = await watchBeats(listOthers, options)
+  if (live.length > 0) {
+    const others = live.map((process) => describeDifference(process, modules)).join('; ')
+    throw new StoreUnusableError(
+      `other processes of the deployment run different modules: ${others}. Set --without as on those nodes, or stop all nodes before you change it`,
+    )
+  }
+  for (const { id, beat } of silent) await table.remove(id, beat)
 }

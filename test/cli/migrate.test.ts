@@ -62,7 +62,7 @@ test('names processes that neither run nor ended cleanly, because one may be sus
   const from = join(root.path, 'from.db')
   await placeMigrated(from)
   const store = await openStore({ path: from, clock: systemClock })
-  await store.liveProcesses.beat({ id: 'p1', name: 'machine 7', beat: 3, clockMs: 0 })
+  await store.liveProcesses.beat({ id: 'p1', name: 'machine 7', beat: 3, clockMs: 0, modules: [] })
   await store.close()
   const named = 'Without a heartbeat: machine 7. If still running, they stop when they reach the source again.\n'
   await migrate(from, join(root.path, 'to.db'), named)

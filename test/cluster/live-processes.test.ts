@@ -7,12 +7,14 @@ import { createTurnedTime, type TurnedTime } from '../support/turned-time.ts'
 
 const temporary = storeOfTest(openTemporaryStore)
 
-const registry = (id: string, time: TurnedTime, broken = () => false) => {
+const registry = (id: string, time: TurnedTime, broken = () => false, onReturn: () => void = () => undefined) => {
   const shared = createSharedTime(time)
   const table = temporary.store.liveProcesses
   const parts = createProcessRegistry({
     id,
     name: `machine ${id}`,
+    modules: [],
+    onReturn,
     clock: time,
     time: shared,
     after: time.after,
@@ -74,6 +76,23 @@ test('nobody is thought gone while the store is', async () => {
   await time.advance(4_000)
   expect(one.count()).toBe(2)
   for (const process of [one, two]) await process.stop()
+})
+
+test('a process that beats again after the others counted it as stopped is notified once', async () => {
+  const time = createTurnedTime()
+  let returns = 0
+  const one = registry('1', time, undefined, () => {
+    returns += 1
+  })
+  await one.start()
+  await time.advance(4_000)
+  time.freeze(GONE_MS - 2_100)
+  await time.advance(2_000)
+  expect(returns).toBe(0)
+  time.freeze(GONE_MS)
+  await time.advance(4_000)
+  expect(returns).toBe(1)
+  await one.stop()
 })
 
 test('their common time is that of the furthest, and gains nothing on real time', async () => {

@@ -39,7 +39,15 @@ const createDeployment = () => {
         return 0
       }
       const counted = { ...store, rateLeases: { ...store.rateLeases, sweep } }
-      const sharing = createSharing({ store: counted, index: 0, clock: time, timers: time, log })
+      const sharing = createSharing({
+        store: counted,
+        index: 0,
+        modules: [],
+        onReturn: () => undefined,
+        clock: time,
+        timers: time,
+        log,
+      })
       started.push(sharing)
       const taskOf = (role: LeaderRole): LeaderTask => ({
         name: role,

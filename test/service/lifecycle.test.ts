@@ -5,6 +5,10 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, stat
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config/config.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
+import { systemClock } from '../../src/lib/time.ts'
+import { MODULES } from '../../src/modules.ts'
+import { dataFolderAt } from '../../src/setup/data-folder.ts'
+import { openStore } from '../../src/store/store.ts'
 import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { words } from '../support/words.ts'
@@ -198,6 +202,28 @@ describe('settings', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(stderr).toContain('--nope')
+  })
+
+  test('modules that differ from those of a live process stop the start', async () => {
+    const dataDirectory = newFolder()
+    const store = await openStore({ path: dataFolderAt(dataDirectory).database, clock: systemClock })
+    let beats = 0
+    const beat = () =>
+      store.liveProcesses.beat({ id: 'p1', name: 'node-1/0', beat: ++beats, clockMs: 0, modules: ['another'] })
+    await beat()
+    let refused: CommandResult | null = null
+    const without = MODULES.map(({ name }) => name).join()
+    void runMain(dataDirectory, { ...ANY_PORTS, ...(without && { COUNTERSIGN_WITHOUT: without }) }).then((result) => {
+      refused = result
+    })
+    await until(async () => {
+      await beat()
+      return refused !== null
+    })
+    await store.close()
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('node-1/0 (with another') })
+    // Commands use the modules of the last successful startup.
+    expect(existsSync(dataFolderAt(dataDirectory).leftOutModules)).toBe(false)
   })
 
   test('flags beat variables, and variables beat the file', () => {

@@ -120,7 +120,7 @@ describe.skipIf(POSTGRES_MISSING !== null)('while writes of requests run and oth
     expect(await lease.take('one', null)).not.toBeNull()
     expect(await lease.renew('one', 1)).toBe(true)
     const processes = createLiveProcessTable(scope)
-    await processes.beat({ id: 'one', name: 'one', beat: 1, clockMs: 0 })
+    await processes.beat({ id: 'one', name: 'one', beat: 1, clockMs: 0, modules: [] })
     expect(await processes.list()).toHaveLength(1)
   })
 })

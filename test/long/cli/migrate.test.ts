@@ -174,7 +174,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       removers.unshift(() => live.close())
       const table = createLiveProcessTable(databaseScope(live, systemClock))
       let beat = 1
-      const beatOnce = () => table.beat({ id: 'p1', name: 'machine 7', beat: beat++, clockMs: 0 })
+      const beatOnce = () => table.beat({ id: 'p1', name: 'machine 7', beat: beat++, clockMs: 0, modules: [] })
       await beatOnce()
       const running = migrate('--from', `file:${address}`, '--to', `sqlite:${join(folder, 'other.db')}`)
       let ended = false

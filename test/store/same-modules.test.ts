@@ -1,0 +1,45 @@
+// Processes of a deployment run the same modules, because any of them may lead and run the checks of all.
+import { expect, test } from 'bun:test'
+import { requireSameModules } from '../../src/store/live-processes.ts'
+import { storeOfTest } from './store-of-test.ts'
+import { openTemporaryStore } from './temporary-store.ts'
+
+const temporary = storeOfTest(openTemporaryStore)
+
+const beat = (name: string, beats: number, modules: readonly string[]): Promise<void> =>
+  temporary.store.liveProcesses.beat({ id: name, name, beat: beats, clockMs: 0, modules })
+
+/** @param duringWait called at each look @returns the number of looks */
+const start = async (
+  modules: readonly string[],
+  duringWait: (looks: number) => Promise<void> = async () => undefined,
+) => {
+  let looks = 0
+  await requireSameModules(temporary.store.liveProcesses, modules, { wait: () => duringWait(++looks) })
+  return looks
+}
+
+test('a process does not start beside a live one with other modules; the message names both differences', async () => {
+  await beat('node-1/0', 1, ['backups', 'screening'])
+  await beat('node-2/0', 1, ['backups', 'tracing'])
+  const starting = start(['backups', 'tracing'], (looks) => beat('node-1/0', 1 + looks, ['backups', 'screening']))
+  await expect(starting).rejects.toThrow('different modules: node-1/0 (with screening, without tracing). Set --without')
+})
+
+test('a process that registers while another one waits counts as live', async () => {
+  await beat('ended/0', 1, ['screening'])
+  await expect(start([], () => beat('node-1/0', 1, ['screening']))).rejects.toThrow('node-1/0 (with screening)')
+})
+
+test('rows of ended processes delay only the first start', async () => {
+  await beat('ended/0', 9, ['screening'])
+  expect(await start(['backups'])).toBe(14)
+  expect(await start(['backups'])).toBe(0)
+  expect(await temporary.store.liveProcesses.list()).toEqual([])
+})
+
+test('a start beside processes with the same modules does not wait', async () => {
+  await beat('node-1/0', 1, ['backups', 'screening'])
+  expect(await start(['backups', 'screening'])).toBe(0)
+  expect(await temporary.store.liveProcesses.list()).toHaveLength(1)
+})
