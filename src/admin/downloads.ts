@@ -1,4 +1,4 @@
-// Downloads of unlimited length, produced as the client reads. Each part requires the caller's rights. An error cuts
+// Downloads of unlimited length, produced as the client reads. Each part requires the caller's rights. An error aborts
 // the connection, so that the file is visibly incomplete.
 import { fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'

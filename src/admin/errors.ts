@@ -12,7 +12,7 @@ export class SecondFactorRequiredError extends fixedError(
   'complete sign-in with your second factor',
 ) {}
 
-/** The account lacks a required second factor. Only its own routes are accessible. */
+/** The account lacks a required second factor. Only routes for the account itself are accessible. */
 export class SecondFactorMissingError extends CountersignError {
   constructor(who: 'deployment' | 'organization') {
     super(

@@ -1,5 +1,5 @@
-// Changing an object requires at least the rights that it grants (invariant 10): renewing a stronger key would gain
-// them.
+// Changing an object requires at least the rights that the object grants (invariant 10). Otherwise, an actor could gain
+// the rights of a stronger key by renewing it.
 import { type ApiKeyScope, apiKeyStatus } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { requireActiveKey } from '../server/authenticate.ts'

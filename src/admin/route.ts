@@ -151,7 +151,7 @@ export interface Route {
   needsFresh(body: unknown): boolean
   readonly freshness: 'never' | 'sometimes' | 'always'
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
-  /** Reason that a change never waits. Every operation with changes has this or `secondPerson`. */
+  /** Reason that a change never awaits approval. Every operation with changes has this or `secondPerson`. */
   readonly alone: AloneReason | null
   /** False if the operation isn't available on the command line. */
   readonly command: CommandOverride | false
@@ -165,7 +165,7 @@ type DeclaredCall<Allowed extends Access, Path extends string, Query extends TPr
   Static<Body>
 >
 
-/** On all routes that may await approval. */
+/** Parameter of all routes whose changes may await approval. */
 const COMMENT = {
   comment: Type.Optional(
     Type.String({

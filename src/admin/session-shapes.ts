@@ -148,7 +148,7 @@ const showDetail = (
   assignment: SessionAssignment,
   proofs: ReadonlyMap<string, WalletProof>,
   agreement: Agreement | null,
-  /** By id of keys and policies. */
+  /** Names by id of keys and policies. */
   names: ReadonlyMap<string, string>,
   hits: HitCounts | undefined,
   missing: readonly SessionPart[],

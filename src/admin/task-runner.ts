@@ -10,7 +10,7 @@ export interface TaskListener {
   onDone(result: Readonly<Record<string, unknown>>): void
   /** @param failure text for the person who started the task */
   onFailed(failure: string): void
-  /** Called once, after any of the others. */
+  /** Called once, after all other callbacks. */
   onExit(): void
 }
 

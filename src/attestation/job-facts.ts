@@ -68,7 +68,8 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     const { from, nowSeconds } = subject.request
     for (const { part, digest: name, isEvidence } of PERSONAL_SOURCES) {
       if (facts[part] == null) continue
-      // The same prefix for all sources: an identity has the same hash for each of its addresses, except for evidence.
+      // All sources share a prefix, so that an identity has the same hash for each of its addresses. Hashes of evidence
+      // include the address and time.
       digests[name] = digest(`identity ${JSON.stringify(facts[part])}${isEvidence ? ` ${from} ${nowSeconds}` : ''}`)
     }
     return Object.keys(digests).length === 0 ? null : digests

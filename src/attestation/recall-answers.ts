@@ -19,13 +19,18 @@ const KEEP_SECONDS = 600
 /** On another node, a retry may have to wait for the node that failed. */
 const KEEP_SECONDS_OVER_NODES = 86_400
 const FOUND_MAX = 1_000
-/** On the main thread: a search reads one piece of the log per turn of the event loop. */
+/**
+ * Maximum concurrent searches. Each runs on the main thread and reads one piece of the log per turn of the event loop.
+ */
 const SEARCHES_MAX = 1
 const WAITING_PER_ORGANIZATION_MAX = 512
 /** Difference between the clock readings for a record and for its claim. */
 const SLACK_SECONDS = 5
 
-/** A denial has no expiry: the default lifetime applies. A task may expire at a block: its key's expiry applies. */
+/**
+ * A denial has no expiry, so the default lifetime applies. A task may expire at a block, so only its idempotency key's
+ * expiry limits the repetition.
+ */
 const repeatedUntilSeconds = (record: DecisionRecord): number => {
   if (!record.compliant) return Math.floor(record.at / 1000) + DEFAULT_LIFETIME_SECONDS
   return record.kind === 'attestation' ? record.expiration : Number.POSITIVE_INFINITY
@@ -74,7 +79,7 @@ export const createDecisionMemory = (
     }
   }
   const find = async (uuid: string, sinceSeconds: number): Promise<Found | null> =>
-    // An earlier search in the queue may have found it.
+    // An earlier search in the queue may have found the decision.
     found.get(uuid) ?? take(await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000))
   const recall = async (uuid: string, sinceSeconds: number): Promise<Found | null> =>
     (await find(uuid, sinceSeconds)) ??

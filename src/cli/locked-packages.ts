@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json'
 import { BUILT } from '../program/built.ts'
 
-/** If the program runs from source. */
+/** Root folder, if the program runs from source. */
 const ROOT = join(import.meta.dir, '..', '..')
 
 export interface LockedPackage {
@@ -20,7 +20,7 @@ export interface LockedPackage {
   readonly direct: boolean
   /** Whether the running service needs it. */
   readonly production: boolean
-  /** Positions of its dependencies. */
+  /** Positions of the package's dependencies. */
   readonly needs: readonly string[]
 }
 
@@ -52,7 +52,7 @@ const licenseAt = (place: string): string | null => {
   const path = join(ROOT, ...namesIn(place).flatMap((name) => ['node_modules', name]), 'package.json')
   if (!existsSync(path)) return null
   const { license } = JSON.parse(readFileSync(path, 'utf8')) as { license?: unknown }
-  // An object in old packages.
+  // In old packages, the license is an object.
   const text = typeof license === 'object' && license !== null ? (license as { type?: unknown }).type : license
   return typeof text === 'string' && text !== '' ? text : null
 }

@@ -42,7 +42,7 @@ const PROGRESS_MS = 1_000
 
 interface MigrateContext {
   readonly output: CommandOutput
-  /** Its service must be stopped. */
+  /** Data folder, whose service must be stopped. */
   readonly dataDirectory: string
   readonly treeTables: LogTreeTables | null
   readonly environment: Readonly<Record<string, string | undefined>>

@@ -54,7 +54,7 @@ const componentOf = (found: LockedPackage) => ({
   purl: purlOf(found.name, found.version),
   properties: [
     { name: 'countersign:direct', value: String(found.direct) },
-    // CycloneDX's npm taxonomy.
+    // Name from CycloneDX's npm taxonomy.
     { name: 'cdx:npm:package:development', value: String(!found.production) },
   ],
 })

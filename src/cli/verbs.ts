@@ -1,4 +1,5 @@
-// Commands of only a verb. Their code is imported on use, because importing all takes longer than most commands.
+// Commands that consist of a verb only. Their code is imported on use, because importing all takes longer than most
+// commands.
 
 import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { CommandPlace } from '../command-line/command.ts'

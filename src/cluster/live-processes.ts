@@ -3,8 +3,8 @@
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
 
-// Time shared by processes without comparing wall clocks. Each advances the latest written value with its own monotonic
-// clock, so shared time never goes back and never runs fast.
+// Time shared by processes without comparing wall clocks. Each process advances the latest written value with its own
+// monotonic clock, so shared time never goes back and never runs fast.
 interface SharedTime {
   /** Whole milliseconds since an arbitrary moment. */
   nowMs(): number

@@ -20,7 +20,7 @@ export interface OrganizationNumbersOptions {
   /** For organizations that aren't configured. */
   readonly fallback: number
   readonly onError: (error: unknown) => void
-  /** Called with short names that don't belong to an organization, or not yet. */
+  /** Called with short names that no organization has yet. */
   readonly onUnknown: (slugs: readonly string[]) => void
 }
 

@@ -21,9 +21,12 @@ export interface ProcessSupervisorOptions {
 }
 
 export interface ProcessSupervisor {
-  /** True when all listen; false if stopped before. @throws ProcessStartError if a process ends instead */
+  /**
+   * Resolves to true when all processes listen, or to false if stopped earlier. @throws ProcessStartError if a process
+   * ends instead
+   */
   start(): Promise<boolean>
-  /** One after another. Resolves to false if a new process doesn't become ready. */
+  /** Replaces processes one after another. Resolves to false if a new process doesn't become ready. */
   replaceAll(): Promise<boolean>
   stop(): Promise<void>
   ready(): number

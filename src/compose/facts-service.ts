@@ -51,7 +51,7 @@ const openGeography = ({ config, clock, log }: FactsDependencies): Geography | n
         onError: (error) => log.error('the geography file could not be read', { path: config.geoipFile, error }),
       })
 
-/** Loads viem, which takes 10 MB of memory, only with readable chains. */
+/** Loads viem, which takes 10 MB of memory, only if there are readable chains. */
 const openReads = async (dependencies: ChainReadsDependencies): Promise<ChainReads> => {
   if (dependencies.chains.length === 0) return { read: () => null, counts: () => new Map() }
   const { createChainReads } = await import('../facts/chain-reads.ts')

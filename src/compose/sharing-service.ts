@@ -29,7 +29,7 @@ interface SharingDependencies {
 }
 
 interface SharingState {
-  /** `here` if this process leads one of its roles; undefined if they have no leader tasks. */
+  /** `here` if this process leads one of its roles; undefined if its roles have no leader tasks. */
   readonly leader?: 'here' | 'elsewhere' | 'nobody'
   /** Roles that no process serves, separated by commas. */
   readonly unserved?: string

@@ -8,9 +8,9 @@ import { type SegmentFiles, systemSegmentFiles } from './segment-files.ts'
 import { parseSegmentName } from './segment-name.ts'
 import type { DecisionRecord } from './types.ts'
 
-/** Minimum search limit; more for many uuids. */
+/** Minimum search limit in bytes; the limit is higher for many uuids. */
 const SEARCH_BYTES = 2_097_152
-/** Longer than the lines of one uuid. */
+/** Search limit per uuid, in bytes. Longer than the lines of one uuid. */
 const SEARCH_BYTES_PER_UUID = 16_384
 
 export interface RecoveryOptions {

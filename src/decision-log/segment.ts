@@ -161,7 +161,8 @@ class SlotWriter implements SegmentWriter {
     } catch (error) {
       this.current = null
       this.failed = open
-      // At once if possible; otherwise, the next append does it before it opens a new segment.
+      // Settles the failed segment at once if possible. Otherwise, the next append settles it before it opens a new
+      // segment.
       succeeds(() => this.settleFailed())
       throw error
     }

@@ -74,7 +74,9 @@ const readShipped = async (
   return parts.length === 0 ? null : Buffer.concat(parts)
 }
 
-/** Copies lines of a node's log into `scratch`, to be read like that log. @param pieceBytes the shipper's */
+/**
+ * Copies lines of a node's log into `scratch`, to be read like that log. @param pieceBytes piece size of the shipper
+ */
 export const bringLines = async (
   target: ShipTarget,
   node: string,

@@ -52,7 +52,7 @@ interface PendingRead {
   deadlineMs: number
 }
 
-/** Separate per organization, so that a slow contract delays only its own. */
+/** Separate per organization, so that a slow contract delays only its own organization. */
 interface Lane {
   readonly pending: Map<string, PendingRead>
   readonly waiting: PendingRead[]

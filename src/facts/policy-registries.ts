@@ -22,7 +22,9 @@ export interface PolicyRegistriesOptions {
   readonly clock: Clock
   /** Milliseconds during which an earlier policy id still applies. Defaults to 60 s. */
   readonly keepMs?: number
-  /** Milliseconds during which a contract's first policy id is unknown. Defaults to 10 s. */
+  /**
+   * Milliseconds for which a miss is cached; a contract's first policy id applies only afterwards. Defaults to 10 s.
+   */
   readonly keepMissMs?: number
   readonly keptMax?: number
   /** Queries in flight per chain. */

@@ -88,7 +88,7 @@ export const parseReachableUrl = (text: string, reach: Reach): URL => {
 
 type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** c-ares uses no thread; `getaddrinfo` would block one of the pool that also reads files and derives passwords. */
+/** c-ares uses no thread. `getaddrinfo` would block a thread of the pool that also reads files and hashes passwords. */
 const resolveName: ResolveName = (hostname) => dns.lookup(hostname, { backend: 'c-ares' })
 
 /** Rejects a name if any of its addresses isn't allowed. */

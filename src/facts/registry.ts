@@ -4,7 +4,10 @@ import type { JsonRpc } from './json-rpc.ts'
 export interface ChainRegistry {
   /** @throws RpcFailedError if the URL serves another chain */
   verify(rpc: JsonRpc): Promise<void>
-  /** Policy id of a canonical address; null if none. @throws RpcFailedError without a registry or a valid answer */
+  /**
+   * Policy id of a canonical address; null if there is none. @throws RpcFailedError if there is no registry or no valid
+   * answer
+   */
   policyId(rpc: JsonRpc, address: string): Promise<string | null>
   /** Whether the registry's address has code. */
   isDeployed(rpc: JsonRpc): Promise<boolean>

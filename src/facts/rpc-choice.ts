@@ -1,5 +1,5 @@
-// Combines RPC URLs of a chain: verifies each before use, and uses the next if one fails. If configured, two must agree
-// (threats: a lying RPC).
+// Combines RPC URLs of a chain: verifies each before use, and uses the next if one fails. If configured, two URLs must
+// agree (threats: a lying RPC).
 
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { DetailedError } from '../lib/named-error.ts'

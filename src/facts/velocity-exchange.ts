@@ -72,7 +72,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
 
   const exchange = singleFlight(async () => {
     await publishAll()
-    // Even if no other process is live: one that has just stopped wrote its last counts.
+    // Reads even if no other process is live, because a process that has just stopped wrote its last counts.
     await readAll()
   })
 

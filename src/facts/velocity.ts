@@ -83,7 +83,7 @@ type Histories = Map<string, History>
 
 interface Organization {
   readonly histories: Histories
-  /** Until then (Unix seconds), wallets reported by other processes may be missing for lack of space. */
+  /** Unix seconds until which wallets reported by other processes may be missing for lack of space. */
   incompleteUntilSeconds: number
   sweptAtSeconds: number
 }

@@ -55,7 +55,10 @@ export interface AuthenticatorDependencies {
 }
 
 export interface Authenticator {
-  /** Synchronous if cached. After the lease, only attestations use cached keys, because the pool holds them. */
+  /**
+   * Synchronous if cached. After the lease, only attestations use cached keys, because the pool holds their jobs until
+   * the lease is renewed.
+   */
   authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
   /** A principal is current until this number increases or its key expires. */
   changes(): number
@@ -95,7 +98,7 @@ interface Lookup {
 const LOOKUP_ATTEMPTS = 3
 /** Maximum lookups, running or queued: guessed key ids must not exhaust memory if the store is slow (invariant 8). */
 const LOOKUPS_MAX = 1_000
-/** Further lookups wait here: in the store, they would delay everybody's reads. */
+/** Maximum concurrent lookups. Further lookups wait here, because in the store they would delay all other reads. */
 const LOOKUPS_AT_ONCE = 8
 /** Maximum age of lookups that are joined or stay queued, so that keys work again after a stalled store recovers. */
 const JOIN_MAX_MS = 2_000

@@ -41,7 +41,10 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
     place: { readonly node: string; readonly usableSeconds: number; readonly keepSeconds: number } | undefined,
     times: { readonly endedBySeconds: number; readonly unusableBySeconds: number },
   ): Promise<ClaimOutcome<Claim>>
-  /** Call before the uuid may be signed. Keeps the claim at least until then. Returns false if it is no longer held. */
+  /**
+   * Call before the uuid may be signed. Keeps the claim at least until `keepUntilSeconds`. Returns false if the claim
+   * is no longer held.
+   */
   markDispatched(claim: Claim, keepUntilSeconds: number): Promise<boolean>
   /** Returns the effective response; null if the claim is lost. Absent if the log can answer every request. */
   complete?(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>

@@ -65,7 +65,7 @@ export const startListener = (options: ListenerOptions) => {
     const path = requestPath(request.url)
     const asked = path.split('/')
     const methods = patterns.find(({ segments }) => matchesPath(segments, asked))?.methods
-    // If a route matches, the client used another spelling of its path, for example `/x/../livez`.
+    // If a route matches, the client used another spelling of the route's path, for example `/x/../livez`.
     if (methods !== undefined && !methods.includes(request.method)) throw new MethodNotAllowedError(methods.join(', '))
     const page = methods === undefined ? await pages?.(request, path) : null
     if (page === undefined || page === null) throw new RouteNotFoundError()

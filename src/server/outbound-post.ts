@@ -20,7 +20,7 @@ export interface OutboundPostOptions {
   readonly guard: OutboundGuard
   /** From the call to the end of the response. */
   readonly timeoutMs?: number
-  /** A longer response still counts by its status. */
+  /** Maximum bytes to read. A longer response still counts by its status. */
   readonly answerBytesMax?: number
   /** PEM certificates trusted in addition to the system’s, for tests. */
   readonly certificateAuthority?: string

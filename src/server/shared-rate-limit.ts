@@ -27,7 +27,10 @@ import {
 } from './rate-limit.ts'
 import { noteShort } from './rate-settlement.ts'
 
-/** Fraction of the burst. If this much is left in total, a request that lacks tokens here waits for an exchange. */
+/**
+ * Fraction of the burst. If this much is left in total, a request that exceeds this process's tokens waits for an
+ * exchange.
+ */
 const PLENTY = 0.5
 
 export interface SharedRateLimiterDependencies extends RateExchangeDependencies {

@@ -46,7 +46,7 @@ const macOf = (derived: Uint8Array, der: Uint8Array): Buffer => {
   return mac
 }
 
-/** KeyObject.export has too few PBKDF2 iterations (2,048) and blocks the thread. */
+/** KeyObject.export uses too few PBKDF2 iterations (2,048) and blocks the thread. */
 export const encryptKeystorePkcs8 = async (options: KeystorePkcs8Options): Promise<string> => {
   const salt = randomBytes(16)
   const iv = randomBytes(16)

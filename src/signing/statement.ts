@@ -89,7 +89,7 @@ class AbiWriter {
     this.view.setUint32(at + 28, value % 2 ** 32)
   }
 
-  // Instead of Buffer's hex decoder, which accepts U+0130 as "0".
+  // Replaces Buffer's hex decoder, which accepts U+0130 as "0".
   private writeHex(at: number, hex: string, byteCount: number): void {
     if (byteCount === 0) return
     try {

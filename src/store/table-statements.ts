@@ -187,7 +187,8 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
     },
     /**
-     * Like `put`, in few statements. @param key fields that identify a row @param rows with distinct keys, equal fields
+     * Like `put`, in few statements. @param key fields that identify a row @param rows with distinct keys and the same
+     * fields
      */
     putAll: async (target: Target, key: readonly StoredField<Columns>[], rows: readonly NewRow<Columns>[]) => {
       for (const chunk of chunkRows(rows)) {

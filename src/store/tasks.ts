@@ -13,7 +13,7 @@ const COLUMNS = {
   kind: text,
   state: typed<'queued' | 'running' | 'done' | 'failed' | 'cancelled'>(),
   input: json<Members>(),
-  /** In units of the kind of task. `progressTotal` is 0 while unknown. */
+  /** The unit depends on the kind of task. `progressTotal` is 0 while unknown. */
   progressDone: integer,
   progressTotal: integer,
   result: nullable(json<Members>()),
@@ -40,7 +40,7 @@ const OPEN = sql`IN ('queued', 'running')`
 const KEPT_DAYS = 90
 const KEPT_MAX = 1_000
 
-/** Removes ended tasks: old ones, and all but the newest. */
+/** Removes ended tasks that are old or exceed the maximum number. */
 const removeOld = async (own: TransactionScope, organizationId: string | null): Promise<void> => {
   const endedBeforeSeconds = own.nowSeconds() - KEPT_DAYS * 86_400
   const owner = organizationId === null ? sql`organization_id IS NULL` : sql`organization_id = ${organizationId}`
@@ -83,7 +83,7 @@ export const createTaskTable = (scope: TableScope) => ({
     })
   },
 
-  /** @param members ids and hashes in its input @param withinSeconds maximum time since its end */
+  /** @param members ids and hashes in the task's input @param withinSeconds maximum time since the task ended */
   newestDone: async (
     organizationId: string,
     kind: string,
@@ -113,7 +113,7 @@ export const createTaskTable = (scope: TableScope) => ({
       page,
     ),
 
-  /** Starts the oldest queued task, if any. @param runner the process; null if no other process knows it */
+  /** Starts the oldest queued task, if any. @param runner id of the process; null if it isn't registered as live */
   takeNext: (runner: string | null = null): Promise<Task | null> =>
     ANYONES.update(
       scope,

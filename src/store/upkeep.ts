@@ -84,7 +84,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies) => {
     },
     flush,
     sweep,
-    /** Stops, with a last flush if it was started. */
+    /** Stops the timers, and flushes a last time if they were started. */
     stop: async (): Promise<void> => {
       for (const timer of timers.splice(0)) clearInterval(timer)
       await Promise.all(underWay)

@@ -30,7 +30,10 @@ export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
       return new Uint8Array([...head, ...macOf(keys()[0], partsOf(use, head)).subarray(0, MAC_BYTES)])
     },
 
-    /** Null unless issued for this use and unexpired. Used ones are kept longer: another node's clock may be behind. */
+    /**
+     * Null unless the challenge was issued for this use and is unexpired. Used challenges are remembered for longer,
+     * because another node's clock may be behind.
+     */
     check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return null

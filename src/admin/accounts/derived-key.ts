@@ -9,7 +9,7 @@ export type RotatingKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 const deriveKey = (accountKey: Uint8Array, purpose: KeyPurpose): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', accountKey, '', `countersign ${purpose}`, 32))
 
-/** Create values with the first key, and accept values of any. */
+/** Create values with the first key, and accept values created with any of the keys. */
 export const deriveKeys = (accountKeys: RotatingKeys, purpose: KeyPurpose): RotatingKeys => {
   return () => {
     const [newest, ...others] = accountKeys()

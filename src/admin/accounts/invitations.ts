@@ -12,7 +12,9 @@ import { makeLink, newOfferCode, offerLink } from './links.ts'
 export const requireAccount = async (tables: Tables, userId: string): Promise<User> =>
   requireFound(await tables.users.find(userId), 'account')
 
-/** True if the organization created the account, and it is unused and has no other rights. @param user locked */
+/**
+ * True if the organization created the account, and it is unused and has no other rights. @param user must be locked
+ */
 export const mayInvite = async (tables: Tables, organizationId: string, user: User): Promise<boolean> => {
   if (user.hasPassword || user.deploymentAdmin || user.madeByOrganizationId !== organizationId) return false
   const roles = await tables.memberships.rolesOf(user.id)

@@ -50,7 +50,10 @@ const describeCredential = ({ id, transports }: Passkey) => ({ id, transports: [
 /** Enough for the longest credential id and an RSA key. */
 const ANSWER_PART_MAX = 2_048
 
-/** The library takes microseconds per byte to parse CBOR before it checks a signature. @throws RangeError */
+/**
+ * Limits the parts, because the library takes microseconds per byte to parse CBOR before it checks a signature. @throws
+ * RangeError
+ */
 export const requireShortParts = ({ response }: { readonly response: object }): void => {
   for (const part of Object.values(response)) {
     if (typeof part === 'string' && part.length > ANSWER_PART_MAX) throw new RangeError('too long')

@@ -30,17 +30,17 @@ export interface Attempt {
 }
 
 const PAIR: AttemptLimit = { free: 5, secondsEach: 60 }
-/** From all addresses. Lower for codes, because only a million are possible. */
+/** Limit per account, for attempts from all addresses. Lower for codes, because only a million are possible. */
 const ACCOUNT: Readonly<Record<Guessed, AttemptLimit>> = {
   password: { free: 50, secondsEach: 120 },
   code: { free: 10, secondsEach: 600 },
 }
-/** For all accounts; enough for an office behind one address. */
+/** Limit per address, for all accounts; enough for an office behind one address. */
 const ADDRESS: AttemptLimit = { free: 100, secondsEach: 10 }
 const DEVICE: AttemptLimit = { free: 10, secondsEach: 60 }
 const CONFIRMATION: AttemptLimit = { free: 5, secondsEach: 60 }
 
-/** For all unknown devices of a process together; above its capacity for argon2id. */
+/** Limit per process for all unknown devices together; higher than the process's capacity for argon2id. */
 const STRANGERS = { burst: 200, perSecond: 50 } as const
 /** Maximum rows of the table. Keys with the same slot share a count. */
 const SLOTS = 262_144

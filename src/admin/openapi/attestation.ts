@@ -233,7 +233,8 @@ const OPERATIONS: readonly DescribedOperation[] = [
     answers: [
       { status: 200, description: 'Text exposition format.', schema: Type.String(), contentType: 'text/plain' },
     ],
-    // 404 for other machines, unless `metrics-listen` is `api`; for all if metrics have a separate listener.
+    // 404 for requests from other machines, unless `metrics-listen` is `api`; 404 for all requests if metrics have a
+    // separate listener.
     problems: [404],
   },
   {

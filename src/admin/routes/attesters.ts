@@ -95,7 +95,10 @@ const successorOf = async ({ attesters }: Pick<Tables, 'attesters'>, attesterId:
   return all.find(({ id, kind, status }) => id !== attesterId && kind === before.kind && status === 'active') ?? null
 }
 
-/** Null if there is no successor. Ignores unreadable chains. @throws ConflictError if it is unregistered on a chain */
+/**
+ * Null if there is no successor. Ignores unreadable chains. @throws ConflictError if the successor is unregistered on a
+ * chain
+ */
 const requireRegisteredSuccessor = async (services: Services, attesterId: string): Promise<string | null> => {
   const successor = await successorOf(services.store, attesterId)
   if (successor === null) return null

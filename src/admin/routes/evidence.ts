@@ -118,7 +118,8 @@ export const EVIDENCE_ROUTES = [
     command: { name: 'evidence erase', author: 'by', irreversible: true },
     secondPerson: {
       action: 'session.evidence-erase',
-      // As for shorter retention. Undecided sessions have verified nobody, and can't be completed without evidence.
+      // Same rule as for a shorter retention period. Undecided sessions have verified nobody, and can't be completed
+      // without evidence.
       needs: async (tables, { organization, params }) => {
         const { session } = await requireSession(tables, organization.id, params.session)
         const events = await tables.sessions.listEvents(organization.id, session.id)

@@ -46,7 +46,7 @@ const WORDS = nullable(Type.String({ minLength: 1, maxLength: 500, printable: tr
 
 const days = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: RETENTION_DAYS_MAX, description })
-/** @param least minimum for outcomes that no longer permit 0 */
+/** @param least minimum of the periods for which requests can't set 0 */
 const retentionFields = (least: 0 | 1) => ({
   completed_days: days(0, 'Days after completion; 0 erases evidence within an hour'),
   rejected_days: days(

@@ -75,7 +75,7 @@ export const keptOf = (kept: unknown): (SealedSecret & { readonly id: string }) 
   return { id, sealed: Uint8Array.fromBase64(sealed), sealedUnder: Uint8Array.fromBase64(sealedUnder) }
 }
 
-/** Text for the receiver, and sealed bytes for the store. */
+/** Creates a secret: text for the receiver, and sealed bytes for the store. */
 export const newSecret = async (services: Pick<Services, 'webhooks'>, organizationId: string, endpointId: string) => {
   const secret = newWebhookSecret()
   return { text: formatWebhookSecret(secret), ...(await sealSecret(services, organizationId, endpointId, secret)) }

@@ -12,7 +12,7 @@ import type { Tables } from '../../store/store.ts'
 import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
-/** A key can issue a key. Each link of the chain costs a query. */
+/** Maximum length of a chain of keys, each issued with the next one. Each key costs a query. */
 const KEY_CHAIN_MAX = 20
 
 /**
@@ -62,8 +62,8 @@ export const recordHolder = async (
 }
 
 /**
- * Call when an account becomes a deployment admin. Without approval, it counts as its creator's account in each
- * organization whose rule is enabled, unless it already administers the organization.
+ * Call when an account becomes a deployment admin. Without approval, the account counts as its creator's account in
+ * each organization whose rule is enabled, unless it already administers that organization.
  */
 export const recordUnapprovedAdmin = async (
   tables: Pick<Tables, 'accountMakers' | 'memberships' | 'organizationSettings'>,

@@ -42,7 +42,7 @@ export const choicesOf = (schema: TSchema): readonly string[] => {
   return values.length === optionsOf(schema).length ? values : []
 }
 
-/** Omitted in option names. */
+/** Suffixes omitted in option names. */
 const SUFFIX = /_(?:seconds|days|id|at)$/
 
 const optionName = (path: string): string => path.replace(SUFFIX, '').replaceAll(/[._]/g, '-')

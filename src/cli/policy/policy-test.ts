@@ -67,7 +67,7 @@ const suiteXml = ({ file, tests, invalid }: Suite): string => {
   return `  <testsuite name="${xml(file)}" ${counts}>\n${cases.join('')}  </testsuite>\n`
 }
 
-/** Format of GitHub Actions reporters, GitLab and Jenkins. @throws CommandFailedError */
+/** Writes the format that GitHub Actions reporters, GitLab and Jenkins read. @throws CommandFailedError */
 const writeJunit = (path: string, suites: readonly Suite[]): void => {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.map(suiteXml).join('')}</testsuites>\n`
   try {

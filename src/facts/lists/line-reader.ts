@@ -41,7 +41,7 @@ const LINE_MAX = 4_096
 const QUOTE = '"'
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** Returns the fields (RFC 4180, without line breaks in fields), or why the line is invalid. */
+/** Returns the fields (RFC 4180, without line breaks in fields), or the reason that the line is invalid. */
 export const splitCsvLine = (line: string): readonly string[] | string => {
   const fields: string[] = []
   let at = 0

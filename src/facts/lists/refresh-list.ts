@@ -56,7 +56,7 @@ export type RefreshResult =
 const SOURCE_TIMEOUT_MS = 300_000
 /** sdn_advanced.xml is over 100 MB, as is a list of a million entries with memos. */
 const SOURCE_BYTES_MAX = 1_073_741_824
-/** Longer than any reading. */
+/** Longer than reading any source takes. */
 export const LEASE_SECONDS = 600
 /** Retry delay, unless the source's interval is shorter. */
 const RETRY_SECONDS = 300

@@ -111,7 +111,7 @@ const isLoggedIn = (module: CryptokiModule, session: bigint): boolean => {
   return info[1] === CKS_RO_USER_FUNCTIONS
 }
 
-/** @throws TokenUnusableError for a refused PIN, or if a wrong one would lock the token; TokenUnavailableError */
+/** @throws TokenUnusableError for a refused PIN, or if a wrong PIN would lock the token; TokenUnavailableError */
 export const logIn = (
   module: CryptokiModule,
   session: bigint,

@@ -31,7 +31,7 @@ const FLAGS_AT = 96
 const SIGNATURE_BYTES = 64
 /** Larger than a signature, in case a module writes too much. */
 const SIGNATURE_ROOM = 256
-/** Pause after a failure, so that it doesn't slow down other keys. */
+/** Pause after a key's failure, so that the key doesn't slow down other keys. */
 const AGAIN_MS = 1_000
 
 const readTokenInfo = (module: CryptokiModule, slot: bigint) => {

@@ -7,7 +7,7 @@ import type { ShipTarget } from '../../object-store/ship-target.ts'
 interface CollectedLog {
   readonly node: string
   readonly directory: string
-  /** Segments from pieces: they were open, or their node was lost. */
+  /** Number of segments assembled from pieces, because they were open or their node was lost. */
   readonly fromPieces: number
   readonly problems: readonly string[]
 }

@@ -10,7 +10,7 @@ import { type CollectProgress, collectShipped } from './collect-shipped.ts'
 
 interface NodeReport extends VerifyReport {
   readonly node: string
-  /** Segments from pieces: they were open, or their node was lost. */
+  /** Number of segments assembled from pieces, because they were open or their node was lost. */
   readonly fromPieces: number
   readonly problems: readonly string[]
 }

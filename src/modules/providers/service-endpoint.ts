@@ -19,7 +19,7 @@ import { VERIFF } from './services/veriff.ts'
 const BODY_BYTES_MAX = 1_048_576
 const AHEAD_SECONDS_MAX = 300
 
-/** Why a message has no effect: `ignored` in the response. */
+/** Reason that a message has no effect; `ignored` in the response. */
 type Ignored = 'decides-nothing' | 'other-session' | 'decided-already' | 'decided-before-submission' | 'repeated'
 
 const SERVICES: readonly VerificationService[] = [SUMSUB, PERSONA, VERIFF]

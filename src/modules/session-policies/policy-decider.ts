@@ -99,7 +99,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
   ): Promise<void> => {
     const { organizationId, id: sessionId, sequence } = session
-    // The lock for changes to the organization's policies.
+    // Takes the lock for changes to the organization's policies.
     await tables.organizations.lock(organizationId)
     const now = await findPolicy(tables, organizationId)
     if (now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId) throw new PolicyReplacedError()

@@ -33,7 +33,7 @@ export interface TraceCounts {
 /** At most a few megabytes. */
 const BUFFERED_MAX = 2_048
 const BATCH_MAX = 512
-/** A trace waits this long for others. */
+/** Time for which a trace waits for others, to be sent together. */
 const GATHER_MS = 1_000
 /** Half a minute in total, with pauses of 1, 2, 4, 8 and 16 s unless the collector requests others. */
 const TRIES_MAX = 6

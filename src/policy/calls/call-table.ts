@@ -12,7 +12,10 @@ import { createTupleTypes, isFieldName, type NamedType, type TupleType } from '.
 
 type ArgumentSlots = ReadonlyMap<string, number>
 
-/** A call to a function of the policy. Contracts may execute data that is malformed here, so it keeps the name. */
+/**
+ * A call to a function of the policy. Contracts may execute data that is malformed here, so a malformed call keeps its
+ * name.
+ */
 export interface IdentifiedCall {
   readonly name: string
   readonly signature: string

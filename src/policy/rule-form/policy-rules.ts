@@ -28,7 +28,7 @@ export interface RuleText {
 interface ReadRule {
   readonly rule: RuleText
   readonly map: YAMLMap
-  /** Offset of its first key. */
+  /** Offset of the rule's first key. */
   readonly start: number
 }
 

@@ -40,7 +40,7 @@ const ORDER = ['==', '!=', '<', '<=', '>', '>='] as const
 const unquoted = (text: string): string => text.replace(/\("([0-9]+)"\)$/, '($1)')
 const isSameText = (one: string | null, other: string): boolean => one !== null && unquoted(one) === unquoted(other)
 
-/** Numbers with an optional unit, a CEL function. @param of literal of a number without a unit */
+/** Numbers with an optional unit, which is a CEL function. @param of returns the literal of a number without a unit */
 const withUnit = (plain: RegExp, of: (value: string) => string): Omit<ValueType, 'operators'> => ({
   literal: (value) => {
     if (plain.test(value)) return of(value)

@@ -6,7 +6,7 @@ import { AMOUNT_UNITS } from '../cel/literals.ts'
 import type { CheckedType } from '../cel/syntax.ts'
 import { TIME_PARTS } from '../cel/time-parts.ts'
 
-/** Take one literal and are evaluated during parsing (environment.ts). */
+/** Functions that take one literal and are evaluated during parsing (environment.ts). */
 export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
 
 /** Functions such as `days(7)`, with their units in seconds. */
@@ -16,7 +16,7 @@ export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
   ['minutes', 60],
 ])
 
-/** Query sources (resolve.ts). Session policies can't use them. */
+/** Functions that query sources (resolve.ts). Session policies can't use them. */
 export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
 
 export const FUNCTIONS: ReadonlySet<string> = new Set([
@@ -39,7 +39,10 @@ export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
   ['map', [2, 3]],
 ])
 
-/** Also methods of durations, in part. Excludes getDayOfYear, which the library computes in the machine's time zone. */
+/**
+ * Methods of timestamps; durations have some of them. Excludes getDayOfYear, which the library computes in the
+ * machine's time zone.
+ */
 export const TIME_METHODS: ReadonlySet<string> = new Set(TIME_PARTS.keys())
 
 export const METHODS: ReadonlySet<string> = new Set([

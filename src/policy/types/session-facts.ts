@@ -11,7 +11,10 @@ export interface DecidedSession {
 
 export interface SessionKnowledge {
   factsOf(session: Session, atSeconds: number): Promise<SessionFacts>
-  /** Newest sessions of each outcome that people decided, with the facts at that time: decided hits are open again. */
+  /**
+   * Newest sessions of each outcome that people decided. The facts are those at that time, so hits that were decided
+   * later count as open.
+   */
   decidedByPeople(
     organizationId: string,
     time: { readonly sinceSeconds: number; readonly untilSeconds: number },

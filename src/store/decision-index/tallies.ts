@@ -17,7 +17,7 @@ export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
   source: 'source-day',
 }
 
-/** Stands for the policy's default. Rule ids cannot contain these characters. */
+/** Name of the policy's default in tallies. Rule ids cannot contain these characters. */
 export const DEFAULT_RULE = '(default)'
 
 export interface TallyQuestion {

@@ -71,7 +71,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   organizationsWithDecider: async (): Promise<readonly string[]> =>
     (await ENDPOINTS.everywhere.list(scope, DECIDES, ['organizationId'])).map(({ organizationId }) => organizationId),
 
-  /** The current secret also signs until `previousUntilSeconds`. Returns false if there is no such endpoint. */
+  /** The replaced secret also signs until `previousUntilSeconds`. Returns false if there is no such endpoint. */
   rotateSecret: async ({ organizationId, id, sealedSecret, previousUntilSeconds }: NewSecret): Promise<boolean> => {
     const values = { previousSealedSecret: sql`sealed_secret`, previousUntilSeconds, sealedSecret }
     return (await ENDPOINTS.updateAll(scope, { organizationId, id, ...THERE }, values)) > 0

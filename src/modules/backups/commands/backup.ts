@@ -1,4 +1,5 @@
-// `countersign backup`, also while the service runs. The database is first, so that the backup has all files it names.
+// `countersign backup`, even while the service runs. The database is copied first, so that the backup has all files
+// that the database names.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'

@@ -24,7 +24,7 @@ interface TrialFinding {
 
 export interface TrialInput {
   readonly manifest: BackupManifest
-  /** This deployment's, whose secrets decrypt a backup without secrets. */
+  /** This deployment's data folder, whose secrets decrypt a backup without secrets. */
   readonly folder: DataFolder
   readonly secretSettings: Readonly<Record<string, string>>
   readonly inspectTokenKeys: RestoreContext['inspectTokenKeys']
@@ -110,7 +110,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   const command = (...words: readonly string[]) => run(environment, ...words)
   const findings: TrialFinding[] = []
   const add = (check: TrialFinding['check'], result: TrialFinding['result'], detail: string): void =>
-    // The files that the trial misses belong in the given folder; its own folder is removed.
+    // Missing files belong in the given folder, because the trial's folder is removed.
     void findings.push({ check, result, detail: detail.replaceAll(folder.root, input.folder.root) })
   const attempt = async (check: TrialFinding['check'], step: () => Promise<string>): Promise<void> => {
     try {
@@ -186,7 +186,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
           const made = await command('project', 'create', '--name', 'Trial', '--policy', policy, ...organization)
           const { verification_hash: verificationHash } = JSON.parse(made) as { verification_hash: string }
           const client = clientWith(await issueKey(slug))
-          // For no contract, so the signature is useless.
+          // The signature is for no contract, so it is useless.
           const ask = (from: `0x${string}`) => client.attest({ chain: 'ethereum', from, verificationHash })
           const allowed = await onceKnown(() => ask(ALLOWED), input)
           const denied = await ask(DENIED)

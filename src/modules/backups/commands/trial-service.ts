@@ -29,7 +29,7 @@ export const startTrialService = async (environment: Readonly<Record<string, str
       HOME: process.env['HOME'] ?? '',
       COUNTERSIGN_API_LISTEN: anywhere,
       COUNTERSIGN_WORKERS: '1',
-      // Without pages: passwords and sessions at the time of the backup aren't valid here.
+      // Serves no pages, so that passwords and sessions from the time of the backup can't be used.
       COUNTERSIGN_SERVE: 'attestation,identity',
       ...program.environment,
       ...environment,

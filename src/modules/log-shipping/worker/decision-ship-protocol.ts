@@ -1,7 +1,7 @@
 import type { BucketAccess } from '../../../object-store/ship-bucket.ts'
 import type { ShipPlace } from '../../../object-store/ship-target.ts'
 
-/** On stdin, because credentials must not be in arguments or the environment. */
+/** Sent on stdin, because credentials must not be in arguments or the environment. */
 export interface ShipInput {
   readonly directory: string
   readonly place: ShipPlace

@@ -11,7 +11,7 @@ import type { Policy } from '../../../store/organizations/policies.ts'
 const VERDICT = oneOf(['compliant', 'denied'])
 const SESSION_OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: left to a reviewer')
 
-/** Different decisions covered by the report by rule. */
+/** Maximum differing decisions covered by the report by rule. */
 const REPORTED_DECISIONS = 1_000
 const PAGE = 200
 

@@ -23,7 +23,7 @@ interface NameCheckDependencies {
   readonly onError: (error: unknown, sessionId: string) => void
 }
 
-/** Changing it compares all sessions again. */
+/** A change to this value causes all sessions to be compared again. */
 const MATCHER = 'names 7'
 
 type NameSettings = Pick<ScreeningSettings, 'threshold'>
@@ -45,7 +45,7 @@ const NO_LISTS: Comparison = {
   compare: async (sessions) => sessions.map(() => []),
 }
 
-/** Why a name could not be compared; null if all were. */
+/** Reason that a name could not be compared; null if all were compared. */
 const problemOf = ({ subjects, answers }: ScreenedSession): string | null => {
   if (subjects === null) return UNREADABLE
   if (subjects.length === 0) return NO_NAME

@@ -22,7 +22,10 @@ interface ScreenerCheckDependencies extends WalletScreeningDependencies {
 }
 
 const PART = `${WALLET_CHECKS}.screeners`
-/** For all wallets of a session, because other sessions wait. Later answers are used by the next attempt. */
+/**
+ * Time limit for all wallets of a session, because other sessions wait. The next attempt uses answers that arrive
+ * later.
+ */
 const TIME_LIMIT_MS = 3_000
 /** Maximum concurrent queries for all sessions. Attestation requests query the same screeners. */
 const QUESTIONS_MAX = 8
@@ -41,7 +44,7 @@ const describe = ({ flagged, score, categories }: ScreenerAnswer): string =>
     ', ',
   )
 
-/** With the chain, because an answer for one chain doesn't withdraw a flag on another. */
+/** Includes the chain, because an answer for one chain doesn't withdraw a flag on another. */
 const subjectOf = ({ addressText, chain }: SessionWalletOverTime): string => JSON.stringify([addressText, chain])
 
 export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): RepeatedPart => {

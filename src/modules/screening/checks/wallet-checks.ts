@@ -27,7 +27,7 @@ interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly memoOf: (listId: string, address: WalletAddress) => Promise<string | null>
 }
 
-/** Changing it looks up all wallets again. */
+/** A change to this value causes all wallets to be looked up again. */
 const LOOKUP = 'wallets 3'
 export const WALLET_CHECK = `${WALLET_CHECKS}.lists`
 const DENY = 'deny'

@@ -63,7 +63,7 @@ export const readOfacCsv = ([first = '', second, third, fourth]: readonly string
   const aliasesOf = columnOf(second, COLUMNS_ALIAS, 3, 'alias file')
   const placesOf = columnOf(third, COLUMNS_ADDRESS, 4, 'address file')
   const commentsOf = columnOf(fourth, COLUMNS_COMMENT, 1, 'comments file')
-  /** With the rest, which may contain wallets and aliases. */
+  /** Appends the rest of truncated remarks, which may contain wallets and aliases. */
   const wholeRemarks = (id: string, remarks: string): string => {
     const rest = commentsOf(id)
     // Complete remarks end with a period, and may have exactly this length.

@@ -19,7 +19,7 @@ interface ScreeningRefreshDependencies {
 /** The largest known list has 25 MB. */
 const FILE_BYTES_MAX = 268_435_456
 const FETCH_TIME_LIMIT_MS = 300_000
-/** Longer than any refresh. */
+/** Longer than any refresh takes. */
 const LEASE_SECONDS = 900
 const RETRY_SECONDS = 600
 /** A truncated file in these formats may look complete. */
@@ -67,7 +67,7 @@ const readOne = async (
   return (await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })) ?? 'outdated'
 }
 
-/** One after another. Rejects only if the store fails. */
+/** Refreshes due lists one after another. Rejects only if the store fails. */
 export const refreshScreeningLists = async (
   dependencies: ScreeningRefreshDependencies,
   lead: Pick<Lead, 'leads'>,

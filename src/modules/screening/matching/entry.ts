@@ -11,7 +11,7 @@ export interface ListedEntry {
   readonly names: readonly string[]
   /** `1970`, `1970-05` or `1970-05-03`, with `~` if approximate. */
   readonly birthDates: readonly string[]
-  /** ISO 3166-1 alpha-2: nationality, citizenship, place of birth, or of registration. */
+  /** ISO 3166-1 alpha-2: nationality, citizenship, place of birth or place of registration. */
   readonly countries: readonly string[]
   /** In the list's spelling. */
   readonly wallets: readonly string[]
@@ -24,7 +24,7 @@ export interface ScreenedSubject {
   /** As in ListedEntry, without `~`. */
   readonly birthDate?: string | undefined
   readonly country?: string | undefined
-  /** From a machine-readable zone. Only then can a different date or country lower the score. */
+  /** True for data from a machine-readable zone. Only then can a different date or country lower the score. */
   readonly isFromDocument?: boolean
   /** Whether the name is truncated. */
   readonly isCut?: boolean

@@ -30,7 +30,7 @@ interface ScreeningHit {
 export interface ScreeningAnswer {
   /** Highest score first, one per entry. */
   readonly hits: readonly ScreeningHit[]
-  /** Why the comparison is incomplete; null if it is complete. */
+  /** Reason that the comparison is incomplete; null if it is complete. */
   readonly problem: NameProblem | null
 }
 
@@ -43,11 +43,11 @@ interface ScreenedList {
 const LIFT_MAX = 10.5
 /** Divided words match by chance unless they match almost completely. */
 const DIVIDED_SIMILARITY_MIN = 0.9
-/** For a one-word name in the other name, if date or country match. */
+/** Points for a one-word name that the other name contains, if date or country match. */
 const ONLY_WORD_POINTS = 73
 /** Minimum points of date and country: a rare word requires the country, a common word the year. */
 const ONLY_WORD_NARROWING_MIN = { rare: 2, common: 4 } as const
-/** More hits are reported as a problem, because the correct one may be dropped. */
+/** Maximum hits. More hits are reported as a problem, because the correct one may be dropped. */
 const HITS_MAX = 50
 
 /** Six times the work for the most expensive listed name. */

@@ -23,7 +23,7 @@ const TABLES: readonly CatalogTable[] = [
   table('spans', 'segment_id start_byte end_byte first_leaf leaves', 'segment_id', 'start_byte'),
   table('pending', 'segment_id start_byte end_byte hashes', 'segment_id', 'start_byte'),
 ]
-/** Last, after deleting the rows inserted with the target's tables. */
+/** Copied last, after deleting the rows inserted with the target's tables. */
 const META = table('meta', 'name value', 'name')
 
 const open = (target: StoreTarget): Promise<Database> => openTreeDatabase(target, COPY_LIMIT_MS)

@@ -19,7 +19,7 @@ export interface LeafRun {
   readonly segment: string
   readonly startByte: number
   readonly endByte: number
-  /** Concatenated. */
+  /** Concatenated hashes. */
   readonly hashes: Uint8Array
 }
 
@@ -31,5 +31,5 @@ export interface StoredHead {
   readonly signedSize: number
 }
 
-/** Before the first line. */
+/** The head before the first line. */
 export const NO_HEAD: StoredHead = { size: 0, root: EMPTY_ROOT, checkpoint: '', signedSize: 0 }

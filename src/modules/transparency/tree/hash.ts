@@ -53,7 +53,7 @@ export const foldSubtrees = (subtrees: readonly Uint8Array[]): Uint8Array =>
 // tree. It is derived, not stored: the first half of the line hash, encrypted with the salt key.
 const SALT_BYTES = 16
 
-/** Concatenated, like `lineHashes`. @param saltKey 32 bytes */
+/** Returns concatenated salts, like `lineHashes`. @param saltKey 32 bytes */
 export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {
   const count = lineHashes.length / HASH_BYTES
   const blocks = Buffer.allocUnsafe(count * SALT_BYTES)
@@ -67,7 +67,7 @@ export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => 
 
 export const entryOf = (salt: Uint8Array, lineHash: Uint8Array): Buffer => Buffer.concat([salt, lineHash])
 
-/** Concatenated; parameters as in `saltsOf`. */
+/** Returns concatenated hashes; parameters as in `saltsOf`. */
 export const leafHashesOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {
   const salts = saltsOf(lineHashes, saltKey)
   const hashes = Buffer.from(lineHashes.buffer, lineHashes.byteOffset, lineHashes.length)

@@ -1,4 +1,5 @@
-// Latest audit entry, signed with the log key and stored next to the tree's head. A checkpoint with a separate origin.
+// Latest audit entry, signed with the log key and stored next to the tree's head, as a checkpoint with a separate
+// origin.
 import type { AuditHead } from '../../../store/audit.ts'
 import { type LogSigner, openCheckpoint, signCheckpoint } from '../tree/checkpoint.ts'
 import type { VerifierKey } from '../tree/note.ts'

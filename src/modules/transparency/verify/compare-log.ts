@@ -26,7 +26,7 @@ export interface Findings {
 export interface LogComparison {
   readonly readTiles: ReadTiles
   readonly readSpans: (place: TreeSegment) => Promise<readonly TreeSpan[]>
-  /** First span of a segment that is compared itself. */
+  /** First span of a segment. Doesn't count its spans, because they are counted when that segment is compared. */
   readonly firstSpan: (place: TreeSegment) => Promise<TreeSpan | null>
   readonly saltKey: Uint8Array
   readonly found: Findings

@@ -53,7 +53,7 @@ export const shipHead = async (target: ShipTarget, logName: string, checkpoint: 
   }
 }
 
-/** Why the tree doesn't contain the head; null if it does. */
+/** Reason that the tree doesn't contain the head; null if it does. */
 export const headProblem = async (
   encoded: string,
   key: VerifierKey,

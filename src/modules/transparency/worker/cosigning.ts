@@ -1,4 +1,4 @@
-// Requests cosignatures in rounds, for which signing and storing heads doesn't wait. Source:
+// Requests cosignatures in rounds. Signing and storing heads doesn't wait for a round. Source:
 // https://c2sp.org/tlog-witness.
 
 import { BoundedFetchFailedError, fetchBounded } from '../../../lib/bounded-fetch.ts'
@@ -38,7 +38,7 @@ export interface CosigningState {
   readonly errorClass: string | null
   readonly witnesses: readonly {
     readonly name: string
-    /** Why the witness didn't cosign, in one line; null if it did. */
+    /** Reason that the witness didn't cosign, in one line; null if it cosigned. */
     readonly problem: string | null
   }[]
 }

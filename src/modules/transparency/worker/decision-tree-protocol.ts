@@ -4,7 +4,7 @@ import type { AuditHead } from '../../../store/audit.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import type { CosigningState } from './cosigning.ts'
 
-/** On stdin, because secrets must not be in arguments or the environment. */
+/** Sent on stdin, because secrets must not be in arguments or the environment. */
 export interface TreeInput {
   readonly directory: string
   readonly tree: StoreTarget
@@ -42,6 +42,6 @@ export interface TreeReport {
   readonly audit: AuditHead | null
   readonly auditErrorClass: string | null
   readonly cosigning: CosigningState | null
-  /** Why signing is suspended until the operator acts, in one line; null if it isn't. */
+  /** Reason that signing is suspended until the operator acts, in one line; null if signing isn't suspended. */
   readonly refusal: string | null
 }

@@ -5,7 +5,7 @@ import { WORD_MAX } from './fold.ts'
 import LETTERS from './letters.json'
 import { combine, readKeys, readTable } from './spellings.ts'
 
-/** Per word; real names have at most 36. */
+/** Maximum readings per word; real names have at most 36. */
 const READINGS_MAX = 64
 
 /**

@@ -62,7 +62,7 @@ const partsOf = (pieces: readonly string[]): readonly Part[] => {
   })
 }
 
-/** A vowel or silent, as is the Persian h before `ای`. After some consonants, Latin writes a digraph. */
+/** A final h is a vowel or silent, like the Persian h before `ای`. After some consonants, Latin writes a digraph. */
 const FINAL_H = /ه$/
 const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
 

@@ -20,7 +20,7 @@ const COMMONNESS = 0.045
 const WEIGHT_MIN = 0.5
 const INITIAL_SIMILARITY = 0.92
 const PARTICLES_SIMILARITY = 0.7
-/** Below this, words are different. */
+/** Words with a lower similarity count as different. */
 const SIMILARITY_MIN = 0.5
 /** Share that remains if only one of several words matches. */
 const ONE_WORD_SHARE = 0.88
@@ -37,7 +37,7 @@ const RARE_MAX = 20
 const NEAR_WORDS_SHOWN = 8
 /** Weight of the less completely matched name. */
 const STRICTER_SHARE = 0.62
-/** Names in syllabic scripts omit nothing. */
+/** Like STRICTER_SHARE, for names in syllabic scripts, which omit nothing. */
 const SYLLABIC_STRICTER_SHARE = 0.85
 
 export const weightOf = (role: WordRole, frequency: number): number =>

@@ -60,7 +60,7 @@ const fits = (written: string, vowels: string, isInner: boolean): boolean => {
   return [...written].every((sign) => LONG_VOWELS[sign]?.test(vowels) ?? true)
 }
 
-/** The first vowel may be any, long or short. */
+/** The first vowel may be any vowel, long or short. */
 const fitsFirst = (written: string, vowels: string): boolean => {
   const signs = written.replaceAll(DROPPED_SOUND, '')
   if (signs === '') return written !== '' || vowels === ''

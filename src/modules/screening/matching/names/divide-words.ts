@@ -5,11 +5,11 @@ import { WORD_MAX } from './fold.ts'
 import type { WordTable } from './word-table.ts'
 
 const LISTED_MIN = 2
-/** Average; shorter words match by chance. */
+/** Minimum average length of the listed words; shorter words match by chance. */
 const LENGTH_MIN = 3
-/** Shorter listed names occur in others by chance. */
+/** Minimum letters of a listed name; shorter names occur in other names by chance. */
 const WHOLE_LETTERS_MIN = 9
-/** Longest first. */
+/** Maximum listed names, longest first. */
 const WHOLE_NAMES_MAX = 8
 const PLACES_MAX = 4
 
@@ -51,7 +51,10 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return places
   }
 
-  /** Maximizes the squared lengths of listed words; null if they cover too little. @param written original words */
+  /**
+   * Maximizes the sum of the squared lengths of listed words; null if they cover too little. @param written original
+   * words
+   */
   const divideAll = (
     letters: string,
     listed: readonly Place[],

@@ -26,11 +26,11 @@ export const wordAt = (packed: number): number => packed & WORD_MASK
 export const packWord = (role: WordRole, word: number): number => (ROLES.indexOf(role) << ROLE_SHIFT) | word
 
 const NONE_TOLERATED = (): number => 0
-/** Edit distance by length of the written word. */
+/** Maximum edit distance, by length of the written word. */
 const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 4 ? 1 : length <= 9 ? 2 : 3)
-/** Folded words, which are already more similar. */
+/** Maximum edit distance of folded words, which are already more similar. */
 const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <= 7 ? 1 : 2)
-/** Joins, which are many and must match almost exactly. */
+/** Maximum edit distance of joins, which are many and must match almost exactly. */
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
 /** Same sound, different spelling. */
 const FOLDED_SIMILARITY = 0.97
@@ -127,7 +127,10 @@ export const openNameIndex = (arrays: FlatArrays) => {
     return [...best.values()].sort((left, right) => right.similarity - left.similarity)
   }
 
-  /** Given names recur. Excludes words with several spellings, which would all be part of the key. */
+  /**
+   * Caches matches, because given names recur. Excludes words with several spellings, which would all be part of the
+   * key.
+   */
   const cache = new LRUCache<string, readonly WordMatch[]>({ max: CACHED_WORDS_MAX })
   const search = (word: NameWord, thorough: boolean): readonly WordMatch[] => {
     if (word.spellings.length > 0) return scan(word, thorough)

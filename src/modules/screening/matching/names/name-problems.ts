@@ -1,4 +1,4 @@
-// Why a name can't be compared completely. Imports nothing, because the service and the command share it.
+// Reasons that a name can't be compared completely. Imports nothing, because the service and the command share it.
 
 export const NAME_PROBLEMS = {
   'too-long': 'a name is too long',

@@ -12,7 +12,7 @@ import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, NUMBER_W
 export const NAME_LENGTH_MAX = 400
 /** Further words are ignored and reported as a problem. */
 const WORDS_MAX = 16
-/** Shorter names match too many. */
+/** Minimum letters; shorter names match too many listed names. */
 const LETTERS_MIN = 2
 
 export type WordRole = 'name' | 'initial' | 'particle' | 'title' | 'form' | 'common'
@@ -26,7 +26,7 @@ export interface NameWord {
   /** All spellings of a word in a syllabic script; empty if `written` is the only one. */
   readonly spellings: readonly string[]
   readonly role: WordRole
-  /** From a syllabic script, so without typing errors. */
+  /** True for a word from a syllabic script, which has no typing errors. */
   readonly isExact: boolean
 }
 
@@ -85,7 +85,10 @@ const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
   return text.trim().split(' ').map(toRawWord)
 }
 
-/** From other alphabets. Titles aren't folded, because some are names in another spelling, such as `Saeed`. */
+/**
+ * Particles folded for comparison with words from other alphabets. Titles aren't folded, because some are names in
+ * another spelling, such as `Saeed`.
+ */
 const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
 
 const roleOf = (text: string, kind: NameKind): WordRole => {
@@ -161,7 +164,7 @@ export const divideName = (
   })
 }
 
-/** As written, and once with lookalikes as Latin letters. */
+/** Reads the name as written, and once more with lookalikes as Latin letters. */
 const readPieces = (pieces: readonly NamePiece[], kind: NameKind) => {
   const reading = readScripts(
     pieces.map(({ text }) => text),

@@ -62,7 +62,7 @@ const fromHebrew = (piece: string): RawWord => ({ ...toRawWord(piece), skeletons
 const fromEastAsian = (words: readonly EastAsianWord[], isExact: boolean): Way =>
   words.map(({ text, spellings }) => ({ ...toRawWord(text), spellings, isExact: isExact || spellings.length > 0 }))
 
-/** Without short vowels, a longer word may consist of two. */
+/** Maximum letters of a single word. Without short vowels, a longer word may consist of two words. */
 const ABJAD_LETTERS_MAX = 7
 const ABJAD_PART_MIN = 3
 /** The article doesn't count toward the length. */
@@ -135,12 +135,12 @@ interface ScriptReading {
 const lettersOutside = (scripts: string): RegExp =>
   new RegExp(`[\\p{L}--[${scripts.replaceAll(/\w+/g, '\\p{Script=$&}').replaceAll(' ', '')}]]`, 'v')
 const ALPHABETS = 'Latin Cyrillic Greek Armenian Georgian Common'
-/** Not compared. Company names are often translated instead of transliterated. */
+/** Scripts that aren't compared. Company names are often translated instead of transliterated. */
 const UNCOMPARED: Readonly<Record<NameKind, RegExp>> = {
   person: lettersOutside(`${ALPHABETS} Hebrew Arabic Han Hangul Hiragana Katakana`),
   organization: lettersOutside(ALPHABETS),
 }
-/** Foreign names, except a given name next to a family name in Chinese characters. */
+/** Script of foreign names, except for a given name next to a family name in Chinese characters. */
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
 const GIVEN_NAME = /^\p{Script=Hiragana}{1,4}$/u
 
@@ -148,7 +148,7 @@ const isUncompared = (piece: string, kind: NameKind, pieces: readonly string[]):
   UNCOMPARED[kind].test(piece) ||
   (KANA.test(piece) && !(GIVEN_NAME.test(piece) && pieces.some((other) => HAN.test(other))))
 
-/** Marks of tones or stress, or silent. */
+/** Marks of tones or stress, or silent characters. */
 const COMMON = /\p{Script=Common}/u
 const HAS_SOUND = /[a-z0-9]/
 

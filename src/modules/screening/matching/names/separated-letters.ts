@@ -3,7 +3,7 @@
 import type { NamePiece } from '../../../../lib/name-text.ts'
 import { COMPANY_FORMS } from './words.ts'
 
-/** One character can be a complete name. */
+/** Scripts in which one character can be a complete name. */
 const SYLLABLES = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const SINGLE = /^\p{L}\p{M}*$/u
 const isSingle = ({ text }: NamePiece): boolean => SINGLE.test(text) && !SYLLABLES.test(text)
@@ -56,7 +56,7 @@ const HAS_CAPITAL = /\p{Lu}/u
 const hasCapitals = (pieces: readonly NamePiece[]): boolean => pieces.some(({ text }) => HAS_CAPITAL.test(text))
 
 const IS_HYPHEN = /^\p{Pd}+$/u
-/** `Gal·la`. */
+/** Catalan `l·l`, as in `Gal·la`. */
 const isCatalan = (before: string, joint: string, after: string): boolean =>
   joint === '·' && before.endsWith('l') && after.startsWith('l')
 

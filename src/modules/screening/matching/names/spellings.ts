@@ -3,7 +3,7 @@
 /** Pattern and replacement. */
 export type SpellingRule = readonly [pattern: RegExp, replacement: string]
 
-/** Per word. */
+/** Maximum spellings per word. */
 const SPELLINGS_MAX = 256
 
 /** @param text separated by spaces; `-` is the empty text */

@@ -10,7 +10,7 @@ const PATTERN_MAX = 32
 const ALPHABET = 128
 const positions = new Int32Array(ALPHABET)
 
-/** Valid until the next call. @param pattern 1 to PATTERN_MAX ASCII bytes */
+/** Returns a function that is valid until the next call. @param pattern 1 to PATTERN_MAX ASCII bytes */
 export const distanceFrom = (pattern: Uint8Array) => {
   const length = pattern.length
   positions.fill(0)

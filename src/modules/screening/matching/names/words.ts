@@ -1,4 +1,4 @@
-// Words that barely identify, and spellings of one name, transliterated, in lowercase.
+// Words that barely identify a person or company, and spellings of the same name: transliterated, in lowercase.
 import { alternatives, readKeys } from './spellings.ts'
 import WORDS from './words.json'
 
@@ -11,7 +11,7 @@ export const JOINING_PARTICLES = wordsOf(WORDS.joiningParticles)
 export const COMMON_COMPANY_WORDS = wordsOf(WORDS.commonCompanyWords)
 /** Legal forms by abbreviation. Names that differ only in the form are nearly identical. */
 export const COMPANY_FORMS = readKeys(WORDS.companyForms)
-/** A phrase is before its parts. */
+/** Each phrase precedes its parts. */
 export const FORM_PHRASES = Object.entries(WORDS.companyFormPhrases)
 export const NUMBER_WORDS = readKeys(WORDS.numbers)
 /** Spellings that the folding rules don't unify, one name per row. */
