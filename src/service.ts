@@ -41,10 +41,10 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     if (opened.isFirst && config.serve.has('attestation')) closers.add(reportSources(opened.store, config, log))
     return {
       url: serving.app.url,
-      /** The signing backend, or `none`. */
+      /** Name of the signing backend, or `none`. */
       signer: opened.signing.signer,
       quickstart: opened.quickstart,
-      /** For creating the first account; null once there is one. */
+      /** Link for creating the first account; null once there is an account. */
       welcome: serving.admin?.welcome ?? null,
       /** Of this process. */
       metrics: serving.metrics.expose,

@@ -43,7 +43,9 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Uint8Array => {
   return hash.digest()
 }
 
-/** The 32 signed bytes. @param prefix the deployment's, if not the default @throws ArgumentInvalidError */
+/**
+ * The 32 signed bytes. @param prefix the deployment's message prefix, if not the default @throws ArgumentInvalidError
+ */
 export const solanaMessage = (
   call: SolanaAttestedCall,
   attestation: Pick<Attestation, 'uuid' | 'expiration'>,

@@ -45,7 +45,7 @@ export const reportingMistakes =
     }
   }
 
-/** For checks without a store. */
+/** Sources for checks without a store. */
 export const knownChains = ({ deployment }: CommandContext): KnownSources => ({
   chains: new Set(deployment.config.chains.chains.map(({ name }) => name)),
 })

@@ -51,7 +51,7 @@ export class AddressSetInvalidError extends NamedError {}
 interface Filling {
   readonly section: Section
   filled: number
-  /** Index entries below this are written. */
+  /** Index entries below this number are written. */
   nextBucket: number
 }
 

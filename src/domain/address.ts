@@ -20,7 +20,7 @@ export const SOLANA_ZERO_ADDRESS = '11111111111111111111111111111111' as SolanaA
 export const zeroAddressOf = (family: ChainFamily): WalletAddress =>
   family === 'evm' ? EVM_ZERO_ADDRESS : SOLANA_ZERO_ADDRESS
 
-/** Not a regular expression, because `/i` with `/u` also matches U+212A. */
+/** Uses no regular expression, because `/i` with `/u` also matches U+212A. */
 export const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70)
 

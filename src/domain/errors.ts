@@ -131,14 +131,16 @@ export class DependencyUnavailableError extends CountersignError {
   }
 }
 
-/** The organization's key was replaced before data sealed with it was stored (503). Sealing it again works. */
+/**
+ * The organization's key was replaced before data sealed with it was stored (503). The caller can seal the data again.
+ */
 export class OrganizationKeyExchangedError extends fixedError(
   'OVERLOADED',
   'the organization’s key was replaced during the request; retry',
   { retryAfterSeconds: 1 },
 ) {}
 
-/** Another process serves this. 409, because a retry here doesn't help. */
+/** Another process serves this role. The status is 409, because a retry at this process doesn't help. */
 export class RoleNotServedError extends CountersignError {
   constructor(role: ProcessRole) {
     super(

@@ -26,7 +26,7 @@ export const openListImage = ({ entries, added, removed }: ListImage): ListMembe
   const more = added === null ? null : openAddressSet(added)
   const less = removed === null ? null : openAddressSet(removed)
   return {
-    // No address is in both.
+    // No address is both added and removed.
     has: (address) => more?.has(address) === true || (set.has(address) && less?.has(address) !== true),
   }
 }

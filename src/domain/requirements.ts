@@ -48,6 +48,9 @@ export const requiredParts = ({ checkType, level }: Required): readonly SessionP
   ...requirementsOf(checkType, level).map(partOf),
 ]
 
-/** Without these parts, only an override completes the session. @param given its parts; other names are ignored */
+/**
+ * Without these parts, only an override completes the session. @param given parts that the session has; other names are
+ * ignored
+ */
 export const missingParts = (session: Required, given: ReadonlySet<string>): readonly SessionPart[] =>
   requiredParts(session).filter((part) => !given.has(part))

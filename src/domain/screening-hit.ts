@@ -81,7 +81,7 @@ export interface ScreeningSettingsOfAll {
 /** A name in a session that is similar to a listed name, at any score. */
 export interface NearName extends Pick<Hit, 'list' | 'entry' | 'name' | 'subject' | 'score'> {
   readonly sessionId: string
-  /** Whether it is a hit at any threshold. */
+  /** Whether the name is a hit at any threshold. */
   readonly isSame: boolean
 }
 

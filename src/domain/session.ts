@@ -33,7 +33,10 @@ export const isSessionTransition = (from: SessionStatus, to: SessionStatus): boo
 /** Whether the person may still connect wallets and submit evidence. */
 export const isSessionOpen = (status: SessionStatus): boolean => status === 'pending' || status === 'retry'
 
-/** Checks of these sessions are repeated when lists or settings change. A `retry` may never be submitted again. */
+/**
+ * Checks of these sessions are repeated when lists or settings change. Includes `retry`, because such a session may
+ * never be submitted again.
+ */
 export const COMPARED_STATUSES: readonly SessionStatus[] = ['submitted', 'completed', 'retry']
 
 /** Whether neither the person nor an operator can change the session. */
@@ -151,8 +154,8 @@ export interface StatusChange extends ByBrowser {
   /** Required to leave `completed`, so that a late decision can't undo a completed session by accident. */
   readonly revoke?: boolean
   /**
-   * Completes the session even if required parts are missing; automatic deciders must not set it. `person`: someone
-   * decided so, and the history records the missing parts. `sandbox`: the outcome of a test session is forced.
+   * Completes the session even if required parts are missing; automatic deciders must not set it. `person`: a person
+   * decided this, and the history records the missing parts. `sandbox`: the outcome of a test session is forced.
    */
   readonly override?: 'person' | 'sandbox'
 }

@@ -14,6 +14,6 @@ export interface VelocityTally {
   readonly count: number
   /** Wei or lamports, canonical decimal. */
   readonly value: string
-  /** Unix seconds at which it leaves its window. */
+  /** Unix seconds at which the tally leaves its window. */
   readonly expiresAtSeconds: number
 }

@@ -9,7 +9,7 @@ import {
   type WalletAddress,
 } from './address.ts'
 
-/** Per organization and environment. A verification reads all of them. */
+/** Maximum sessions per wallet, organization and environment. A verification reads all of them. */
 export const SESSIONS_PER_WALLET_MAX = 128
 
 /** Spec, "Limits". An address on two chains counts twice. */

@@ -6,7 +6,7 @@ export const WEBHOOK_PROVIDER = 'webhook'
 export interface WebhookEndpoint {
   readonly id: string
   readonly organizationId: string
-  /** Whether it receives sessions of live keys or of test keys. */
+  /** Whether the endpoint receives sessions of live keys or of test keys. */
   readonly environment: ApiKeyEnvironment
   readonly purpose: 'events' | 'decisions'
   readonly url: string
@@ -26,7 +26,7 @@ export interface WebhookEndpoint {
   readonly previousServiceUntilSeconds: number | null
 }
 
-/** Value of `type` in a message. Endpoints for decisions receive only the last. */
+/** Value of `type` in a message. Endpoints for decisions receive only the last type. */
 export const WEBHOOK_TYPES = [
   'session.created',
   'session.status_changed',

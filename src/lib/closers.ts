@@ -1,6 +1,6 @@
 export interface Closers {
   add(close: () => Promise<void> | void): void
-  /** Newest first. Continues if a resource fails to close. */
+  /** Closes the newest resource first. Continues if a resource fails to close. */
   closeAll(): Promise<void>
 }
 

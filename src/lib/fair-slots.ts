@@ -13,7 +13,10 @@ interface Lane {
   readonly waiting: (() => void)[]
 }
 
-/** @param ownWaitingMax per owner @param ownSlots per owner, for work so long that others must not wait for it */
+/**
+ * @param ownWaitingMax maximum waiting items per owner @param ownSlots maximum slots per owner, for work so long that
+ * others must not wait for it
+ */
 export const createFairSlots = (
   slots: number,
   waitingMax: number,

@@ -20,7 +20,7 @@ export const responseTo = (
       reject(fail('the server sent too many informational responses'))
       outgoing.destroy()
     })
-    // Without a handler, a request whose answer is 101 never ends, and nothing can abort it.
+    // Without a handler, a request with a 101 response never ends, and nothing can abort it.
     outgoing.once('upgrade', (_response, socket) => {
       reject(fail('the server switched protocols'))
       socket.destroy()

@@ -5,7 +5,9 @@ import { type Clock, systemClock, systemTimers, type Timers } from './time.ts'
 const AT_ONCE = 4
 const WAITING_MAX = 1_000
 const OWN_WAITING_MAX = 64
-/** Relative to the duration of the work: an owner uses a fifth of the time, or more if an item takes over 62 ms. */
+/**
+ * Pause relative to the duration of the work: an owner uses a fifth of the time, or more if an item takes over 62 ms.
+ */
 const PAUSE_FACTOR = 4
 const PAUSE_MAX_MS = 250
 

@@ -28,7 +28,10 @@ const xorInto = (target: Uint32Array, source: Uint32Array): void => {
   for (let i = 0; i < target.length; i++) target[i]! ^= source[i]!
 }
 
-/** For `prefix` and a token of `tokenLength` characters. Takes a few hundred milliseconds. @throws Error if too long */
+/**
+ * Creates an encoder for `prefix` and tokens of `tokenLength` characters. Takes a few hundred milliseconds. @throws
+ * Error if the text is too long
+ */
 export const createQrEncoder = (prefix: string, tokenLength: number) => {
   const text = new TextEncoder().encode(prefix + '\0'.repeat(tokenLength))
   const tokenStart = text.length - tokenLength

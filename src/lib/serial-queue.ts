@@ -15,7 +15,7 @@ export interface SerialQueue<Item> {
 }
 
 const GROUP_MAX = 64
-/** After a longer turn, the thread is busy, and gathering more items pays off. */
+/** After a turn longer than this, the thread counts as busy, and gathering more items pays off. */
 const BUSY_TURN_MS = 0.2
 const LONGEST_GATHERING_MS = 3
 

@@ -23,7 +23,7 @@ const lateFiles = (): readonly string[] =>
     .filter((path) => !ALONE.test(path))
     .sort()
 
-/** Into one file, because each request takes longer than their code. */
+/** Joins them into one file, because each request takes longer than their code. */
 const joinLateFiles = (): BunPlugin => {
   const files = [...new Set(lateFiles())]
   return {

@@ -2,7 +2,7 @@
 import MONO from './fonts/ibm-plex-mono.woff2'
 import SANS from './fonts/inter.woff2'
 
-/** After the first paint, so that fonts don't delay it. */
+/** Loads the fonts after the first paint, so that they don't delay it. */
 export const loadFonts = (): void =>
   new PerformanceObserver((entries, observer) => {
     if (entries.getEntriesByName('first-contentful-paint').length === 0) return

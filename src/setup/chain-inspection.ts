@@ -161,7 +161,7 @@ export interface ChainsInspectionInput {
   readonly nowSeconds: () => number
 }
 
-/** Concurrently, because an unresponsive chain takes seconds. */
+/** Inspects chains concurrently, because an unresponsive chain takes seconds. */
 export const inspectChains = async (input: ChainsInspectionInput): Promise<readonly ChainCheck[]> => {
   const { chains, chainSettings, only, readAttesters, nowSeconds } = input
   const wanted = chains.chains.flatMap((chain) => {

@@ -14,10 +14,10 @@ import { createSolanaRegistry, MAINNET_GENESIS_HASH } from '../facts/solana-regi
 import type { Clock } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** Per attempt and URL. Several attempts fit into a request's deadline. */
+/** Timeout per attempt and URL. Several attempts fit into a request's deadline. */
 export const REGISTRY_TIMEOUT_MS = 5_000
 
-/** Holds no registry; allows checks of a chain without one. */
+/** Addresses without a registry, for checks of a chain that has none configured. */
 const NOWHERE = { evm: EVM_ZERO_ADDRESS, solana: SOLANA_ZERO_ADDRESS } as const
 
 export const registryOf = (

@@ -61,7 +61,9 @@ const unusable = (folder: DataFolder, error: unknown): unknown => {
   )
 }
 
-/** Only the owner gets access. @throws SettingInvalidError if the folders can't be created or written */
+/**
+ * Creates the folders, which only the owner can access. @throws SettingInvalidError if they can't be created or written
+ */
 export const makeDataFolder = (folder: DataFolder): void => {
   const own = [folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')]
   try {

@@ -1,6 +1,6 @@
 // The deployment's key for evidence and webhook secrets: from the environment, from a file, or generated at first
-// startup. A wrong or missing key aborts startup. During a rotation, FILE.next has the next key: either decrypts, the
-// next wraps.
+// startup. A wrong or missing key aborts startup. During a rotation, FILE.next has the next key: either key decrypts,
+// and the next key wraps.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'

@@ -32,7 +32,9 @@ export const syncFolder = (path: string): void => {
   }
 }
 
-/** Atomically replaces the old file. Returns false if it can't be replaced, such as a mounted secret. */
+/**
+ * Atomically replaces the old file. Returns false if it can't be replaced, for example because it is a mounted secret.
+ */
 export const takePlace = (next: string, path: string): boolean => {
   try {
     renameSync(next, path)

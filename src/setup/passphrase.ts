@@ -12,7 +12,10 @@ export interface Passphrase {
   readonly workFactor: 'standard' | 'light'
 }
 
-/** Creates one only at first startup: a later one could not decrypt existing keystores. @throws SettingInvalidError */
+/**
+ * Creates a passphrase only at first startup, because a later passphrase could not decrypt existing keystores. @throws
+ * SettingInvalidError
+ */
 export const locatePassphrase = (
   config: Pick<Config, 'passphrase'>,
   folder: DataFolder,

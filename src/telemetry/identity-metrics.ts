@@ -6,12 +6,12 @@ import { METRICS } from './metric-table.ts'
 /** `none` if only a shadow policy was evaluated. */
 export type DecisionOutcome = 'completed' | 'rejected' | 'review' | 'none'
 
-/** From the fastest to retried checks. */
+/** Bucket bounds, from the fastest checks to retried checks. */
 const DECISION_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600].map(
   (second) => second * 1_000,
 )
 
-/** From submission to decision. */
+/** Measures times from submission to decision. */
 export const createDecisionTimes = () => {
   const histograms = {
     completed: createHistogram(DECISION_BOUNDS_MS),

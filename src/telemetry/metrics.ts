@@ -57,7 +57,7 @@ const addSharingMetrics = (exposition: Exposition, read: () => SharingMetrics | 
 }
 
 export interface MetricsOptions {
-  /** Others count as `other`. */
+  /** Chain names; other chains count as `other`. */
   readonly chains: readonly string[]
   readonly build: {
     readonly version: string

@@ -10,7 +10,7 @@ import {
 import { histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
-/** From a cached verdict to beyond the deadline. */
+/** Bucket bounds, from a cached verdict to beyond the deadline. */
 export const REQUEST_BOUNDS_MS: readonly number[] = [
   0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000,
 ]
@@ -75,7 +75,10 @@ export const createRouteMetrics = () => {
   }
 }
 
-/** Their histograms take 4 MB. Further organizations aren't measured until the next drain. */
+/**
+ * Maximum measured organizations; their histograms take 4 MB. Further organizations aren't measured until the next
+ * drain.
+ */
 const ORGANIZATIONS_MAX = 2_000
 
 const countsOf = ({ counts }: FineHistogram): BucketCounts =>

@@ -2,7 +2,7 @@
 // last stage. Names and attributes come from closed sets.
 import { createJobStages, type JobStages } from '../domain/job-stages.ts'
 
-/** On the main thread, in this order. The pool's stages follow `enterPool`. */
+/** Stages on the main thread, in this order. The pool's stages follow `enterPool`. */
 export type Stage = 'key' | 'front' | 'idempotency' | 'policy' | 'facts'
 
 export interface Span {
@@ -57,7 +57,7 @@ export interface RequestTraceOptions {
 
 /** More than a policy or the traced elements of a batch need. */
 const SPANS_MAX = 128
-/** Traced elements, spread evenly over the batch. */
+/** Maximum traced elements, spread evenly over the batch. */
 const ELEMENTS_MAX = 8
 const ROOT = 0
 

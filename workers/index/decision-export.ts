@@ -57,7 +57,7 @@ const jsonRow = (value: object): string => `${JSON.stringify(value)}\n`
 export const exportRows = (format: ExportFormat, decisions: readonly ExportedDecision[]): string =>
   decisions.map((decision) => (format === 'csv' ? csvRow(valuesOf(decision)) : jsonRow(shown(decision)))).join('')
 
-/** With a row in place of decisions whose lines are unavailable, so that a file without them does not look complete. */
+/** Adds a row in place of decisions whose lines are unavailable, so that a file without them does not look complete. */
 export const exportPart = (
   format: ExportFormat,
   {

@@ -19,7 +19,7 @@ export interface PageEntry {
   readonly navigation?: {
     readonly group: (typeof NAVIGATION_GROUPS)[number]
     readonly icon: IconName
-    /** Pressed after `g`. */
+    /** Key pressed after `g`. */
     readonly key: string
   }
   /** `first` includes the page in the dashboard's first file, because most visits start there. */

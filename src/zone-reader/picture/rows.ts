@@ -77,7 +77,7 @@ export const findRows = (pieces: readonly Piece[]): readonly Row[] => {
       if (best === null) return found
       const piece = pieces[best.index]!
       column += best.ahead
-      // Slowly, because single letters are narrower or off-center.
+      // The step adapts slowly, because single letters are narrower or off-center.
       sx += FOLLOW * ((piece.x - x) / best.ahead - sx)
       sy += FOLLOW * ((piece.y - y) / best.ahead - sy)
       // Midpoint between the observed and the expected position.

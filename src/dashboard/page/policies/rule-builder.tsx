@@ -143,7 +143,7 @@ const RuleForm = ({ rule, shown, types, descriptions, isOfSessions, readOnly, on
 interface RuleActionsProps {
   readonly index: number
   readonly count: number
-  /** Gets the indices of the rules to keep, in their new order. */
+  /** Called with the indices of the rules to keep, in their new order. */
   readonly onOrder: (order: readonly number[]) => void
 }
 

@@ -66,11 +66,11 @@ export interface Way {
   readonly more: boolean
   readonly next: Session | null
   readonly previous: Session | null
-  /** Null if no session is unassigned or the reviewer's own; `stay` if the queue isn't of waiting sessions. */
+  /** Null if no session is unassigned or assigned to the reviewer; `stay` if the queue isn't for waiting sessions. */
   readonly findNext: (ownId: string) => Promise<{ readonly id: string } | null | 'stay'>
 }
 
-/** Returns the next session that is unassigned or the reviewer's own, wrapping around. Ids are in queue order. */
+/** Returns the next session that is unassigned or assigned to the reviewer, wrapping around. Ids are in queue order. */
 export const nextOf = <Waiting extends Pick<Session, 'id' | 'assigned_to'>>(
   queue: readonly Waiting[],
   presentId: string,

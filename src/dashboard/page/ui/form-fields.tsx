@@ -67,7 +67,7 @@ export type ValuesOf<Specs> = { readonly [Name in keyof Specs]: Filled<Specs[Nam
 
 const REQUIRED = 'This field is required.'
 const COLOR = /^#[0-9a-f]{6}$/i
-/** The verification page’s. */
+/** Default color of the verification page. */
 const DEFAULT_COLOR = '#1d5b52'
 const TYPE_CHECKS: Readonly<Record<string, readonly [RegExp, string]>> = {
   email: [/^[^@\s]+@[^@\s]+$/, 'Enter an email address.'],
