@@ -144,7 +144,7 @@ const replaceOnSignal = (config: Config, log: Logger, replaceAll: () => Promise<
     readListenerTls(config)
   } catch (error) {
     if (!(error instanceof SettingInvalidError)) throw error
-    log.error('no process is replaced: a new one could not listen', { reason: error.message })
+    log.error('no process is replaced, because a new process could not listen', { reason: error.message })
     return
   }
   void replaceAll()

@@ -16,7 +16,7 @@ export const APPROVAL = named(
     name: Type.String({ description: 'Name of the resource when the approval was requested' }),
     changes: Type.Array(
       closed({ what: Type.String(), before: nullable(Type.String()), after: nullable(Type.String()) }),
-      { description: 'Changes shown to the requester. A null value means none' },
+      { description: 'Changes that were shown to the requester. `before` or `after` is null if there is no value' },
     ),
     differences: Type.Union([Type.Array(Type.Record(Type.String(), Type.Unknown())), Type.Null()], {
       description:

@@ -4,7 +4,7 @@ import type { OrganizationRole } from '../store/accounts/role.ts'
 
 export class SignInRequiredError extends fixedError(
   'UNAUTHENTICATED',
-  'sign in, or send an admin key as Authorization: Bearer',
+  'sign in, or send an admin key in the header Authorization: Bearer',
 ) {}
 
 export class SecondFactorRequiredError extends fixedError(

@@ -54,7 +54,8 @@ async function* limited(body: ReadableStream<Uint8Array>, pace: UploadPace): Asy
     }
   } catch (error) {
     if (error instanceof UploadTooSlowError) throw new ListFileRefusedError('the file took too long to arrive')
-    if (error instanceof UploadFragmentedError) throw new ListFileRefusedError('the chunks of the file are too small')
+    if (error instanceof UploadFragmentedError)
+      throw new ListFileRefusedError('the file was sent in chunks that are too small: use larger chunks')
     throw error
   }
 }

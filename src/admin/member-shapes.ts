@@ -26,7 +26,7 @@ export const SIGN_IN_EMAIL = Type.String({
 
 export const LINK = named(
   'OneTimeLink',
-  closed({ url: Type.String({ description: 'Works once and is shown only once' }), expires_at: time() }),
+  closed({ url: Type.String({ description: 'Link that works once and is shown only once' }), expires_at: time() }),
 )
 
 export const OFFER = named(

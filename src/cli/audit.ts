@@ -9,7 +9,10 @@ import { CommandFailedError } from '../command-line/output.ts'
 const verifyCopy = async (context: CommandContext, entries: number): Promise<boolean> => {
   const { output, command, deployment } = context
   const copies = deployment.findService(LOG_COPIES)
-  if (copies === null) throw new CommandFailedError('requires the module log-shipping: remove it from --without')
+  if (copies === null)
+    throw new CommandFailedError(
+      'verifying the copy requires the module log-shipping: remove the module from --without',
+    )
   const target = deployment.shipTarget(parsePlace('from', command.text('from')))
   const { audit, deploymentId } = (await context.open()).store
   const report = await copies.verifyAudit({ target, deploymentId, audit }, entries)

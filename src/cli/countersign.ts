@@ -36,7 +36,7 @@ const usage = async (modules: ReadonlySet<string>): Promise<string> => {
   return `Usage: ${PROGRAM} NOUN VERB [options]
        ${PROGRAM} VERB [options]
 
-Administration, on this machine or with --url and an admin key at another deployment:
+Administration, on this machine, or on another deployment with --url and an admin key:
 ${described(describe(false))}
 This machine:
 ${described([...describe(true), ...Object.entries(verbsOf(modules))])}

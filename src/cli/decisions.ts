@@ -103,7 +103,8 @@ const verify: Run = async ({ command, output, clock }, io, directory) => {
   const checkTree = isChainsOnly ? null : (io.checkOf?.(checkpoints, archivedBefore) ?? null)
   const { monotonicMs } = clock
   if (from !== undefined) {
-    if (io.copies === null) throw new CommandFailedError('requires the module log-shipping: remove it from --without')
+    if (io.copies === null)
+      throw new CommandFailedError('--from requires the module log-shipping: remove the module from --without')
     return io.copies.verifyDecisions({ target: io.openTarget(place), json, monotonicMs, stdout, stderr, checkTree })
   }
   let lastPrintedMs = monotonicMs()
@@ -135,7 +136,7 @@ const TABLE: DecisionsTable<DecisionsIo> = [
   },
   {
     verb: 'verify',
-    summary: 'Verify all hashes, lines, links between files, and that all UUIDs are unique',
+    summary: 'Verify all hashes, lines and links between files, and that all UUIDs are unique',
     description:
       'Compares the log with its signed tree, and the tree with its heads in the tables, the head’s file, the store and the shipped copies. To detect a change to all of these at once, pass a head stored on another system with --checkpoint. To check line 3 of a file by hand: sed -n 2p FILE | tr -d "\\n" | sha256sum prints its "prev".',
     options: [

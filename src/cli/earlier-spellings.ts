@@ -186,5 +186,7 @@ export const translateEarlier = (
   }
   if (verb === undefined || ofVerb.length === 0 || current.includes(verb)) return [noun, ...args]
   if (wantsHelp) return [...(now.split(' ') as [string, string]), '--help']
-  throw new UsageError(`${word} ${verb} is ${now}, and has other words or options: see ${PROGRAM} help ${now}`)
+  throw new UsageError(
+    `the command ${word} ${verb} is now ${now}, with different arguments or options: see ${PROGRAM} help ${now}`,
+  )
 }

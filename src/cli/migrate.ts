@@ -148,7 +148,9 @@ const print = (copied: readonly CopiedTable[], target: StoreTarget, { stdout }: 
     formatTable([['TABLE', 'ROWS', 'SHA-256'], ...copied.map(({ name, rows, sha256 }) => [name, `${rows}`, sha256])]),
   )
   const rows = copied.reduce((sum, table) => sum + table.rows, 0)
-  stdout(`${copied.length} tables with ${rows} rows are in ${describeStore(target)}, identical in both stores.\n`)
+  stdout(
+    `Copied ${copied.length} tables with ${rows} rows to ${describeStore(target)}. Both stores have identical content.\n`,
+  )
   stdout(
     'Set COUNTERSIGN_STORE to the new store for the service and for commands. The source can no longer be opened.\n',
   )

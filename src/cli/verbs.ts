@@ -11,7 +11,7 @@ import { LOG_TREE_TABLES } from '../store/copy/log-tree-tables.ts'
 const CORE: Readonly<Record<string, string>> = {
   start: 'Start the service',
   'screener-stub': 'Run a stub screener for trials',
-  migrate: 'Copy a database to another, SQLite or PostgreSQL',
+  migrate: 'Copy a SQLite or PostgreSQL database to another database',
   doctor: 'Check chains, registries, attesters, the machine, the store and backups',
   plan: 'Measure this machine and recommend processes, workers and nodes for a rate',
   sbom: 'Print the software bill of materials (CycloneDX)',

@@ -5,7 +5,7 @@ const BYTES = 32
 
 export const decodeKey = (argument: string, text: string): Uint8Array => {
   const fail = (): never => {
-    throw new ArgumentInvalidError(argument, 'must be base58 of 32 bytes')
+    throw new ArgumentInvalidError(argument, 'must be 32 bytes in base58')
   }
   if (text.length < BYTES || text.length > 44) return fail()
   let value = 0n

@@ -35,7 +35,7 @@ const readRefusal = (fields: Fields, requestId: string): RequestRefusedError => 
 const readResults = ({ body, requestId }: Answer, size: number): BatchResult[] => {
   const elements = readFields(body, requestId).objects('answers')
   if (elements.length !== size || elements.some((fields, index) => fields.count('index') !== index)) {
-    throw new AnswerInvalidError('the answers do not match the requests', requestId)
+    throw new AnswerInvalidError('the results do not match the requests', requestId)
   }
   return elements.map((fields) =>
     fields.has('problem')

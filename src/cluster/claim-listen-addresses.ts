@@ -15,7 +15,7 @@ const claimListenAddress = (setting: string, { hostname, port }: ListenAddress):
   } catch (error) {
     const code = errorCodeOf(error)
     const why = code === 'EADDRINUSE' ? 'the address is in use' : 'this machine cannot listen on it'
-    throw new SettingInvalidError(`--${setting} ${hostname}:${port}: ${why}; choose another`)
+    throw new SettingInvalidError(`--${setting} ${hostname}:${port}: ${why}; choose another address`)
   }
 }
 

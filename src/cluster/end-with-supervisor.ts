@@ -26,7 +26,10 @@ export const endWithSupervisor = (
   try {
     dieWithParent()
   } catch (error) {
-    log.warn('the system does not end this process with its supervisor; the process monitors its supervisor', { error })
+    log.warn(
+      'the operating system does not stop this process when its supervisor exits; the process monitors the supervisor instead',
+      { error },
+    )
   }
   // The supervisor may have ended before; the parent is then another process.
   if (host.ppid !== supervisorPid) endOrphaned()

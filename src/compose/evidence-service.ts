@@ -122,7 +122,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
       onError: (error) => {
         if (error instanceof LeadLostError) return
         retentionRuns.failed += 1
-        log.warn('evidence could not be erased after its retention; will retry', { error })
+        log.warn('evidence could not be erased after its retention period; will retry', { error })
       },
     }),
     close: async () => {

@@ -62,7 +62,7 @@ export const SETTINGS = {
   }),
   apiUrl: setting({
     name: 'api-url',
-    description: 'Public address of the attestation and identity APIs. Defaults to their listener',
+    description: 'Public address of the attestation and identity APIs. Defaults to the address of their listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
@@ -95,7 +95,7 @@ export const SETTINGS = {
   }),
   portalUrl: setting({
     name: 'portal-url',
-    description: 'Public address of the verification page. Defaults to its listener',
+    description: 'Public address of the verification page. Defaults to the address of its listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
@@ -120,7 +120,7 @@ export const SETTINGS = {
   }),
   dashboardUrl: setting({
     name: 'dashboard-url',
-    description: 'Public address of the dashboard. Defaults to its listener',
+    description: 'Public address of the dashboard. Defaults to the address of its listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
@@ -153,7 +153,7 @@ export const SETTINGS = {
   }),
   processes: setting({
     name: 'processes',
-    description: 'Processes that share the API address (Linux): auto (one for about three processors), or 1 to 64',
+    description: 'Processes that share the API address (Linux): auto (about one per three processors), or 1 to 64',
     defaultText: '1',
     parse: parseCountOrAuto(1, PROCESSES_MAX),
   }),
@@ -178,7 +178,8 @@ export const SETTINGS = {
   }),
   organizationWeights: setting({
     name: 'organization-weights',
-    description: 'Weights of organizations when all workers are busy: acme=4,other=2. Others have 1, or N with *=N',
+    description:
+      'Weights of organizations when all workers are busy: acme=4,other=2. Other organizations have 1, or N with *=N',
     defaultText: '',
     parse: parseByOrganization(1_000),
   }),
@@ -258,7 +259,7 @@ export const SETTINGS = {
   }),
   policyCacheSize: setting({
     name: 'policy-cache-size',
-    description: 'Projects, bindings and policy revisions kept in memory (16 to 1000000)',
+    description: 'Maximum projects, bindings and policy revisions in memory (16 to 1000000)',
     defaultText: '20000',
     parse: parseInteger(16, 1_000_000),
   }),
@@ -279,7 +280,7 @@ export const SETTINGS = {
   }),
   logLevel: setting({
     name: 'log-level',
-    description: 'debug, info, warn or error',
+    description: 'Log level: debug, info, warn or error',
     defaultText: 'info',
     parse: parseChoice('debug', 'info', 'warn', 'error'),
   }),

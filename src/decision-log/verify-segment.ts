@@ -150,5 +150,5 @@ export const emptySegmentReport = (slot: string, name: string, bytes: number): S
   lastHash: null,
   ok: true,
   problem: null,
-  warnings: ['no whole line: a crash while it was made'],
+  warnings: ['no complete line: a crash while the file was created'],
 })

@@ -90,7 +90,7 @@ export class SessionIncompleteError extends CountersignError {
   constructor(missing: readonly SessionPart[]) {
     super(
       'SESSION_INCOMPLETE',
-      `the session is missing ${missing.join(', ')}: send it back to its person, or have an operator override the requirement`,
+      `the session is missing ${missing.join(', ')}: send it back to the person, or have an operator override the requirement`,
     )
   }
 }
@@ -136,7 +136,7 @@ export class SessionChangesLimitError extends fixedError(
 /** Disconnected wallets stay with the session, and each change announces them. */
 export class WalletsOverTimeError extends fixedError(
   'SESSION_CONFLICT',
-  `a session accepts at most ${WALLETS_OVER_TIME_MAX} wallets over time: connect an earlier one, or use another session`,
+  `a session accepts at most ${WALLETS_OVER_TIME_MAX} wallets over time: connect an earlier wallet again, or use another session`,
 ) {}
 
 /** 400. Wrong signature or wallet, or a nonce that is unknown, used or expired. */

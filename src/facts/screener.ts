@@ -78,7 +78,7 @@ const valueAt = (document: unknown, pointer: string): unknown => {
 
 const required = (value: unknown, optional: boolean, what: string): unknown => {
   if (value !== undefined && value !== null) return value
-  if (!optional) throw new ScreenerAnswerError(`the answer has no ${what}`)
+  if (!optional) throw new ScreenerAnswerError(`the response has no ${what}`)
   return null
 }
 
@@ -128,12 +128,12 @@ export const readScreenerAnswer = (text: string, { answer }: ScreenerSettings, a
   try {
     document = JSON.parse(text)
   } catch {
-    throw new AnswerNotJsonError('the answer is not JSON')
+    throw new AnswerNotJsonError('the response is not JSON')
   }
   if (answer.address !== null) {
     const repeated = valueAt(document, answer.address)
     if (typeof repeated !== 'string' || parseAnyAddress(repeated) !== address) {
-      throw new ScreenerAnswerError('the answer is for another address')
+      throw new ScreenerAnswerError('the response is for another address')
     }
   }
   return {

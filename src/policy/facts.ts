@@ -14,7 +14,7 @@ const SECONDS_PER_DAY = 86_400
 const request = {
   time: {
     type: 'google.protobuf.Timestamp',
-    description: 'Time in whole seconds.',
+    description: 'Time of the request, in whole seconds.',
     read: (evaluation) => new Date(evaluation.request.nowSeconds * 1000),
   },
   hour: {
@@ -48,14 +48,14 @@ const call = {
     type: 'string',
     maxLength: 128,
     requires: 'data',
-    description: 'Function name; empty if the abi or idl lacks it.',
+    description: 'Function name; empty if the abi or idl lacks the function.',
     read: (evaluation) => evaluation.call?.name ?? '',
   },
   signature: {
     type: 'string',
     maxLength: 1024,
     requires: 'data',
-    description: 'Function with types: "transfer(address,uint256)"; empty if the abi or idl lacks it.',
+    description: 'Function with types: "transfer(address,uint256)"; empty if the abi or idl lacks the function.',
     read: (evaluation) => evaluation.call?.signature ?? '',
   },
   discriminator: {
@@ -79,7 +79,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
   onBehalf: {
     present: {
       type: 'bool',
-      description: 'Whether the request has on_behalf.',
+      description: 'Whether the request contains on_behalf.',
       read: ({ request }) => request.onBehalf !== '',
     },
     address: {
@@ -92,7 +92,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
     name: {
       type: 'string',
       maxLength: 64,
-      description: 'Name, such as "ethereum".',
+      description: 'Name of the chain, such as "ethereum".',
       read: (evaluation) => evaluation.request.chain.name,
     },
     id: {

@@ -18,14 +18,14 @@ const DECLARED: Readonly<Record<string, Declared>> = {
       description: '"individual" or "business".',
       refuseLiteral: oneOf(['individual', 'business'], 'session.type must be "individual" or "business"'),
     },
-    level: { type: 'int', description: '1 basic, 2 standard, 3 enhanced.' },
+    level: { type: 'int', description: 'Verification level of the session: 1 basic, 2 standard, 3 enhanced.' },
     environment: {
       type: 'string',
       maxLength: 4,
       description: 'Environment of the key: "live" or "test".',
       refuseLiteral: oneOf(['live', 'test'], 'session.environment must be "live" or "test"'),
     },
-    retries: { type: 'int', description: 'Times the session was returned to the person.' },
+    retries: { type: 'int', description: 'Number of times that the session was returned to the person.' },
   },
   person: {
     age: {

@@ -79,7 +79,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
       everyKind = true
     } catch (error) {
       if (stopped) return
-      if (current) log.error('could not load the changed attesters; retrying', { error })
+      if (current) log.error('could not load the changed attesters; will retry', { error })
       current = false
       if (!stopped) cancelRetry = after(AGAIN_MS, reload)
     }

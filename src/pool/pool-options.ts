@@ -110,7 +110,7 @@ export const logPoolEvent = (
       log.info('recovered the jobs of a failed worker', { ...event, type: undefined })
       break
     case 'withheld':
-      log.warn('answers withheld after their deadline', { count: event.uuids.length })
+      log.warn('responses withheld after their deadline', { count: event.uuids.length })
       break
     case 'worker-lost':
       log.error('worker lost', { ...event, type: undefined })

@@ -13,7 +13,10 @@ export class AgreementOutdatedError extends fixedError(
   'the consent text has changed: read it again',
 ) {}
 
-export class EvidenceIncompleteError extends fixedError('SESSION_CONFLICT', 'something is still missing') {}
+export class EvidenceIncompleteError extends fixedError(
+  'SESSION_CONFLICT',
+  'some required steps are incomplete: complete them first',
+) {}
 
 /** The proof is valid, but the session has no such wallet. */
 export class WalletForeignError extends fixedError(

@@ -65,7 +65,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
       `  admin key        ${values['ADMIN_API_KEY']}`,
       '',
       `The first startup created an organization, a project, a policy, these keys and two attesters. They are listed in`,
-      `${environmentFile}, which only you can read. The keys are printed only this once.`,
+      `${environmentFile}, which only you can read. The keys are printed only once.`,
     )
   }
   if (first && config.passphrase === null) {

@@ -49,7 +49,7 @@ const inspectRpc = async (
     await registry.verify(rpc)
     report('rpc', host, 'ok', 'responds and serves the chain')
   } catch (error) {
-    report('rpc', host, 'problem', `${failureReason(error)}: correct rpc under chains, or use another`)
+    report('rpc', host, 'problem', `${failureReason(error)}: correct rpc under chains, or use another URL`)
     return null
   }
   try {
@@ -104,7 +104,7 @@ const inspectRegistry = async (
       'registry',
       subject,
       'problem',
-      'there is no code at this address: correct registry under chains, or deploy one',
+      'there is no code at this address: correct registry under chains, or deploy a registry',
     )
     return
   }
@@ -139,7 +139,7 @@ const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck
     usable ??= rpc
   }
   if (settings.registry === undefined) {
-    report('registry', '', 'note', 'none is configured: contracts are known only by their bindings')
+    report('registry', '', 'note', 'no registry is configured: contracts are known only by their bindings')
   } else if (usable === null) {
     report('registry', settings.registry, 'problem', 'cannot be read without an RPC URL')
   } else {

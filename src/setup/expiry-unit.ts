@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Finding } from './finding.ts'
 
 export const SECONDS_REMEDY =
-  'expiry_block of v1 is in Unix seconds without an RPC URL: set rpc under chains, or expiry: seconds if intended'
+  'without an RPC URL, expiry_block of v1 is in Unix seconds: set rpc under chains, or expiry: seconds if this is intended'
 
 /** Excludes chains whose unit would be the same with an RPC URL. */
 const chainsWithoutHeight = ({ chains, chainSettings }: Pick<Config, 'chains' | 'chainSettings'>): string[] =>

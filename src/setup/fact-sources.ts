@@ -67,7 +67,8 @@ export const createSourceCheck =
     const sources = await currentSources(tables, config)
     const missing = needs.flatMap((need) => describeMissing(need, sources) ?? [])
     return [...new Set(missing)].map(
-      (text) => `the running service lacks a source: ${text}. Rules that read it fail with 503 until a restart with it`,
+      (text) =>
+        `the running service lacks a source: ${text}. Rules that read the source fail with 503 until the service is restarted with it`,
     )
   }
 

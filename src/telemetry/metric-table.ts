@@ -57,7 +57,7 @@ export const METRICS = {
   shadowDecisions: defineMetric(
     'countersign_shadow_decisions_total',
     'counter',
-    'Decisions with a shadow revision, by its outcome. If different, its verdict or rule differs; if failed, it has no verdict.',
+    'Decisions with a shadow revision, by shadow outcome. Outcome different: the verdict or rule differs. Outcome failed: no verdict.',
     { outcome: 'same, different, failed' },
   ),
   idempotencyFailures: defineMetric(
@@ -78,7 +78,7 @@ export const METRICS = {
   poolRun: defineMetric(
     'countersign_pool_run_duration_seconds',
     'histogram',
-    'Time that jobs spend at their worker, from dispatch to response.',
+    'Time that jobs spend in their worker, from dispatch to response.',
   ),
   poolJobs: defineMetric('countersign_pool_jobs_total', 'counter', 'Completed jobs, by outcome.', {
     outcome: 'answered, refused, expired, failed, withheld',
@@ -89,7 +89,7 @@ export const METRICS = {
     'gauge',
     'Maximum number of queued jobs; further jobs are refused.',
   ),
-  poolInFlight: defineMetric('countersign_pool_in_flight_jobs', 'gauge', 'Jobs in progress at the workers.'),
+  poolInFlight: defineMetric('countersign_pool_in_flight_jobs', 'gauge', 'Jobs in progress in workers.'),
   workers: defineMetric('countersign_workers', 'gauge', 'Signing workers.', { state: 'live, busy, wanted, abandoned' }),
   workerLosses: defineMetric(
     'countersign_worker_losses_total',
@@ -101,7 +101,7 @@ export const METRICS = {
   webhookDeliveries: defineMetric(
     'countersign_webhook_deliveries_total',
     'counter',
-    'Attempts by this process to deliver a webhook message. After a dead attempt, the message is not retried.',
+    'Attempts by this process to deliver a webhook message. Outcome dead: the message is not retried.',
     { outcome: 'delivered, retried, dead' },
   ),
   webhookWaiting: defineMetric('countersign_webhook_waiting_messages', 'gauge', 'Webhook messages awaiting delivery.'),
@@ -152,7 +152,7 @@ export const METRICS = {
   attestersOutdated: defineMetric(
     'countersign_attesters_outdated',
     'gauge',
-    'Equals 1 if changed attesters cannot be loaded and this process signs with the attesters it has, otherwise 0.',
+    'Equals 1 if changed attesters cannot be loaded and this process signs with its previous attesters, otherwise 0.',
   ),
   changeFeedAge: defineMetric(
     'countersign_change_feed_age_seconds',
@@ -162,9 +162,14 @@ export const METRICS = {
   listEntries: defineMetric('countersign_list_entries', 'gauge', 'Addresses in lists.', {
     list: 'name of a shared list; organizations: all lists of organizations',
   }),
-  listAge: defineMetric('countersign_list_age_seconds', 'gauge', 'Time since the source of a list last confirmed it.', {
-    list: 'name of a shared list with a source; organizations: oldest list of an organization',
-  }),
+  listAge: defineMetric(
+    'countersign_list_age_seconds',
+    'gauge',
+    'Time since the source of a list last confirmed the list.',
+    {
+      list: 'name of a shared list with a source; organizations: oldest list of an organization',
+    },
+  ),
   listsBehind: defineMetric('countersign_lists_behind', 'gauge', 'Lists whose latest change could not be read.'),
   listLoads: defineMetric('countersign_list_loads_total', 'counter', 'List sources read by this process.', {
     outcome: 'loaded, confirmed, failed',

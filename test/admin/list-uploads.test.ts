@@ -59,7 +59,7 @@ test('a file in tiny chunks is refused, since each chunk costs time', async () =
     })
   const uploads = createListUploads()
   await expect(uploads.run('alpha', bytes(3_000, 1), countBytes)).rejects.toMatchObject({
-    detail: 'the list was not changed: the chunks of the file are too small',
+    detail: 'the list was not changed: the file was sent in chunks that are too small: use larger chunks',
   })
   expect(await uploads.run('alpha', bytes(3_000, 300), countBytes)).toBe(900_000)
 })

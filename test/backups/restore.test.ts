@@ -83,7 +83,7 @@ test('a file that changes after it was verified is not restored, and nothing of 
   writeBackup({ 'countersign.db': 'tables', 'keystores/one.json': 'keys' })
   const { code, stderr, data } = await restore(() => writeFileSync(join(backup(), 'keystores/one.json'), 'syek'))
   expect(code).toBe(1)
-  expect(stderr).toContain('keystores/one.json changed while it was restored')
+  expect(stderr).toContain('keystores/one.json changed during the restore')
   expect(existsSync(data.root)).toBe(false)
   rmSync(backup(), { recursive: true })
   writeBackup({ 'countersign.db': 'tables', 'keystores/one.json': 'keys' })

@@ -67,7 +67,7 @@ beforeEach(() => {
   })
 })
 
-const UNUSABLE = 'could not load the changed attesters; retrying'
+const UNUSABLE = 'could not load the changed attesters; will retry'
 
 test('a keystore that is there signs at once', async () => {
   await changed([attester('a'), attester('b')])

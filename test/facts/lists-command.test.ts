@@ -161,7 +161,7 @@ describe('countersign list', () => {
   test('takes the Treasury’s file, and says what it left out', async () => {
     await done('create', 'sanctions', '--shared')
     expect(await done('upload', 'sanctions', join(DATA, 'sdn_advanced_sample.xml'), '--shared')).toBe(
-      'sanctions: 3 entries, 4 read from the file\nskipped, unsupported chains: 1 XBT\n',
+      'sanctions: 3 entries, 4 read from the file\nskipped addresses of unsupported chains: 1 XBT\n',
     )
   })
 

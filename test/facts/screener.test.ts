@@ -198,8 +198,8 @@ describe('a screener’s answer', () => {
   })
 
   test('may leave out only what is said to be optional', () => {
-    expect(read({}, { flagged: '/f' })).toBe('the answer has no flag')
-    expect(read({ s: null }, { score: '/s' })).toBe('the answer has no score')
+    expect(read({}, { flagged: '/f' })).toBe('the response has no flag')
+    expect(read({ s: null }, { score: '/s' })).toBe('the response has no score')
     expect(read({}, { flagged: { at: '/f', optional: true }, score: { at: '/s', optional: true } })).toEqual({
       flagged: null,
       score: null,
@@ -208,7 +208,7 @@ describe('a screener’s answer', () => {
   })
 
   test('that is of another type, or about another wallet, is none', () => {
-    expect(read('not json', { flagged: '/f' })).toBe('the answer is not JSON')
+    expect(read('not json', { flagged: '/f' })).toBe('the response is not JSON')
     expect(read({ f: 'true' }, { flagged: '/f' })).toBe('the flag is neither true nor false')
     expect(read({ f: {} }, { flagged: { at: '/f', equals: 'x' } })).toBe('the flag is a list or an object')
     expect(read({ f: 1 }, { flagged: { at: '/f', equals: '1' } })).toMatchObject({ flagged: false })
@@ -223,13 +223,13 @@ describe('a screener’s answer', () => {
     expect(read({ c: new Array(65).fill('a') }, { categories: '/c' })).toStartWith('the categories must be')
     expect(read({ c: ['a'.repeat(65)] }, { categories: '/c' })).toStartWith('the categories must be')
     const echoed = { flagged: '/f', address: '/w' }
-    expect(read({ f: false, w: `0x${'b2'.repeat(20)}` }, echoed)).toBe('the answer is for another address')
-    expect(read({ f: false }, echoed)).toBe('the answer is for another address')
+    expect(read({ f: false, w: `0x${'b2'.repeat(20)}` }, echoed)).toBe('the response is for another address')
+    expect(read({ f: false }, echoed)).toBe('the response is for another address')
     expect(read({ f: false, w: WALLET }, echoed)).toMatchObject({ flagged: false })
   })
 
   test('can’t reach into prototypes', () => {
-    expect(read({}, { flagged: { at: '/constructor/name', equals: 'Object' } })).toBe('the answer has no flag')
-    expect(read('{"__proto__":{"flagged":true}}', { flagged: '/flagged' })).toBe('the answer has no flag')
+    expect(read({}, { flagged: { at: '/constructor/name', equals: 'Object' } })).toBe('the response has no flag')
+    expect(read('{"__proto__":{"flagged":true}}', { flagged: '/flagged' })).toBe('the response has no flag')
   })
 })

@@ -259,7 +259,7 @@ describe('the wallets of a session', () => {
     await store.database.execute("UPDATE session_removed_wallets SET chains = '[]' WHERE session_id = ?", [session.id])
     await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
     await runDue()
-    const earlier = 'flagged, score 9,found in data that the person has changed since'
+    const earlier = 'flagged, score 9,found in data that the person has since changed'
     const other = 'flagged, score 1,the wallet is not connected on ethereum'
     expect((await hitsOf(session.id)).map(({ state, why }) => `${state} ${why}`).sort()).toEqual(
       [`open ${earlier}`, `open ${other}`].sort(),

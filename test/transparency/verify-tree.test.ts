@@ -168,7 +168,7 @@ describe('found', () => {
     const lines = readFileSync(newest, 'utf8').split('\n').slice(0, -1)
     writeFileSync(newest, `${lines.slice(0, -1).join('\n')}\n`)
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "w01\/\S+: missing at its end: 1 lines of the tree"/)
+    await expectProblem(/tree PROBLEM: "w01\/\S+: 1 lines of the tree are missing at its end"/)
   })
 
   test('all of it removed', async () => {
@@ -308,7 +308,7 @@ describe('rows that map lines to leaves, which no head signs', () => {
     changeTables(
       `INSERT INTO decision_tree_segments (id, node, slot, segment, taken_bytes) VALUES (1, '${TEST_NODE}', 'w01', '${next}', 0)`,
     )
-    await expectProblem(/missing at its end: 1 lines of the tree"/)
+    await expectProblem(/1 lines of the tree are missing at its end"/)
   })
 
   test('that point to a genuine log elsewhere', async () => {

@@ -14,9 +14,14 @@ export const FILTER = {
     Type.String({ maxLength: 100, description: 'ID of the decisive rule; empty for the policy’s default' }),
   ),
   chain: Type.Optional(Type.String({ maxLength: 100 })),
-  shadow_revision_id: Type.Optional(Type.String({ maxLength: 100, description: 'Shadow revision. Requires `shadow`' })),
+  shadow_revision_id: Type.Optional(
+    Type.String({ maxLength: 100, description: 'ID of the shadow revision. Requires `shadow`' }),
+  ),
   shadow: Type.Optional(
-    oneOf(['same', 'different', 'failed'], 'Outcome of `shadow_revision_id` compared with the active revision'),
+    oneOf(
+      ['same', 'different', 'failed'],
+      'Outcome of the shadow revision, compared with the active revision. Requires `shadow_revision_id`',
+    ),
   ),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
   until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
@@ -33,7 +38,10 @@ const shadowFilterOf = (query: Static<typeof FILTER_QUERY>): Pick<DecisionFilter
   const { shadow, shadow_revision_id: revisionId } = query
   if (shadow === undefined && revisionId === undefined) return {}
   if (shadow === undefined || revisionId === undefined) {
-    throw new FieldInvalidError(shadow === undefined ? 'shadow_revision_id' : 'shadow', 'requires both fields together')
+    throw new FieldInvalidError(
+      shadow === undefined ? 'shadow_revision_id' : 'shadow',
+      'requires both shadow and shadow_revision_id',
+    )
   }
   return { shadow: { revisionId, outcome: shadow } }
 }

@@ -7,7 +7,7 @@ import { closed, named, nullable, oneOf, type Static, Type, time } from '../sche
 export const DECISION = named(
   'Decision',
   closed({
-    uuid: Type.String({ description: 'UUID of the attestation, or the task ID' }),
+    uuid: Type.String({ description: 'UUID of the attestation, or ID of the task' }),
     at: time(),
     kind: oneOf(['attestation', 'task']),
     verdict: oneOf(['compliant', 'denied']),
@@ -40,11 +40,12 @@ export const DECISION = named(
         closed({
           revision_id: Type.String(),
           verdict: Type.Union([oneOf(['compliant', 'denied']), Type.Null()], {
-            description: 'Null without a verdict; `rule` is then the failed rule, and `failure` the reason',
+            description: 'Null if there is no verdict; `rule` is then the failed rule, and `failure` is the reason',
           }),
           rule: nullable(Type.String()),
           failure: Type.Union([Type.String(), Type.Null()], {
-            description: 'Reason that there is no verdict, with the status of the response; null if not recorded',
+            description:
+              'Reason for the missing verdict, with the status of the response; null if the reason was not recorded',
           }),
         }),
         Type.Null(),
@@ -100,10 +101,10 @@ export const labelsOf = async (
 export const BASIS = named(
   'DecisionBasis',
   closed({
-    requested_at: Type.Union([time(), Type.Null()], { description: 'Time used for the evaluation' }),
+    requested_at: Type.Union([time(), Type.Null()], { description: 'Time of the request that the evaluation used' }),
     data: Type.Union([Type.String(), Type.Null()], { description: 'Call data; null if it was too long to store' }),
     facts: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
-      description: 'Facts other than the request. Personal data is stored as keyed hashes',
+      description: 'Facts that are not part of the request. Personal data is stored as keyed hashes',
     }),
   }),
 )

@@ -31,7 +31,7 @@ const percentiles = (description: string) =>
 
 export const LIVE_POINT = closed({
   at: Type.Number({ description: 'End of the interval, Unix milliseconds' }),
-  seconds: Type.Number({ description: 'Length of the interval' }),
+  seconds: Type.Number({ description: 'Length of the interval in seconds' }),
   decisions: closed({ compliant: perSecond('Compliant verdicts'), denied: perSecond('Denials') }),
   decisions_by_chain: Type.Record(Type.String(), closed({ compliant: Type.Number(), denied: Type.Number() }), {
     description: 'Decisions by chain; chains without decisions are omitted',
@@ -42,8 +42,8 @@ export const LIVE_POINT = closed({
   refused: perSecond('Requests refused due to their content or a limit'),
   failed: perSecond('Requests failed due to the service'),
   latency_ms: percentiles('Response time of the attestation API; null if there were no responses'),
-  queue_wait_ms: percentiles('Time from submission to dispatch'),
-  run_ms: percentiles('Time from dispatch to the worker’s response'),
+  queue_wait_ms: percentiles('Time from the submission of a job to its dispatch'),
+  run_ms: percentiles('Time from the dispatch of a job to the worker’s response'),
   workers: closed({
     live: Type.Number(),
     busy: Type.Number({ description: 'Busy workers at the end of the interval' }),

@@ -13,7 +13,7 @@ const needs = (access: Access): string => {
     case 'public':
       return 'No authentication required.'
     case 'second-factor':
-      return 'For a sign-in that awaits its second factor.'
+      return 'Requires a sign-in that awaits its second factor.'
     case 'person':
       return 'Requires a signed-in person.'
     case 'caller':
@@ -33,8 +33,8 @@ const needs = (access: Access): string => {
 const FRESHNESS: Readonly<Record<Route['freshness'], string>> = {
   never: '',
   sometimes:
-    'If the change grants admin rights, a person must have recently confirmed with a password or passkey: see `POST /me/confirm`.',
-  always: 'A person must have recently confirmed with a password or passkey: see `POST /me/confirm`.',
+    'If the change grants admin rights, a person must have recently confirmed the session with a password or passkey: see `POST /me/confirm`.',
+  always: 'A person must have recently confirmed the session with a password or passkey: see `POST /me/confirm`.',
 }
 
 const securityOf = (access: Access): string[] => {
@@ -106,10 +106,10 @@ const DESCRIPTION = `The dashboard uses only this API.
 **Pagination.** Lists return \`data\` and \`next_cursor\`; send the cursor to get the next page. Concurrent writes cause no
 duplicate or missing items.
 
-**Changes** accept an \`Idempotency-Key\`, and are in the audit log before the response is sent. Changes with a cookie must
+**Changes** accept an \`Idempotency-Key\`, and are recorded in the audit log before the response is sent. Changes that use a cookie must
 come from the dashboard's own pages.
 
-**Errors** are problems (RFC 9457) with a stable \`code\` and the request ID. If a single field is invalid, \`field\` names it
+**Errors** are problem details (RFC 9457) with a stable \`code\` and the request ID. If a single field is invalid, \`field\` names it
 and \`rule\` states the requirement.`
 
 const TAGS: ReadonlyArray<{ readonly name: string; readonly description: string }> = [

@@ -14,10 +14,16 @@ const REQUEST = named(
   Type.Object({
     from: Type.String({ description: 'End user’s wallet address' }),
     chain: Type.String({ description: 'Name of the chain, for example `base` or `solana`' }),
-    verification_hash: Type.Optional(Type.String({ description: 'Project; send this or `to`, not both' })),
-    to: Type.Optional(Type.String({ description: 'Contract or program; send this or `verification_hash`, not both' })),
+    verification_hash: Type.Optional(
+      Type.String({ description: 'Verification hash of the project; send this or `to`, not both' }),
+    ),
+    to: Type.Optional(
+      Type.String({ description: 'Address of the contract or program; send this or `verification_hash`, not both' }),
+    ),
     data: Type.Optional(Type.String({ description: 'Encoded function call, 0x-hex. Required if the policy reads it' })),
-    msg_value: Type.Optional(Type.String({ description: 'Wei or lamports, decimal. Required if the policy reads it' })),
+    msg_value: Type.Optional(
+      Type.String({ description: 'Decimal amount in wei or lamports. Required if the policy reads it' }),
+    ),
     on_behalf: Type.Optional(ON_BEHALF),
     user_ip: Type.Optional(Type.String({ description: 'End user’s IP address. Required if the policy reads it' })),
   }),
@@ -31,10 +37,12 @@ const RESPONSE = named(
     verification_hash: Type.String({ description: 'Policy ID stored in the contract; part of the signed data' }),
     is_compliant: Type.Boolean(),
     attestation: closed({
-      uuid: Type.String({ description: 'UUID v4; each can be used once' }),
-      expiration: Type.Integer({ description: 'Unix seconds; 0 when not compliant' }),
-      attester: Type.String({ description: 'Address or public key; empty when not compliant' }),
-      signature: Type.String({ description: '0x-hex; empty when not compliant' }),
+      uuid: Type.String({ description: 'UUID v4, which can be used only once' }),
+      expiration: Type.Integer({ description: 'Time in Unix seconds; 0 if not compliant' }),
+      attester: Type.String({
+        description: 'EVM address or Solana public key of the attester; empty if not compliant',
+      }),
+      signature: Type.String({ description: 'Signature as 0x-hex; empty if not compliant' }),
     }),
     reason: Type.Optional(
       closed({ code: Type.String(), message: Type.String() }, 'Reason for a denial, if the policy states one'),
@@ -49,7 +57,7 @@ const TASK_REQUEST = named(
     to: Type.String({ description: 'Contract that enforces the policy' }),
     data: Type.String({ description: 'Call data, 0x-hex; `0x` for none' }),
     msg_value: Type.String({ description: 'Wei, decimal' }),
-    chain_id: Type.Optional(Type.Integer({ description: 'EIP-155 id. Defaults to 1' })),
+    chain_id: Type.Optional(Type.Integer({ description: 'EIP-155 chain ID. Defaults to 1' })),
     on_behalf: Type.Optional(ON_BEHALF),
   }),
 )
@@ -58,10 +66,12 @@ const TASK_RESPONSE = named(
   'TaskResponse',
   closed({
     is_compliant: Type.Boolean(),
-    signers: Type.Array(Type.String(), { description: 'In ascending order; empty when not compliant' }),
-    signature: Type.Array(Type.String(), { description: 'In the order of `signers`' }),
+    signers: Type.Array(Type.String(), {
+      description: 'Attester addresses in ascending order; empty if not compliant',
+    }),
+    signature: Type.Array(Type.String(), { description: 'Signatures, in the order of `signers`' }),
     expiry_block: Type.Integer({
-      description: 'Block number, or Unix seconds if the chain is configured for them; 0 when not compliant',
+      description: 'Block number, or Unix seconds if the chain is configured for Unix seconds; 0 if not compliant',
     }),
     task_id: Type.String(),
   }),
@@ -91,7 +101,7 @@ const BATCH_ELEMENT = named(
   'BatchElement',
   closed({
     index: Type.Integer({ description: 'Index of the request, starting at 0' }),
-    status: Type.Integer({ description: 'HTTP status of the request as if sent alone' }),
+    status: Type.Integer({ description: 'HTTP status that the request would have if it were sent alone' }),
     answer: Type.Optional(RESPONSE),
     problem: Type.Optional(PROBLEM),
     retry_after_seconds: Type.Optional(
@@ -189,7 +199,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     tag: 'Attestation',
     summary: 'Get a proof that a decision is in the log',
     description:
-      'For attestations and tasks of the key’s organization, compliant or denied. The proof is a C2SP tlog-proof with the log line. Verify it offline with the log’s key (`countersign proof check` or the client). A signed head covers a decision a few seconds after the response. Until then, the status is 404, or 503 with `Retry-After`.',
+      'Returns proofs for attestations and tasks of the key’s organization, both compliant and denied. A proof is a C2SP tlog-proof with the log line. Verify it offline with the log’s key (`countersign proof check` or the client). A signed head covers a decision a few seconds after the response. Until then, the status is 404, or 503 with `Retry-After`.',
     parameters: { uuid: { description: '`uuid` of the attestation, or `task_id`' } },
     answers: [
       {
@@ -243,8 +253,8 @@ const OPERATIONS: readonly DescribedOperation[] = [
     method: 'GET',
     path: '/openapi.json',
     tag: 'Reference',
-    summary: 'Get one document for this API and the identity API',
-    description: 'Not served when the setting `docs` is false.',
+    summary: 'Get the OpenAPI document of this API and the identity API',
+    description: 'Not served if the `docs` setting is false.',
     answers: [
       { status: 200, description: 'An OpenAPI 3.1 document.', schema: Type.Record(Type.String(), Type.Unknown()) },
     ],
@@ -258,8 +268,11 @@ export const ATTESTATION_INTERFACE: InterfaceDescription = {
     'Decides by policy whether a wallet may perform an action. Signs the decision for a smart contract or a Solana program if the action is allowed. For backend servers only: never put keys in frontend code.',
   tags: [
     { name: 'Attestation', description: 'Verdicts and signatures.' },
-    { name: 'Operation', description: 'For orchestrators and monitoring. Expose these only to your own network.' },
-    { name: 'Reference', description: 'For tools that read OpenAPI.' },
+    {
+      name: 'Operation',
+      description: 'Endpoints for orchestrators and monitoring. Expose them only to your own network.',
+    },
+    { name: 'Reference', description: 'Description of the API for tools that read OpenAPI.' },
   ],
   securitySchemes: {
     attestationKey: {

@@ -11,7 +11,7 @@ const CREATED = named(
   closed({
     sessionId: Type.String({ description: 'UUID' }),
     redirectUrl: Type.String({ description: 'Hosted verification link' }),
-    qrCode: Type.String({ description: 'QR code of the link, a PNG data URI' }),
+    qrCode: Type.String({ description: 'QR code of the link, as a PNG data URI' }),
   }),
 )
 
@@ -23,7 +23,9 @@ const SESSION = named(
     sessionId: Type.String(),
     status: STATUS,
     userId: Type.Optional(Type.String({ description: 'Present if the session has an identity' })),
-    completedAt: Type.Optional(Type.String({ description: 'ISO 8601. Present only if completed' })),
+    completedAt: Type.Optional(
+      Type.String({ description: 'Time of completion, ISO 8601. Present only if the session is completed' }),
+    ),
     verifiedWallets: Type.Array(WALLET, { description: 'Empty unless completed' }),
     unverifiedWallets: Type.Array(WALLET, { description: 'Empty if completed' }),
   }),
@@ -76,7 +78,7 @@ const register = (type: 'individual' | 'business'): DescribedOperation => ({
         'Registration',
         Type.Object({
           walletAddress: Type.Optional(Type.String({ description: 'Restricts the session to this wallet' })),
-          originUrl: Type.Optional(Type.String({ description: 'Absolute https URL to return to' })),
+          originUrl: Type.Optional(Type.String({ description: 'Absolute https URL to which the person returns' })),
         }),
       ),
     },
@@ -108,7 +110,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     tag: 'Sessions',
     summary: 'Stream a session’s status',
     description:
-      'Server-sent events: each `data` line is a status object. The current status comes first, then one per change, and `: keep-alive` every 15 seconds. The stream stays open after a final status.',
+      'Server-sent events: each `data` line is a status object. The stream starts with the current status, sends one status per change, and sends `: keep-alive` every 15 seconds. It stays open after a final status.',
     answers: [{ status: 200, description: 'The stream.', schema: SESSION, contentType: 'text/event-stream' }],
     problems: PROBLEMS,
   },

@@ -29,7 +29,7 @@ const USER_SESSION = named(
     user_agent: Type.String(),
     address: Type.String(),
     created_at: time(),
-    last_seen_at: time('Accurate to one minute'),
+    last_seen_at: time('Time of the last request, accurate to one minute'),
     expires_at: time(),
   }),
 )

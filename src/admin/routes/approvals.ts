@@ -78,7 +78,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
       access: DEPLOYMENT,
       command: false,
       summary: 'Count the deployment’s pending approval requests',
-      answer: closed({ waiting: Type.Integer({ description: 'Number of changes that can be decided now' }) }),
+      answer: closed({ waiting: Type.Integer({ description: 'Number of requested changes that can be decided now' }) }),
       handle: async ({ services }) => ({ waiting: await services.store.approvals.countPending(null) }),
     }),
     route('decideDeploymentApproval', 'POST', '/approvals/{approval}/decide', {

@@ -41,7 +41,7 @@ const CHAIN_FINDING = named(
     chain: Type.String(),
     check: oneOf(['rpc', 'clock', 'registry', 'attester']),
     subject: Type.String({ description: 'Host of an RPC URL, or address of the registry or attester' }),
-    result: oneOf(['ok', 'note', 'problem'], 'problem: attestations fail or are refused'),
+    result: oneOf(['ok', 'note', 'problem'], '`problem`: attestations fail or are refused'),
     detail: Type.String(),
   }),
 )
@@ -109,7 +109,7 @@ const requireRegisteredSuccessor = async (services: Services, attesterId: string
     .map(({ chain }) => chain)
   if (refusing.length === 0) return successor.id
   throw new ConflictError(
-    `the next key, ${successor.address}, is not registered on ${refusing.join(', ')}: register it first, or retire with final`,
+    `the next key, ${successor.address}, is not registered on ${refusing.join(', ')}: register it first, or retire the attester with final`,
   )
 }
 
@@ -189,7 +189,7 @@ export const ATTESTER_ROUTES = [
     command: { fields: { token_key: { option: 'pkcs11' } } },
     summary: 'Create an attester key, or add a key from the hardware token',
     description:
-      'The key is created on this machine and stored in an encrypted keystore. With `token_key`, a key in the configured hardware token is used instead. The oldest active key of a kind signs, so the new key is not used until the old key is retired. A running service loads it within a second.',
+      'The key is created on this machine and stored in an encrypted keystore. With `token_key`, a key in the configured hardware token is used instead. The oldest active key of a kind signs, so the new key is not used until the old key is retired. A running service loads the new key within a second.',
     body: closed({
       kind: KIND,
       token_key: Type.Optional(

@@ -24,7 +24,7 @@ const ENTRY = named(
     action: Type.String(),
     subject: Type.String(),
     subject_name: nullable(
-      Type.String({ description: 'Current name; null if the subject has no name or was deleted' }),
+      Type.String({ description: 'Current name of the subject; null if it has no name or was deleted' }),
     ),
     detail: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Values of the change; changed values as `[before, after]`',

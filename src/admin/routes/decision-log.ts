@@ -47,7 +47,7 @@ export const DECISION_LOG_ROUTES = [
     alone: 'upkeep',
     summary: 'Verify the complete decision log',
     description:
-      'Creates a job that verifies every hash and line, the links between files, that all UUIDs are unique, and that the log matches its tree and signed heads.',
+      'Creates a job that verifies every hash, every line and the links between files. It also verifies that all UUIDs are unique, and that the log matches its tree and signed heads.',
     body: closed({}),
     status: 202,
     answer: TASK,

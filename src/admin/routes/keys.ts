@@ -18,7 +18,10 @@ import { shown } from '../shown.ts'
 const route = declareRoutes('Keys')
 
 const KIND = oneOf(['attestation', 'identity', 'admin'], 'API that the key can use')
-const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys can access only sessions of test keys. New admin keys are live')
+const ENVIRONMENT = oneOf(
+  ['live', 'test'],
+  'Test keys can access only sessions that test keys created. New admin keys must be live',
+)
 const RATE = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second' })
 const BURST = { minimum: 1, maximum: 10_000_000 }
 const RATE_LIMIT = closed({
@@ -45,7 +48,7 @@ const KEY = named(
     created_at: time(),
     expires_at: nullable(time()),
     revoked_at: nullable(time()),
-    last_used_at: nullable(time('Accurate to one minute')),
+    last_used_at: nullable(time('Time of the last use, accurate to one minute')),
     replaced_by: nullable(Type.String({ description: 'ID of the replacement key' })),
   }),
   ['id', 'kind', 'environment', 'status', 'created_at', 'expires_at', 'last_used_at', 'rate_limit', 'name'],
@@ -109,10 +112,12 @@ export const KEY_ROUTES = [
       name: label('Purpose of the key'),
       kind: KIND,
       environment: Type.Optional(ENVIRONMENT),
-      expires_at: Type.Optional(nullable(Type.String({ maxLength: 40, description: 'ISO 8601. Defaults to never' }))),
+      expires_at: Type.Optional(
+        nullable(Type.String({ maxLength: 40, description: 'Expiration, ISO 8601. Defaults to never' })),
+      ),
       rate_limit: Type.Optional(
         Type.Union([NEW_RATE_LIMIT, Type.Null()], {
-          description: `Null for no limit. Defaults to ${DEFAULT_RATE_LIMIT.requestsPerSecond}/s with bursts of ${DEFAULT_RATE_LIMIT.burst}`,
+          description: `Rate limit; null for no limit. Defaults to ${DEFAULT_RATE_LIMIT.requestsPerSecond}/s with bursts of ${DEFAULT_RATE_LIMIT.burst}`,
         }),
       ),
       deployment: Type.Optional(Type.Boolean({ description: 'Whether an admin key can manage the deployment' })),
@@ -182,7 +187,7 @@ export const KEY_ROUTES = [
         Type.Integer({
           minimum: 0,
           maximum: 2_592_000,
-          description: 'Defaults to one day. 0 revokes the old key immediately',
+          description: 'Overlap of the two keys in seconds. Defaults to one day. 0 revokes the old key immediately',
         }),
       ),
     }),

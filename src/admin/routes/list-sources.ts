@@ -135,7 +135,7 @@ const SETTINGS = {
     Type.Integer({
       minimum: INTERVAL_MIN_SECONDS,
       maximum: INTERVAL_MAX_SECONDS,
-      description: 'Defaults to one day',
+      description: 'Time between reads in seconds. Defaults to one day',
     }),
   ),
   skip_bad_lines: Type.Optional(Type.Boolean()),
@@ -170,7 +170,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
       command: false,
       summary: 'Set a URL as a list’s source',
       description:
-        'Reads the source immediately and then regularly. The list can then no longer be edited by hand. Until the first successful read, it keeps its content, and its age is unknown.',
+        'Reads the source immediately and then regularly. The list can then no longer be edited by hand. Until the first successful read, the list keeps its content, and its age is unknown.',
       body: settings,
       answer: SOURCE,
       secondPerson: {

@@ -20,7 +20,7 @@ const DAY_MAX_MS = 25 * HOUR_MS
 const LATENCY = nullable(
   closed(
     { p50: Type.Number(), p95: Type.Number() },
-    'Time to verdict, including responses past the deadline; null if nothing was measured',
+    'Time from request to verdict, including responses past the deadline; null if nothing was measured',
   ),
 )
 const DAY = closed({ compliant: Type.Integer(), denied: Type.Integer(), latency_ms: LATENCY })

@@ -20,31 +20,34 @@ const INTERVALS_MISSED = 2
 const HITS = closed(
   {
     verified: Type.Integer({ description: 'Completed sessions with an open hit' }),
-    exact: Type.Boolean({ description: 'False if there are more' }),
+    exact: Type.Boolean({ description: 'False if the number is a lower bound' }),
   },
   'Hits on people and businesses that are verified',
 )
 
 const WAITING = closed({
-  reviews: closed({ waiting: Type.Integer(), exact: Type.Boolean({ description: 'False if there are more' }) }),
+  reviews: closed({
+    waiting: Type.Integer(),
+    exact: Type.Boolean({ description: 'False if the number is a lower bound' }),
+  }),
   hits: HITS,
-  approvals: Type.Integer({ description: 'Number of changes that can be decided now' }),
+  approvals: Type.Integer({ description: 'Number of requested changes that can be decided now' }),
   deployment_approvals: nullable(Type.Integer({ description: 'Null unless the caller is a deployment admin' })),
 })
 
 const FUNNEL_SECONDS = 30 * 86_400
 
 const VERIFICATION_NUMBERS = closed({
-  since: time('Sessions that were created since then are counted'),
+  since: time('Start of the period. Sessions created since then are counted'),
   funnel: closed(
     {
       created: Type.Integer(),
-      started: Type.Integer({ description: 'The person agreed to the verification' }),
+      started: Type.Integer({ description: 'Sessions in which the person agreed to the verification' }),
       submitted: Type.Integer(),
       verified: Type.Integer(),
       exact: Type.Boolean({ description: 'False if only the newest sessions were counted' }),
     },
-    'Live sessions; each count is part of the previous one',
+    'Live sessions by progress. Each count is included in the previous one',
   ),
   reviewers: Type.Array(
     closed({
@@ -60,7 +63,7 @@ const OVERVIEW = named(
   closed({
     reviews: closed({
       waiting: Type.Integer(),
-      exact: Type.Boolean({ description: 'False if there are more' }),
+      exact: Type.Boolean({ description: 'False if the number is a lower bound' }),
       oldest_at: nullable(time('Submission time of the longest-waiting session')),
     }),
     verified: closed(
@@ -96,7 +99,7 @@ const OVERVIEW = named(
     webhooks: nullable(
       Type.Array(closed({ id: Type.String(), url: Type.String(), failed: Type.Integer(), since: time() }), {
         description:
-          'Endpoints that accepted none of the newest messages, with the number and first time of failed messages. Null unless the caller is an admin',
+          'Endpoints that accepted none of the newest messages, with the number of failed messages and the time of the first failure. Null unless the caller is an admin',
       }),
     ),
   }),
@@ -152,7 +155,7 @@ export const OVERVIEW_ROUTES = [
   route('readVerificationNumbers', 'GET', '/organizations/{organization}/verification-numbers', {
     access: VIEWER,
     command: false,
-    summary: 'Count sessions by progress, and for reviewers the work of each reviewer, over 30 days',
+    summary: 'Count the sessions of the last 30 days by progress and, for reviewers, by reviewer',
     answer: VERIFICATION_NUMBERS,
     handle: async ({ services: { store, clock }, organization: { id }, actor }) => {
       const sinceSeconds = clock.unixSeconds() - FUNNEL_SECONDS

@@ -25,7 +25,7 @@ export const POLICY_LANGUAGE_ROUTES = [
           name: Type.String(),
           type: Type.String(),
           description: Type.String(),
-          decides: oneOf(POLICY_SUBJECTS, 'Kind of policy that can read it'),
+          decides: oneOf(POLICY_SUBJECTS, 'Kind of policy that can read the fact'),
         }),
       ),
       functions: Type.Array(Type.String()),

@@ -21,8 +21,10 @@ const POOL = named(
   closed({
     processes: closed({
       ready: Type.Integer({ description: 'Number of processes that respond' }),
-      wanted: Type.Integer({ description: 'Requested number; `ready` reaches it within seconds' }),
-      max: Type.Integer({ description: 'Maximum number; 1 if processes can’t share a port on this system' }),
+      wanted: Type.Integer({ description: 'Requested number of processes; `ready` reaches it within seconds' }),
+      max: Type.Integer({
+        description: 'Maximum number of processes; 1 if processes can’t share a port on this system',
+      }),
       each: Type.Array(named('Process', PROCESS_ROW)),
     }),
     workers: closed({
@@ -36,7 +38,7 @@ const POOL = named(
     }),
     queue: closed(
       { waiting: Type.Integer(), limit: Type.Integer(), in_flight: Type.Integer() },
-      'Requests, across all processes',
+      'Queued and running jobs, across all processes',
     ),
     mean_service_ms: Type.Number({ description: 'Average processing time of a worker per job' }),
     predicted_wait_ms: nullable(
@@ -123,7 +125,10 @@ export const POOL_ROUTES = [
         )
       }
       if (signsInPlace(target) !== signsInPlace(wanted)) {
-        throw new FieldInvalidError('workers', 'can be changed from or to 0 only with the setting and a restart')
+        throw new FieldInvalidError(
+          'workers',
+          'can be changed from or to 0 only in the settings, followed by a restart',
+        )
       }
       await write(async (_tables, note) =>
         note({
@@ -145,7 +150,7 @@ export const POOL_ROUTES = [
     command: false,
     summary: 'Show the service’s recent metrics',
     description:
-      'Returns the last 15 minutes by second, or the last day by minute, oldest first, across all processes. Data starts with the process that collects it.',
+      'Returns the last 15 minutes by second, or the last day by minute, oldest first, across all processes. Data starts when the process that collects it starts.',
     query: Type.Object({
       window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to 15 minutes')),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Return only the newest points' })),
@@ -158,8 +163,8 @@ export const POOL_ROUTES = [
   live('listLiveEvents', 'GET', '/live/events', {
     access: DEPLOYMENT,
     command: false,
-    summary: 'List recent events: starts, resizes and activated policies',
-    description: 'Oldest first. Data starts with the process that collects it.',
+    summary: 'List recent events: process starts, resizes and policy activations',
+    description: 'Oldest first. Data starts when the process that collects it starts.',
     query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to 15 minutes')) }),
     answer: closed({ events: Type.Array(LIVE_EVENT) }),
     handle: async ({ services: { clock, live: watch, store }, query: { window = '15m' } }) => {

@@ -141,7 +141,7 @@ export const PORTAL_SETTING_ROUTES = [
       words_en: WORDS,
       words_de: WORDS,
       asks_details: Type.Boolean({
-        description: 'Ask people whether policies may use their country and age; false ends this use',
+        description: 'Whether the page asks people if policies may use their country and age; false ends this use',
       }),
     }),
     bodyMaxBytes: LOGO_TEXT_MAX + 1_024,

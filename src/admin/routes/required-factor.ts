@@ -28,8 +28,8 @@ const ORGANIZATION_RULE = named(
   }),
 )
 const DESCRIPTION =
-  'If required, requests from people without a second factor fail with 403 `SECOND_FACTOR_MISSING`, except requests under ' +
-  '`/me` to add one. Keys are not affected. Only a person with a second factor can turn this on.'
+  'If a second factor is required, requests from people without one fail with 403 `SECOND_FACTOR_MISSING`, except requests under ' +
+  '`/me` that add one. Keys are not affected. Only a person with a second factor can turn this on.'
 
 const change = async (tables: Tables, note: Note, actor: Actor, organizationId: string | null, required: boolean) => {
   const user = actor.kind === 'person' ? actor.user : null

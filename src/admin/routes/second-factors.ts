@@ -25,7 +25,7 @@ export const SECOND_FACTOR_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Start adding one-time codes',
     description:
-      'Returns the secret for an authenticator app. Sign-in requires one-time codes after you confirm a code.',
+      'Returns the secret for an authenticator app. After you confirm the first code, sign-in requires one-time codes.',
     fresh: true,
     body: closed({}),
     answer: closed({
@@ -49,7 +49,7 @@ export const SECOND_FACTOR_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Confirm one-time codes',
     description:
-      'Returns ten recovery codes, which are shown only once and each work once. Ends the account’s other sessions.',
+      'Returns ten recovery codes. They are shown only once, and each works once. Ends the account’s other sessions.',
     fresh: true,
     body: closed({ code: Type.String({ pattern: '^[0-9]{6}$', rule: 'must be six digits' }) }),
     answer: closed({ recovery_codes: Type.Array(Type.String()) }),

@@ -10,10 +10,12 @@ const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as
 const CHECK = named(
   'DocumentCheck',
   closed({
-    check: Type.String({ description: 'For example `document.name`, `person.age`, `lists.names`, `wallets.lists`' }),
+    check: Type.String({
+      description: 'Name of the check, such as `document.name`, `person.age`, `lists.names`, `wallets.lists`',
+    }),
     outcome: oneOf(
       CHECK_OUTCOMES,
-      '`look`: a reviewer must check it. `unreadable`: the document could not be read. `not-done`: the check could not run',
+      '`look`: needs review. `unreadable`: the document could not be read. `not-done`: the check could not run',
     ),
     sessions: Type.Array(Type.String(), { description: 'Sessions of other identities with the same value' }),
     documents: Type.Array(

@@ -133,7 +133,9 @@ export const SESSION_ROUTES = [
       ),
       assigned_to: Type.Optional(Type.String({ maxLength: 100, description: 'User ID of the reviewer, or `nobody`' })),
       created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
-      wallet: Type.Optional(Type.String({ maxLength: 100, description: 'Connected wallet, or the only possible one' })),
+      wallet: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Connected wallet, or the only wallet that can be connected' }),
+      ),
       user_id: Type.Optional(Type.String({ maxLength: 100, description: 'User ID of the person or business' })),
       order: Type.Optional(
         oneOf(
@@ -170,7 +172,7 @@ export const SESSION_ROUTES = [
     access: REVIEWER,
     alone: 'reads',
     summary: 'Search sessions by name, number, wallet or ID',
-    description: `Matches prefixes of the words in a name, a registration number, a document number, a wallet, or the session ID. Names and numbers are encrypted: each request decrypts at most ${SEARCHED} sessions, newest first, and the next page continues. Finding a session by name or number counts as access to its evidence. The audit log records each search without its text.`,
+    description: `Matches the beginning of each word of a name, part of a registration or document number, or a complete wallet or session ID. Names and numbers are encrypted: each request decrypts at most ${SEARCHED} sessions, newest first, and the next page continues. Finding a session by name or number counts as access to its evidence. The audit log records each search without its text.`,
     body: closed({
       text: Type.String({ minLength: 1, maxLength: 200 }),
       status: Type.Optional(STATUS),
@@ -182,7 +184,7 @@ export const SESSION_ROUTES = [
     answer: closed({
       data: Type.Array(SESSION),
       next_cursor: nullable(Type.String()),
-      searched: Type.Integer({ description: 'Number of sessions that this page searched' }),
+      searched: Type.Integer({ description: 'Number of sessions that were searched for this page' }),
     }),
     handle: async ({ services, organization, actor, body, write }) => {
       const { store } = services
@@ -255,7 +257,8 @@ export const SESSION_ROUTES = [
     access: ORGANIZATION_ADMIN,
     alone: 'one-session',
     summary: 'Create a new link for a session',
-    description: 'The ten newest links of a session work. The response contains the link; only a hash of it is stored.',
+    description:
+      'Only the ten newest links of a session are valid. The response contains the link; only a hash of it is stored.',
     status: 201,
     answer: SESSION_LINK,
     errors: [409],

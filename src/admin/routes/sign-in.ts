@@ -64,7 +64,7 @@ export const SIGN_IN_ROUTES = [
     access: PUBLIC,
     alone: 'own-sign-in',
     summary: 'Sign in with a password',
-    description: 'Sets the dashboard’s cookie. Accounts with a second factor must then complete it.',
+    description: 'Sets the dashboard’s cookie. Accounts with a second factor must then use it to complete the sign-in.',
     body: closed({ email: SIGN_IN_EMAIL, password: PASSWORD }),
     answer: SIGNED_IN,
     errors: [401, 403, 429],

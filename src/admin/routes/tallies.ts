@@ -34,7 +34,9 @@ export const TALLY = named(
     key_name: nullable(Type.String({ description: 'Current name' })),
     policy_id: nullable(Type.String({ description: 'Present with `rule`' })),
     policy_name: nullable(Type.String({ description: 'Current name' })),
-    rule: nullable(Type.String({ description: 'Present with `rule`; null for the policy’s default' })),
+    rule: nullable(
+      Type.String({ description: 'Rule that decided. Present with `rule`; null for the policy’s default' }),
+    ),
     compliant: Type.Integer(),
     denied: Type.Integer(),
     later: nullable(closed({ compliant: Type.Integer(), denied: Type.Integer() }, 'Counts since `later_since`')),

@@ -19,7 +19,9 @@ export const TASK = named(
     state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
     progress: closed({
       done: Type.Integer(),
-      total: Type.Integer({ description: 'Unit depends on the kind, for example bytes; 0 if unknown' }),
+      total: Type.Integer({
+        description: 'Amount of work in a unit that depends on the kind, such as bytes; 0 if unknown',
+      }),
     }),
     result: nullable(Type.Unsafe<TaskResult>(Type.Record(Type.String(), Type.Unknown()))),
     failure: nullable(Type.String()),

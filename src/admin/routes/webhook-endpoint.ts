@@ -14,7 +14,7 @@ export const DAY_SECONDS = 86_400
 export const ENVIRONMENT = oneOf(['live', 'test'], 'Whether the endpoint receives events of live or test sessions')
 export const PURPOSE = oneOf(
   ['events', 'decisions'],
-  '`events`: receives every change. `decisions`: decides submitted sessions instead of reviewers',
+  '`events`: receives every change. `decisions`: decides submitted sessions in place of reviewers',
 )
 
 export const SERVICE = oneOf(VERIFICATION_SERVICES)

@@ -30,7 +30,7 @@ const MESSAGE = named(
 )
 
 /** The JSON text, whose bytes are signed. */
-export const BODY = Type.String({ description: 'Content of the message as sent: JSON' })
+export const BODY = Type.String({ description: 'Content of the message as sent, in JSON' })
 
 const showMessage = (message: WebhookMessage) =>
   shown(MESSAGE, message, {

@@ -31,7 +31,8 @@ import { BODY } from './webhook-messages.ts'
 const route = declareRoutes('Webhooks')
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {
-  description: '`whsec_…`, as specified by Standard Webhooks. Shown only once and stored encrypted. Null for retries',
+  description:
+    '`whsec_…`, as specified by Standard Webhooks. Shown only once and stored encrypted. Null if the request is retried',
 })
 
 const URL_MAX = 2_048
@@ -72,7 +73,7 @@ export const WEBHOOK_ROUTES = [
     summary: 'Add a webhook endpoint',
     description:
       'The URL must use https and resolve to a public address, unless the setting `webhook-reach` allows others. ' +
-      'If adding the endpoint required approval, rotate its secret to obtain one.',
+      'If adding the endpoint required approval, rotate its secret to obtain a new secret.',
     body: closed({
       url: Type.String({ minLength: 1, maxLength: URL_MAX }),
       environment: Type.Optional(ENVIRONMENT),
@@ -175,7 +176,7 @@ export const WEBHOOK_ROUTES = [
       needs: (tables, { organization, params }) => needOf(tables, organization.id, params.endpoint),
       see: async (tables, { organization, params, body }) => {
         const { url } = await requireEndpoint(tables, organization.id, params.endpoint)
-        const [decider, others] = [locationText(url), 'people, until the decider resumes']
+        const [decider, others] = [locationText(url), 'people, until the endpoint resumes']
         const [before, after] = body.paused ? [decider, others] : [others, decider]
         const { name } = organization
         return { subject: params.endpoint, name, changes: [{ what: 'sessions are decided by', before, after }] }

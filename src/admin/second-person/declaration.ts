@@ -41,22 +41,22 @@ export const APPROVAL_ACTIONS = [
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
 
 export const ALONE = {
-  'own-sign-in': 'the account’s own sign-in; grants no rights',
-  recovery: 'urgent; the creator of the link and the account don’t count as two people',
-  'factor-rule': 'grants no rights; only an account with a second factor can turn it on',
-  'takes-access-away': 'urgent, and only takes access away',
-  'new-organization': 'a new organization has no projects yet, and its own rule',
+  'own-sign-in': 'the change affects only the account’s own sign-in and grants no rights',
+  recovery: 'the change is urgent; the creator of the link and the account don’t count as two people',
+  'factor-rule': 'the rule grants no rights; only an account with a second factor can turn it on',
+  'takes-access-away': 'the change is urgent and only takes access away',
+  'new-organization': 'a new organization has no projects yet, and has its own rule',
   key: 'keys can’t make changes that require a person; the key’s holder counts as the author of the key’s changes',
-  'not-live': 'has no effect until a revision is activated',
-  texts: 'descriptive text; verdicts don’t depend on it',
-  reads: 'evaluates or reads, and changes nothing',
+  'not-live': 'the change has no effect until a revision is activated',
+  texts: 'verdicts don’t depend on descriptive text',
+  reads: 'the operation evaluates or reads without changing verdicts',
   attest: 'the key’s holder can make the same request',
-  'regular-read': 'only reads a source earlier than scheduled',
-  upkeep: 'verdicts don’t depend on it',
-  'one-session': 'the review of one person, with its own roles and history',
-  notifies: 'only starts or stops notifications of decisions',
-  offer: 'withdraws or answers an offer that was approved by a second person',
-  'decides-approvals': 'is the second person’s decision',
+  'regular-read': 'the operation only reads a source earlier than scheduled',
+  upkeep: 'verdicts don’t depend on this maintenance',
+  'one-session': 'the review of one person has its own roles and history',
+  notifies: 'the change only starts or stops notifications of decisions',
+  offer: 'the change withdraws or answers an offer that a second person approved',
+  'decides-approvals': 'the operation is the second person’s decision',
 } as const
 export type AloneReason = keyof typeof ALONE
 

@@ -204,7 +204,8 @@ export const setMember = (input: Record<string, unknown>, path: string, value: u
     input[first] = value
     return
   }
-  if (input[first] === null) throw new UsageError(`--no-${optionName(first)} excludes the options that set one`)
+  if (input[first] === null)
+    throw new UsageError(`--no-${optionName(first)} cannot be used with options that set its parts`)
   if (!isObject(input[first])) input[first] = {}
   setMember(input[first] as Record<string, unknown>, rest.join('.'), value)
 }

@@ -54,5 +54,5 @@ export const look = async (
   const what = field.path.replace(/_id$/, '').replaceAll('_', ' ')
   if (first === undefined) throw new CommandFailedError(`${what} not found`)
   if (second === undefined) return first
-  throw new CommandFailedError(`${found.length} match: specify one by ID, ${found.map((one) => one.id).join(', ')}`)
+  throw new CommandFailedError(`${found.length} match; specify one by ID: ${found.map((one) => one.id).join(', ')}`)
 }

@@ -62,7 +62,8 @@ const upload = async (context: CommandContext): Promise<number> => {
   if (badLineCount > BAD_LINES_SHOWN)
     output.stderr(`and ${counted(badLineCount - BAD_LINES_SHOWN, 'more invalid line', 'more invalid lines')}\n`)
   if (!applied) output.stderr(`nothing was changed; to import the ${read} valid lines, use --skip-bad\n`)
-  const left = Object.keys(skipped).length === 0 ? '' : `skipped, unsupported chains: ${skippedText(skipped)}\n`
+  const left =
+    Object.keys(skipped).length === 0 ? '' : `skipped addresses of unsupported chains: ${skippedText(skipped)}\n`
   print(context, answer, applied ? `${list}: ${entries} entries, ${read} read from the file\n${left}` : '')
   return applied ? 0 : 1
 }

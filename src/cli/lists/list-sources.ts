@@ -31,7 +31,7 @@ const refreshHere = async (context: CommandContext, { owner, list, call, read }:
   const skipped = [...result.skipped].map(([asset, count]) => `${count} ${asset}`).join(', ')
   const lines = [
     `${list}: ${entries} entries, ${result.status}, SHA-256 ${source.file_sha256}`,
-    ...(skipped === '' ? [] : [`skipped, unsupported chains: ${skipped}`]),
+    ...(skipped === '' ? [] : [`skipped addresses of unsupported chains: ${skipped}`]),
     ...(result.badLineCount === 0 ? [] : [`skipped: ${result.badLineCount} invalid lines`]),
   ]
   print(context, source, `${lines.join('\n')}\n`)

@@ -17,7 +17,7 @@ const runLanguageServer = ({ output, ...context }: CommandContext): Promise<numb
 const DOCUMENT_ORG = text(
   'org',
   'NAME',
-  'Organization whose lists documents may use, in addition to the deployment’s screeners',
+  'Organization whose lists the documents can use. All documents can use the deployment’s screeners',
 )
 
 const FILE = { name: 'FILE', help: 'Policy document in YAML or JSON; - reads standard input' }

@@ -60,7 +60,7 @@ export const splitCsvLine = (line: string): readonly string[] | string => {
       }
       fields.push(field)
       while (line[at] === ' ' || line[at] === '\t') at++
-      if (at < line.length && line[at] !== ',') return 'something follows a closing quote'
+      if (at < line.length && line[at] !== ',') return 'text follows a closing quote'
     } else {
       const end = line.indexOf(',', at)
       fields.push(line.slice(at, end === -1 ? line.length : end).trim())

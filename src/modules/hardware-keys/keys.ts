@@ -102,7 +102,9 @@ export const findTokenKey = (
   }
   const read = (of: bigint, type: bigint): Uint8Array | null => readAttribute(module, session, of, type)
   if (read(handle, CKA_ALWAYS_AUTHENTICATE)?.[0] === 1) {
-    throw new TokenUnusableError(`the key ${text} requires the PIN for each signature: create a key that does not`)
+    throw new TokenUnusableError(
+      `the key ${text} requires the PIN for each signature: use a key without this requirement`,
+    )
   }
   // A pair has the same id, or the same label without an id.
   const id = name.id ?? read(handle, CKA_ID)

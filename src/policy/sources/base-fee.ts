@@ -25,7 +25,7 @@ export const BASE_FEE = defineSource<BaseFeeFacts>()({
   readTest: (reader) => {
     return { wei: reader.has('base_fee') ? reader.parsed('base_fee', parseTestAmount) : null }
   },
-  testSchema: object('Facts of the chain.', [], {
+  testSchema: object('Facts about the chain.', [], {
     base_fee: amount('Base fee of the latest block: a number, or "12 gwei".'),
   }),
   example: { wei: '1000000000' },

@@ -52,7 +52,7 @@ const identitySource = <const Kind extends string, const Part extends string>(
       type: {
         type: 'string',
         maxLength: 10,
-        description: '"individual" or "business"; empty if not verified.',
+        description: 'Type of the identity: "individual" or "business"; empty if not verified.',
         refuseLiteral: oneOf(
           ['individual', 'business', ''],
           `${names.group}.type must be "individual", "business" or empty`,
@@ -61,7 +61,7 @@ const identitySource = <const Kind extends string, const Part extends string>(
       },
       level: {
         type: 'int',
-        description: '1 basic, 2 standard, 3 enhanced; 0 if not verified.',
+        description: 'Verification level: 1 basic, 2 standard, 3 enhanced; 0 if not verified.',
         select: ({ level }) => intOf(level),
       },
       verified_at: {

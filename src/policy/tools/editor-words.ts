@@ -14,7 +14,7 @@ export const FUNCTION_WORDS: readonly Word[] = [
   { label: 'in_list(wallet.address, "name")', description: 'Whether a list contains an address.' },
   {
     label: 'in_list(wallet.address, "name", days(2))',
-    description: 'Whether a list contains an address. Fails if the list is older.',
+    description: 'Whether a list contains an address. Fails if the list is older than the maximum age.',
   },
   {
     label: 'screener("name").flagged',

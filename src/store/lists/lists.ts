@@ -196,7 +196,7 @@ export const createListTable = (scope: TableScope) => {
           screeningListName(name),
         ])
         if (owner === null && screening !== undefined) {
-          throw new FieldInvalidError('name', 'is reserved for the wallets of a list of sanctioned people')
+          throw new FieldInvalidError('name', 'is reserved for the wallets of a sanctions list')
         }
         // The allow and deny lists are always permitted.
         if (owner !== null && !DUTY_LIST_NAMES.includes(name)) await requireRoom(transaction, owner, 'lists')

@@ -164,7 +164,7 @@ interface Finding {
 
 /** Marks an open hit that is kept although its data is gone. */
 const EARLIER = 'earlier'
-const CHANGED = { part: EARLIER, points: 0, detail: 'found in data that the person has changed since' }
+const CHANGED = { part: EARLIER, points: 0, detail: 'found in data that the person has since changed' }
 const ERASED = { part: EARLIER, points: 0, detail: 'found in data that was erased' }
 
 const endHit = async (

@@ -71,7 +71,7 @@ const requireSettled = async (
   const rows = await transaction.query<UnsettledRow>(selectUnsettled(ids), [organizationId, ...ids])
   // A rejected session gets no new hits, so settling the rejection settles its hits too.
   if (rows.some((row) => row.has_hit === 1 && !(row.is_rejected === 1 && row.decided <= settled))) {
-    throw new LinkedSessionsError('a hit of another session of the person or their wallets is open or confirmed')
+    throw new LinkedSessionsError('another session of the person or their wallets has an open or confirmed hit')
   }
   if (rows.some((row) => row.is_revoked === 1 && row.decided > settled)) {
     throw new LinkedSessionsError('a session of the person or their wallets was revoked and has not been decided again')

@@ -244,7 +244,7 @@ test('removing the external decider needs a second person, because a policy woul
 
 test('pausing and resuming the external decider need a second person', async () => {
   const decider = expect.stringMatching(/^decide\.example\/a /)
-  const others = 'people, until the decider resumes'
+  const others = 'people, until the endpoint resumes'
   for (const [paused, before, after] of [
     [true, decider, others],
     [false, others, decider],

@@ -83,7 +83,7 @@ describe('CSV of addresses', () => {
     expect(read(text, 'csv').bad).toEqual([
       { line: 1, problem: 'a quote is not closed' },
       { line: 2, problem: 'more than two fields' },
-      { line: 3, problem: 'something follows a closing quote' },
+      { line: 3, problem: 'text follows a closing quote' },
       { line: 4, problem: 'not an EVM or Solana address' },
       { line: 5, problem: 'the memo must be at most 200 characters without control characters' },
       { line: 6, problem: 'the memo must be at most 200 characters without control characters' },

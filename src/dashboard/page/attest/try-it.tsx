@@ -57,7 +57,8 @@ const Answer = ({ sent, children }: { readonly sent: Sent; readonly children: Co
     <div class="form" role="status">
       <Notice tone={tone} title={title}>
         <p>
-          HTTP {sent.status} in {sent.milliseconds.toLocaleString('en')} ms. This request is recorded like any other.
+          HTTP {sent.status} in {sent.milliseconds.toLocaleString('en')} ms. This request is recorded like every other
+          request.
         </p>
       </Notice>
       <CodeBlock label="response" code={JSON.stringify(sent.body, null, 2)} />

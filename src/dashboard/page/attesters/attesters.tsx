@@ -31,7 +31,7 @@ const CREATE = action({
   },
   notice: () => (
     <p class="soft">
-      The oldest active key of each type keeps signing until it retires. Register the new address with your contracts
+      The oldest active key of each type keeps signing until it is retired. Register the new address with your contracts
       first.
     </p>
   ),

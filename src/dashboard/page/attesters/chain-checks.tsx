@@ -23,7 +23,7 @@ export const ChainChecks = () => {
     <Card
       flush
       title="On chain"
-      text="Checks that each chain’s RPC endpoint responds, its clock agrees, and its registry contains exactly the attesters above."
+      text="Checks that each chain’s RPC endpoint responds, its clock matches this server’s, and its registry contains exactly the attesters above."
       actions={
         <Button small icon="play" busy={action.busy} onClick={() => action.run()}>
           {findings === null ? 'Check chains' : 'Check again'}

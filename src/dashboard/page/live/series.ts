@@ -83,7 +83,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'latency',
     title: 'Latency',
-    text: 'Time from an attestation API request to its response. Users notice 250 ms. Set an alert at 1 s.',
+    text: 'Time from an attestation API request to its response. Users notice delays of 250 ms. Set an alert at 1 s.',
     unit: 'ms',
     axis: 'milliseconds',
     limits: LATENCY_LIMITS,
@@ -110,7 +110,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'workers',
     title: 'Workers',
-    text: 'Live and busy workers at the end of each interval, and their average load in workers.',
+    text: 'Live and busy workers at the end of each interval, and the average load, in workers.',
     unit: '',
     axis: 'workers',
     lines: lines(
@@ -138,7 +138,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'event-loop',
     title: 'Event-loop lag',
-    text: 'Delay of tasks on the main thread, in the slowest process. Responses wait at least as long. Users notice 100 ms. Set an alert at 250 ms.',
+    text: 'Delay of tasks on the main thread, in the slowest process. Responses are delayed at least as long. Users notice delays of 100 ms. Set an alert at 250 ms.',
     unit: 'ms',
     axis: 'milliseconds',
     limits: EVENT_LOOP_LIMITS,

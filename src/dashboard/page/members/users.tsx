@@ -61,7 +61,7 @@ export const Users = () => {
           fields: {
             remove_second_factors: {
               label: 'Remove one-time codes and passkeys',
-              hint: 'Select this if they are lost, or before you make an account that an organization created a deployment admin.',
+              hint: 'Select this if they are lost. It is also required before an account that an organization created can become a deployment admin.',
               check: true,
             },
           },

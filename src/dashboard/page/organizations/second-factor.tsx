@@ -14,7 +14,7 @@ const SWITCH = {
   }),
 }
 const OWN_FIRST =
-  'Users without a second factor can only sign in to add one. To turn this on, you must have one ' + 'yourself.'
+  'Users without a second factor can sign in only to add one. To turn this on, you must have one ' + 'yourself.'
 
 export const OrganizationSecondFactor = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()

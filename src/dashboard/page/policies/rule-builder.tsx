@@ -208,7 +208,7 @@ export const RuleBuilder = ({ source, facts, readOnly, onSource, onText }: RuleB
     if (!replace(arrangeRules(source, order))) onText(line)
   }
   return (
-    <Card title="Rules" text="The first rule that applies decides. The text shows every change.">
+    <Card title="Rules" text="The first rule that matches decides. Every change appears in the document text.">
       <ol class="rule-forms">
         {rules.map(({ rule, line }, index) => {
           const shown = rule === null ? null : parseCondition(rule.expression, types)

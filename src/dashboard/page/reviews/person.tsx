@@ -48,7 +48,7 @@ export const PersonPage = ({ params: { user = '' } }: PageProps) => {
       lead={<Copyable text={user} label="user ID" />}
     >
       <SessionTable query={{ user_id: user }} />
-      <Card flush title="Wallets" text="Wallets of the newest sessions. Each leads to its decisions.">
+      <Card flush title="Wallets" text="Wallets of the newest sessions. Select a wallet to see its decisions.">
         <Loaded query={wallets}>
           {(rows) =>
             rows.length === 0 ? (

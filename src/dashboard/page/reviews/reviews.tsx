@@ -249,7 +249,7 @@ const NothingWaits = () => {
       title="No sessions to review"
       actions={<Button onClick={() => navigate(`${path('/reviews')}?status=all`)}>Show all sessions</Button>}
     >
-      <p>All submissions are decided. New ones appear here automatically.</p>
+      <p>All submissions have been reviewed. New ones appear here automatically.</p>
     </Empty>
   )
 }

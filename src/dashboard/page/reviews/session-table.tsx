@@ -33,7 +33,7 @@ export const SessionTable = ({ query }: SessionTableProps) => {
         }}
         empty={
           <Empty icon="review" title="No sessions">
-            <p>None of your organization’s sessions belongs here.</p>
+            <p>Your organization has no matching sessions.</p>
           </Empty>
         }
       />

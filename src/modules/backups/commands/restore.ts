@@ -46,7 +46,7 @@ key does not authenticate is refused. Without the key, the command prints the SH
 Backups don't contain attester keys in a hardware token. The command reports for each of these keys whether pkcs11-module,
 pkcs11-token and COUNTERSIGN_PKCS11_PIN give access to it.
 
-With --check, it only checks the authentication and compares the files.
+With --check, the command only checks the authentication and compares the files.
 
 With --try, it also restores into a temporary folder (in TMPDIR; about twice the size of the backup), starts a service from
 it on loopback, and compares the rows of the tables, the decision log, the proof of its last decision, and a verdict with its
@@ -88,7 +88,7 @@ const requireRoom = (root: string): void => {
 const fill = async (into: string, from: string, manifest: BackupManifest): Promise<void> => {
   for (const file of manifest.files.filter(({ path }) => isForDataFolder(path))) {
     const { sha256 } = await copyFileHashed(join(from, file.path), join(into, file.path))
-    if (sha256 !== file.sha256) throw new CommandFailedError(`${file.path} changed while it was restored`)
+    if (sha256 !== file.sha256) throw new CommandFailedError(`${file.path} changed during the restore`)
   }
   const folders = manifest.files.map(({ path }) => dirname(join(into, path))).filter((path) => existsSync(path))
   for (const path of new Set(folders)) await syncPath(path)

@@ -14,7 +14,9 @@ const OF_LEVELS = { basic: YEARS, standard: YEARS, enhanced: YEARS }
 const AGES = named(
   'MinimumAge',
   closed({
-    years: Type.Union([Type.Integer(), Type.Null()], { description: 'Minimum age for levels without their own' }),
+    years: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Minimum age for levels that have no minimum age of their own',
+    }),
     levels: closed(OF_LEVELS),
   }),
 )

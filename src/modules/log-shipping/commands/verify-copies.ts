@@ -7,7 +7,7 @@ const PROGRESS_MS = 1_000
 
 const printNodes = (report: NodesReport, stdout: (text: string) => void): void => {
   for (const node of report.nodes) {
-    stdout(`node ${node.node}${node.fromPieces === 0 ? '' : ` (${node.fromPieces} segments from pieces)`}\n`)
+    stdout(`node ${node.node}${node.fromPieces === 0 ? '' : ` (${node.fromPieces} segments assembled from pieces)`}\n`)
     for (const problem of node.problems) stdout(`  PROBLEM: ${problem}\n`)
     printReport(node, (text) => stdout(`  ${text}`))
   }

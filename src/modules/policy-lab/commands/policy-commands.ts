@@ -12,8 +12,12 @@ export const LAB_COMMANDS: readonly Command[] = [
     words: [REVISION_WORD],
     options: [
       REVISION_OPTION,
-      text('since', 'TIME', 'Start, for example 36h or an RFC 3339 time. Defaults to 7d, or 365d for sessions'),
-      text('until', 'TIME', 'End. Defaults to now'),
+      text(
+        'since',
+        'TIME',
+        'Start of the period: an age such as 36h, or an RFC 3339 time. Defaults to 7d, or 365d for sessions',
+      ),
+      text('until', 'TIME', 'End of the period. Defaults to now'),
       ORG,
     ],
     run: reportingMistakes(replay),

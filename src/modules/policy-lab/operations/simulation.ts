@@ -39,7 +39,7 @@ const SIMULATION = named(
       description: 'Missing request fields that a rule reads. A real request would fail with 400',
     }),
     rules: Type.Array(RULE_OUTCOME),
-    facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Facts beyond the request' }),
+    facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Facts that are not part of the request' }),
     unasked: Type.Array(Type.String(), {
       description:
         'Sources that were not queried, because the role of the caller does not permit it. Provide their data in `facts`',
@@ -151,7 +151,7 @@ export const SIMULATION_ROUTES = [
       decision: Type.Optional(Type.String({ maxLength: 36, description: 'UUID of a recorded decision' })),
       facts: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: in the format of example_facts, which checkPolicy and policy check --json return`,
+          description: `Facts by source (${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}), in the format of \`example_facts\` from \`checkPolicy\` or \`policy check --json\``,
         }),
       ),
       lists: Type.Optional(

@@ -189,9 +189,9 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
       }
     >
       {policy.active_revision_id === null && ofSessions === null ? (
-        <p class="soft">Make a revision live first, to compare with.</p>
+        <p class="soft">To compare, first make a revision live.</p>
       ) : others.length === 0 ? (
-        <p class="soft">Save another revision first, to compare with the live one.</p>
+        <p class="soft">To compare with the live revision, first save another revision.</p>
       ) : (
         mayChange && (
           <div class="filters">

@@ -52,7 +52,7 @@ const requireLinkedCompared = async (
   isListed: FindsListed,
 ): Promise<void> => {
   if (hasScreeners && unsubmitted.size > 0) {
-    throw new LinkedSessionsError('a linked wallet of a session that was not submitted is not screened')
+    throw new LinkedSessionsError('a linked wallet was not screened, because its session was not submitted')
   }
   const checks = await tables.sessionChecks.versionsOf(organizationId, [id, ...sessionIds])
   if (checks.some(({ name, version }) => present.get(name) !== undefined && present.get(name) !== version)) {

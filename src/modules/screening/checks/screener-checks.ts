@@ -30,7 +30,7 @@ const TIME_LIMIT_MS = 3_000
 /** Maximum concurrent queries for all sessions. Attestation requests query the same screeners. */
 const QUESTIONS_MAX = 8
 const SURE = 100
-const SILENT = 'it did not respond, or returned neither a flag nor a valid score'
+const SILENT = 'the screener did not respond, or returned neither a flag nor a valid score'
 const NOT_CONFIGURED = 'the screener is not configured'
 
 const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {

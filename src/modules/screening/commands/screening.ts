@@ -125,7 +125,7 @@ export const SCREENING_LIST_COMMANDS: readonly Command[] = [
     verb: 'import',
     summary: 'Import a sanctions list from the publisher’s files',
     description:
-      'For example: ofac-sdn sdn.csv alt.csv add.csv sdn_comments.csv, or un-sc consolidated.xml. Refuses incomplete files and keeps the current content. The service doesn’t fetch imported lists.',
+      'For example: ofac-sdn sdn.csv alt.csv add.csv sdn_comments.csv, or un-sc consolidated.xml. If a file is incomplete, the list keeps its current content. The service doesn’t fetch imported lists.',
     words: [
       { name: 'LIST', help: 'Name of the list' },
       { name: 'FILE', help: 'File from the publisher', many: true },

@@ -39,7 +39,7 @@ const CHANGEABLE = {
     description: 'Minimum screener score that makes an unflagged wallet a hit; null if only flagged wallets are hits',
   }),
   screeners_again: Type.Boolean({
-    description: 'Also query screeners for verified wallets when a sanctions list changes',
+    description: 'Whether screeners are also queried for verified wallets when a sanctions list changes',
   }),
 }
 

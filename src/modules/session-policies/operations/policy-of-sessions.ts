@@ -19,10 +19,12 @@ const DECISIONS = `${BASE}/{session}/policy-decisions` as const
 const SESSION_POLICY = named(
   'SessionPolicy',
   closed({
-    policy_id: Type.Union([Type.String(), Type.Null()], { description: 'Null if reviewers decide' }),
+    policy_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'ID of the session policy; null if reviewers decide',
+    }),
     name: nullable(Type.String()),
     revision: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Number of the active revision; null if none is active and reviewers decide',
+      description: 'Number of the active revision; null if no revision is active, in which case reviewers decide',
     }),
   }),
 )

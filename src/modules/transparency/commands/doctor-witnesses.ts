@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/counted.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
 import type { Finding } from '../../../setup/finding.ts'
 import { readLogHead } from '../service/log-head.ts'
@@ -27,7 +28,7 @@ export const inspectWitnesses = async ({
       const at = atSeconds === null ? null : new Date(atSeconds * 1_000).toISOString()
       if (nowSeconds - (atSeconds ?? 0) <= withinSeconds) return { ...found, result: 'ok', detail: `cosigned at ${at}` }
       const last = at === null ? '' : ` (last at ${at})`
-      const detail = `has not cosigned the log’s head within ${withinSeconds} s${last}; ${required} required. See the service’s log for the reason`
+      const detail = `has not cosigned the log’s head within ${withinSeconds} s${last}; a head requires ${counted(required, 'cosignature', 'cosignatures')}. See the service’s log for the reason`
       return { ...found, result: isLate ? 'problem' : 'note', detail }
     })
   } finally {

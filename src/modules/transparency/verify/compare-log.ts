@@ -124,7 +124,7 @@ export const createLogComparison = (options: LogComparison) => {
     }
     const missing = linesOf(spans) - known
     if (missing > 0) {
-      const what = `${name}: missing at its end: ${missing} lines of the tree`
+      const what = `${name}: ${missing} lines of the tree are missing at its end`
       if (await isCut(position)) found.warnings.push(`${what}: a failed write, recorded in the next segment`)
       else if (mayBeBehind && isLast) found.warnings.push(`${what}: not copied yet, or removed`)
       else found.problems.push(what)
