@@ -57,7 +57,7 @@ const NO_FACTS: JobFacts = { text: '', confirm: null, finishCount: () => undefin
 /** For a job whose key or target changes while it is in flight. */
 const ATTEMPTS = 3
 
-export type Decide = (
+export type DecideRequest = (
   kind: Job['kind'],
   decoded: DecodedRequest,
   context: CallContext,
@@ -77,7 +77,7 @@ const requireTestNetwork = (kind: Job['kind'], chain: Chain): void => {
  * Waits for the latest state. Returns the pool's change count from before the read. @throws JobOutdatedError; key
  * errors of the gate
  */
-const requireCurrent = async (
+const requireUnchanged = async (
   dependencies: JobDependencies,
   decoded: DecodedRequest,
   context: CallContext,
@@ -175,13 +175,13 @@ const decide = async (
   try {
     const asked = termsOf(request, target)
     const { expiration, lifetimeSeconds } = asked instanceof Promise ? await asked : asked
-    if (asked instanceof Promise) changes = await requireCurrent(dependencies, decoded, context, target)
+    if (asked instanceof Promise) changes = await requireUnchanged(dependencies, decoded, context, target)
     const collected = carriesFacts(target) ? collect(dependencies, decoded, context, target) : NO_FACTS
     facts = collected instanceof Promise ? await collected : collected
     const marked = context.onDispatch(lifetimeSeconds)
     if (marked !== undefined) await marked
     if (collected instanceof Promise || marked !== undefined)
-      changes = await requireCurrent(dependencies, decoded, context, target)
+      changes = await requireUnchanged(dependencies, decoded, context, target)
     if (facts.confirm !== null && !(await facts.confirm())) throw new JobOutdatedError()
     const job: Job = {
       kind,
@@ -208,8 +208,8 @@ const decide = async (
   return decide(dependencies, kind, decoded, context, termsOf, attempt + 1)
 }
 
-export const createDecide =
-  (dependencies: JobDependencies): Decide =>
+export const createDecideRequest =
+  (dependencies: JobDependencies): DecideRequest =>
   (kind, decoded, context, termsOf) =>
     decide(dependencies, kind, decoded, context, termsOf, 1)
 
@@ -219,6 +219,6 @@ const attestationTerms: TermsOf = ({ nowSeconds }, { lifetimeSeconds }) => ({
 })
 
 export const createAttest =
-  (decide: Decide): AttestHandler =>
+  (decide: DecideRequest): AttestHandler =>
   (decoded, context) =>
     decide('attestation', decoded, context, attestationTerms)

@@ -2,7 +2,7 @@
 // for seconds, because the newest public v1 contract compares with `block.timestamp`.
 import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import type { BlockHeightSource } from '../facts/block-height.ts'
-import type { AttestHandler, Decide, TermsOf } from './attest.ts'
+import type { AttestHandler, DecideRequest, TermsOf } from './attest.ts'
 
 export interface Expiry {
   readonly expiration: number
@@ -61,7 +61,7 @@ export const createTaskExpiry = (
   }
 }
 
-export const createEvaluateTask = (decide: Decide, expiry: TaskExpiry): AttestHandler => {
+export const createEvaluateTask = (decide: DecideRequest, expiry: TaskExpiry): AttestHandler => {
   const knownTerms: TermsOf = ({ chain, nowSeconds }, { lifetimeSeconds }) =>
     expiry.known(chain.name, nowSeconds, lifetimeSeconds) ?? { expiration: null, lifetimeSeconds }
   const latestTerms: TermsOf = ({ chain, nowSeconds }, { lifetimeSeconds }) =>

@@ -1,4 +1,4 @@
-import { type AttestHandler, createAttest, createDecide } from '../attestation/attest.ts'
+import { type AttestHandler, createAttest, createDecideRequest } from '../attestation/attest.ts'
 import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
 import { createConcurrency } from '../attestation/concurrency.ts'
 import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
@@ -46,7 +46,7 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
   const timers = systemTimers
   const collectFacts = createCollectJobFacts({ collector, velocity: sharing.velocity, digestKey, timers })
   const registries = createRegistries(config, clock, log)
-  const decide = createDecide({ catalog, registries, pool, collectFacts })
+  const decide = createDecideRequest({ catalog, registries, pool, collectFacts })
   const concurrency = capOf === null ? null : createConcurrency(capOf)
   const capped = (handler: AttestHandler): AttestHandler => concurrency?.capped(handler) ?? handler
   const attest = capped(createAttest(decide))

@@ -30,7 +30,7 @@ const TURN_MEMORY = 0.98
 const policyNotLoaded = (): CountersignError =>
   new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true })
 
-const takesJobs = ({ state, recalled }: WorkerHandle): boolean => state === 'live' && !recalled
+const takesJobs = ({ state, mustReturnJobs }: WorkerHandle): boolean => state === 'live' && !mustReturnJobs
 
 export class Dispatcher {
   private scheduled = false
@@ -215,8 +215,8 @@ export const takeOutcomes = (
     if (!takeOutcome(parts, settlement, handle, pending, outcome)) late.push(pending.job.uuid)
   }
   if (late.length > 0) withheld.withhold(late)
-  if (handle.recalled && handle.inFlight.size === 0) {
-    handle.recalled = false
+  if (handle.mustReturnJobs && handle.inFlight.size === 0) {
+    handle.mustReturnJobs = false
     handle.renewLease(parts.leaseUntilMs)
   }
   dispatcher.dispatch()

@@ -1,7 +1,7 @@
 // The pool of a process that does not serve attestations: it has no workers or keys, and refuses every job.
 import { RoleNotServedError } from '../domain/errors.ts'
-import { createPoolStatistics } from './admission.ts'
 import type { Pool } from './pool.ts'
+import { createPoolStatistics } from './pool-statistics.ts'
 
 export const createIdlePool = (): Pool => {
   const { answered, refused, expired, failed, meanServiceMs, histograms } = createPoolStatistics()

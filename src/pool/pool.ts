@@ -6,11 +6,12 @@ import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import { systemTimers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import { type Admission, createAdmission, createPoolStatistics, type PoolStats, poolStatsOf } from './admission.ts'
+import { type Admission, createAdmission } from './admission.ts'
 import { Dispatcher, takeOutcomes } from './dispatcher.ts'
 import { FairQueue } from './fair-queue.ts'
 import { createLostJobs } from './lost-jobs.ts'
 import { DEFAULT_POOL_LIMITS, type PoolOptions, type PoolParts } from './pool-options.ts'
+import { createPoolStatistics, type PoolStats, poolStatsOf } from './pool-statistics.ts'
 import { type AttesterReference, type Job, SEQUENCE_MASK } from './protocol.ts'
 import {
   createPendingJob,
@@ -126,7 +127,7 @@ const renewLease = ({ parts, dispatcher }: PoolState, untilMs: number): void => 
   const ended = parts.clock.monotonicMs() >= parts.leaseUntilMs
   parts.leaseUntilMs = untilMs
   for (const handle of parts.handles) {
-    if (ended && handle.inFlight.size > 0) handle.recalled = true
+    if (ended && handle.inFlight.size > 0) handle.mustReturnJobs = true
     handle.renewLease(untilMs)
   }
   if (ended) dispatcher.dispatch()

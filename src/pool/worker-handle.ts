@@ -61,7 +61,7 @@ export class WorkerHandle {
   /** True once the thread has ended; false if it was only abandoned. */
   threadGone = false
   /** True if an ended lease was renewed. The worker first returns its current jobs, which may be outdated. */
-  recalled = false
+  mustReturnJobs = false
   private readonly words: Int32Array
   private readonly knownTargets = new Set<string>()
   private readonly knownRevisions = new Set<string>()
@@ -127,9 +127,9 @@ export class WorkerHandle {
     if (target.shadowRevisionId !== null) this.knownRevisions.delete(target.shadowRevisionId)
   }
 
-  /** Lets the worker decide until `untilMs` on the main thread's clock. Has no effect on a recalled worker. */
+  /** Lets the worker decide until `untilMs` on the main clock. Has no effect while the worker must return its jobs. */
   renewLease(untilMs: number): void {
-    if (!this.recalled) setLease(this.words, untilMs - this.clockOffsetMs)
+    if (!this.mustReturnJobs) setLease(this.words, untilMs - this.clockOffsetMs)
   }
 
   heartbeat(): number {

@@ -100,7 +100,7 @@ export interface IdempotentAnswer extends StoredAnswer {
   readonly replayed: boolean
 }
 
-interface UnansweredClaim {
+interface PendingClaim {
   readonly bodyHash: Uint8Array
   readonly endsMs: number
   /** False after an interruption; the uuid may still be signed until the claim ends. */
@@ -184,7 +184,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   report,
 }: IdempotencyDependencies<Claim>) => {
   /** Independent of the store's wall clock: a clock step must not end a claim whose holder may still sign. */
-  const unanswered = new Map<string, UnansweredClaim>()
+  const unanswered = new Map<string, PendingClaim>()
   /** For claims of other processes, whose holders may still sign after a step of the wall clock. */
   const endedClock = createHeldClock(clock, claimSeconds * 1_000)
   /** For signatures, which remain valid in true time after a step of the wall clock. */
@@ -192,7 +192,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   const readTimes = () => ({ endedBySeconds: endedClock(), unusableBySeconds: unusableClock() })
   readTimes()
   let forgotMs = 0
-  const noteUnanswered = (claimKey: string, claim: UnansweredClaim): void => {
+  const noteUnanswered = (claimKey: string, claim: PendingClaim): void => {
     const nowMs = clock.monotonicMs()
     if (nowMs - forgotMs > FORGET_MS) {
       forgotMs = nowMs
@@ -284,7 +284,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       throw new IdempotencyTwinInFlightError(Math.max(1, found.expiresAtSeconds - clock.unixSeconds()))
     }
     let { claim } = found
-    const own: UnansweredClaim = { bodyHash, endsMs, isWorking: true }
+    const own: PendingClaim = { bodyHash, endsMs, isWorking: true }
     noteUnanswered(claimKey, own)
     /** Time until which the claim is kept. 0 (unknown) after a takeover. */
     let keptUntilSeconds = found.outcome === 'claimed' ? expiresAtSeconds + (memory?.keepSeconds ?? 0) : 0

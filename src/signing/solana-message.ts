@@ -1,8 +1,8 @@
 // Builds the message of a v2 statement on Solana: SHA-256 of a fixed layout that the registry program rebuilds. The
 // layout does not name the cluster: use separate attester keys per cluster. Source: decisions §2, "What Solana signs".
 import bs58 from 'bs58'
+import { MAX_DATA_BYTES } from './abi-writer.ts'
 import { StatementInvalidError } from './errors.ts'
-import { MAX_DATA_BYTES } from './statement.ts'
 import type { Statement } from './types.ts'
 
 /** Prefix that the deployed registry program expects; 28 ASCII bytes. */
@@ -13,11 +13,11 @@ const LAYOUT_BYTES_AFTER_PREFIX = 160
 const UUID_PATTERN = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 
 /** Returns the 32 bytes to sign, as a view that the next call overwrites. @throws StatementInvalidError */
-export type SolanaMessageBuilder = (statement: Statement, policy: string) => Uint8Array
+export type SolanaMessageBuilder = (statement: Statement, verificationHash: string) => Uint8Array
 
 /**
  * Layout after the prefix: uuid (16), from (32), to (32), lamports u64 LE (8), SHA-256 of data (32), SHA-256 of the
- * policy's UTF-8 (32), expiration i64 LE (8). Not shareable between threads, because it reuses buffers.
+ * verification hash's UTF-8 (32), expiration i64 LE (8). Not shareable between threads, because it reuses buffers.
  * @throws StatementInvalidError if the prefix is not 1 to 64 visible ASCII characters
  */
 export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFIX): SolanaMessageBuilder => {
@@ -54,7 +54,7 @@ export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFI
     return bytes
   }
 
-  return (statement, policy) => {
+  return (statement, verificationHash) => {
     const { request, expiration } = statement
     const lamports = BigInt(request.value)
     if (!UUID_PATTERN.test(statement.uuid)) throw new StatementInvalidError("a statement's uuid is not a UUID")
@@ -69,7 +69,7 @@ export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFI
     writeAddress(start + 48, request.to)
     layout.writeBigUInt64LE(lamports, start + 80)
     Bun.SHA256.hash(dataBytes(request.data), dataHash)
-    Bun.SHA256.hash(policy, policyHash)
+    Bun.SHA256.hash(verificationHash, policyHash)
     layout.writeBigInt64LE(BigInt(expiration), start + 152)
     Bun.SHA256.hash(layout, message)
     return message

@@ -1,7 +1,7 @@
 // On the way to the pool: dispatches are announced before anything can be signed, limits count what may have been signed,
 // and nothing is decided for a key or under a policy that changed meanwhile.
 import { describe, expect, test } from 'bun:test'
-import { type CallContext, createDecide, type JobTerms } from '../../src/attestation/attest.ts'
+import { type CallContext, createDecideRequest, type JobTerms } from '../../src/attestation/attest.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
 import type { DecodedRequest } from '../../src/attestation/schema.ts'
 import type { ApiKeyEnvironment } from '../../src/domain/api-key.ts'
@@ -67,7 +67,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
   }) as unknown as CollectJobFacts
   const found = () =>
     world.loading()?.then(() => world.target) ?? (world.cached ? world.target : Promise.resolve(world.target))
-  const decide = createDecide({
+  const decide = createDecideRequest({
     catalog: { resolveProject: found, resolveBinding: found },
     registries: { policyIdOf: () => null },
     collectFacts,

@@ -1,6 +1,6 @@
 // A v1 task on its way: what it can't be asked, and what is decided anew once the chain was asked for its block.
 import { expect, test } from 'bun:test'
-import { type CallContext, createDecide } from '../../src/attestation/attest.ts'
+import { type CallContext, createDecideRequest } from '../../src/attestation/attest.ts'
 import { createEvaluateTask } from '../../src/attestation/expiry.ts'
 import type { DecodedRequest } from '../../src/attestation/schema.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
@@ -27,7 +27,7 @@ const targetWith = (changes: Partial<ResolvedTarget>): ResolvedTarget =>
 const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | null) => {
   const left = [...targets]
   const submitted: { readonly job: Job; readonly target: unknown }[] = []
-  const decide = createDecide({
+  const decide = createDecideRequest({
     registries: { policyIdOf: () => null },
     pool: {
       changes: () => 0,
@@ -42,7 +42,7 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
     },
     catalog: {
       resolveBinding: () => (left.length > 1 ? left.shift() : left[0]) ?? null,
-    } as unknown as Parameters<typeof createDecide>[0]['catalog'],
+    } as unknown as Parameters<typeof createDecideRequest>[0]['catalog'],
   })
   const evaluate = createEvaluateTask(decide, {
     known: () => (knownExpiration === null ? null : { expiration: knownExpiration, lifetimeSeconds: 300 }),

@@ -1,6 +1,7 @@
 // What would only wait until its deadline is refused at once.
 import { expect, test } from 'bun:test'
-import { createAdmission, createPoolStatistics, forecastMs, predictWaitMs } from '../../src/pool/admission.ts'
+import { createAdmission, forecastMs } from '../../src/pool/admission.ts'
+import { createPoolStatistics, predictWaitMs } from '../../src/pool/pool-statistics.ts'
 
 const FORECAST = { queued: 99, share: 1, meanServiceMs: 10, workers: 2 }
 

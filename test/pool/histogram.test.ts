@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createHistogram } from '../../src/lib/histogram.ts'
-import { JOB_BOUNDS_MS } from '../../src/pool/admission.ts'
+import { JOB_BOUNDS_MS } from '../../src/pool/pool-statistics.ts'
 
 test('each duration is counted once, in the first bucket whose bound is not below it', () => {
   fc.assert(

@@ -1,8 +1,8 @@
 // A job ends once, whoever comes second.
 import { expect, test } from 'bun:test'
 import { DeadlineExceededError } from '../../src/domain/errors.ts'
-import { createPoolStatistics } from '../../src/pool/admission.ts'
 import { createJobQueue } from '../../src/pool/fair-queue.ts'
+import { createPoolStatistics } from '../../src/pool/pool-statistics.ts'
 import { createPendingJob, createSettlement, type PoolAnswer } from '../../src/pool/settlement.ts'
 import { jobOf, targetOf } from './support/jobs.ts'
 import { createManualTime } from './support/manual-time.ts'

@@ -56,7 +56,7 @@ const ZONE: Zone = {
 const checkOf = async (fullName: string, ...zones: readonly Zone[]) => {
   const { begin } = createNameChecks({
     listsInUse: async () => ({ versions: { own: 'v1' }, enabled: ['owner', 'own 1'] }),
-    screenerFor: async () => ({
+    nameScreenerFor: async () => ({
       screen: async (subjects, threshold) => subjects.map((subject) => screening.screen(subject, threshold)),
     }),
     settings: async () => ({ key: '', of: () => ({ threshold: null }) as never }),

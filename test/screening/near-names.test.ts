@@ -5,7 +5,7 @@ import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
 import { runFor } from '../../src/lib/caller.ts'
 import { createNearNames } from '../../src/modules/screening/checks/near-names.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
-import type { Screener } from '../../src/modules/screening/processes/screening-processes.ts'
+import type { NameScreener } from '../../src/modules/screening/processes/screening-processes.ts'
 
 type Dependencies = Parameters<typeof createNearNames>[0]
 
@@ -17,7 +17,7 @@ const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists
   const asked: number[] = []
   let closed = 0
   const screening = openScreening(buildScreening([{ list: 'own', entries: ENTRIES }]))
-  const screener: Screener = {
+  const screener: NameScreener = {
     screen: async (subjects, threshold) => {
       asked.push(threshold)
       return subjects.map((subject) => screening.screen(subject, threshold))
@@ -53,7 +53,7 @@ const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists
       screenedZonesOf: async () => async () => [],
     }),
     processes: {
-      startScreener: async () => {
+      startNameScreener: async () => {
         await started.promise
         return screener
       },

@@ -18,7 +18,7 @@ import { createWalletChecks } from '../../src/modules/screening/checks/wallet-ch
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
-import { versionsOf } from '../../src/modules/screening/processes/held-screener.ts'
+import { versionsOf } from '../../src/modules/screening/processes/held-name-screener.ts'
 import { spendAndDecide } from '../../src/store/sessions/provider-results.ts'
 import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
 import { evmWallet, openIdentity } from '../identity/support.ts'
@@ -77,7 +77,7 @@ const partsNow = () => {
         const versions = versionsOf(await store.screeningLists.list())
         return Object.keys(versions).length === 0 ? null : { versions, enabled: ['own'] }
       },
-      screenerFor: async () => {
+      nameScreenerFor: async () => {
         const entries = names.map((name, at) => ({
           id: `${at}`,
           kind: 'person' as const,

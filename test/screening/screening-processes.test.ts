@@ -7,7 +7,7 @@ import { screeningProcesses } from '../../src/modules/screening/processes/screen
 test('questions take turns, a few subjects at a time, and each gets its answers in order', async () => {
   const csv = new TextEncoder().encode('id,name\np1,Ivan Primerov\np2,Anna Primerova Petrova\n')
   const { bytes } = packEntries(readScreeningList('csv', [csv], { entriesMin: 1, now: null }))
-  const screener = await screeningProcesses.startScreener([{ list: 'own', bytes }])
+  const screener = await screeningProcesses.startNameScreener([{ list: 'own', bytes }])
   try {
     const answered: string[] = []
     const ask = async (who: string, names: readonly string[]) => {

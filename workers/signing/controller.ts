@@ -2,7 +2,7 @@
 import type { ControlMessage, WorkerReport, WorkerSettings } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import type { Keyring } from '../../src/signing/types.ts'
-import { type Attest, createAttest } from './attest.ts'
+import { type BatchProcessor, createBatchProcessor } from './batch-processor.ts'
 import { createDecide, type WorkerClock } from './decide.ts'
 import { createPolicies, type Policies } from './policies.ts'
 import { createRecorder, type Recorder } from './record.ts'
@@ -28,7 +28,7 @@ interface Signer {
 
 interface Running {
   readonly parts: WorkerParts
-  readonly attest: Attest
+  readonly batches: BatchProcessor
   readonly recorder: Recorder
   readonly policies: Policies
   readonly lists: Lists
@@ -44,8 +44,8 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, report }: Co
   const onWithheld = (uuids: readonly string[]): void => report({ type: 'withheld-recorded', uuids })
   const recorder = createRecorder({ words, segment, clock, onWithheld })
   const decide = createDecide({ policies, lists, signer, clock })
-  const attest = createAttest({ words, decide, prepare: policies.prepare, recorder, clock })
-  return { parts, recorder, attest, policies, lists, signer }
+  const batches = createBatchProcessor({ words, decide, prepare: policies.prepare, recorder, clock })
+  return { parts, recorder, batches, policies, lists, signer }
 }
 
 /** An error in a batch is a bug: it ends the worker, and the pool detects this. */
@@ -60,7 +60,7 @@ export class Controller {
   constructor(private readonly dependencies: ControllerDependencies) {}
 
   work(jobs: readonly DispatchedJob[]): void {
-    if (this.running !== null) this.postOutcomes(this.running.attest.take(jobs))
+    if (this.running !== null) this.postOutcomes(this.running.batches.take(jobs))
   }
 
   control(message: ControlMessage): void {
@@ -92,11 +92,11 @@ export class Controller {
   private postOutcomes(batch: OutcomeBatch | null): void {
     const { outcomes, later } = this.dependencies
     if (batch !== null) outcomes(batch)
-    if (this.resuming || this.running?.attest.waits() !== true) return
+    if (this.resuming || this.running?.batches.waits() !== true) return
     this.resuming = true
     later(() => {
       this.resuming = false
-      if (this.running !== null) this.postOutcomes(this.running.attest.resume())
+      if (this.running !== null) this.postOutcomes(this.running.batches.resume())
     })
   }
 

@@ -1,7 +1,7 @@
 // Figures of one second or minute for the live page: rates between two readings, and gauges.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts'
 import { finePercentileMs, type HistogramSnapshot } from '../../lib/histogram.ts'
-import type { PoolStats } from '../../pool/admission.ts'
+import type { PoolStats } from '../../pool/pool-statistics.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import { closed, nullable, type Static, Type } from '../schema.ts'
 

@@ -1,6 +1,6 @@
 // Sums the counters of several processes, which may start and exit, from their growth between two readings.
 import type { HistogramSnapshot } from '../../lib/histogram.ts'
-import { type PoolStats, predictWaitMs } from '../../pool/admission.ts'
+import { type PoolStats, predictWaitMs } from '../../pool/pool-statistics.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import type { LiveReading } from './point.ts'
 import type { ProcessesLook } from './processes.ts'

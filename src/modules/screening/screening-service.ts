@@ -17,7 +17,7 @@ import { createScreenerChecks } from './checks/screener-checks.ts'
 import { createWalletChecks } from './checks/wallet-checks.ts'
 import { createWalletSharing } from './lists/sanctioned-wallets.ts'
 import { refreshScreeningLists } from './lists/screening-refresh.ts'
-import { createHeldScreener } from './processes/held-screener.ts'
+import { createHeldNameScreener } from './processes/held-name-screener.ts'
 import { type ScreeningProcesses, screeningProcesses } from './processes/screening-processes.ts'
 
 interface ScreeningServiceDependencies {
@@ -57,13 +57,13 @@ export const createScreeningService = ({
   everyMs = EVERY_MS,
   othersEveryMs = OTHERS_EVERY_MS,
 }: ScreeningServiceDependencies): ScreeningService => {
-  const held = createHeldScreener({ processes, clock, log, lists: store.screeningLists })
+  const held = createHeldNameScreener({ processes, clock, log, lists: store.screeningLists })
   const shared = { settings: store.screeningSettings.readAll, walletsOf: store.sessionWallets.ofSessionsOverTime }
   const names = createNameChecks({
     settings: shared.settings,
     evidence,
     listsInUse: held.inUse,
-    screenerFor: held.screenerFor,
+    nameScreenerFor: held.nameScreenerFor,
     onError: (error, session) => log.warn('could not read a person’s entered fields for screening', { error, session }),
   })
   const listed = createWalletChecks({

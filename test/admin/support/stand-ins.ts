@@ -2,7 +2,7 @@
 // index of decisions, which is the real one without its process.
 import type { LiveReading } from '../../../src/admin/live/point.ts'
 import type { ProcessControl, ProcessTarget } from '../../../src/admin/live/processes.ts'
-import type { PoolStats } from '../../../src/pool/admission.ts'
+import type { PoolStats } from '../../../src/pool/pool-statistics.ts'
 import { exportPart } from '../../../workers/index/decision-export.ts'
 import type { DecisionIndex } from '../../../workers/index/decision-index.ts'
 import type { IndexReply, IndexRequest } from '../../../workers/index/decision-index-protocol.ts'

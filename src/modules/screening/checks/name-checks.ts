@@ -11,13 +11,13 @@ import { type Comparison, comparisonKey, NOTHING, type RepeatedPart } from '../.
 import { DOCUMENT_CHECKS } from '../../documents/checks/document-checks.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import { NAME_PROBLEMS } from '../matching/names/name-problems.ts'
-import type { ListsInUse, ListVersions } from '../processes/held-screener.ts'
-import type { Screener } from '../processes/screening-processes.ts'
+import type { ListsInUse, ListVersions } from '../processes/held-name-screener.ts'
+import type { NameScreener } from '../processes/screening-processes.ts'
 import { type ScreenedFields, type ScreenedSession, screenSessions } from './screen-sessions.ts'
 
 interface NameCheckDependencies {
   readonly listsInUse: () => Promise<ListsInUse | null>
-  readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
+  readonly nameScreenerFor: (versions: ListVersions) => Promise<Pick<NameScreener, 'screen'>>
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
   readonly evidence: ScreenedFields
   readonly onError: (error: unknown, sessionId: string) => void
@@ -71,7 +71,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
   name: 'lists',
   after: [DOCUMENT_CHECKS],
   begin: async (organization) => {
-    const { screenerFor, evidence, onError } = dependencies
+    const { nameScreenerFor, evidence, onError } = dependencies
     const inUse = await dependencies.listsInUse()
     if (inUse === null) return NO_LISTS
     const { versions, enabled } = inUse
@@ -90,7 +90,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
           settings: comparisonKey([threshold, enabled]),
           lowestScore: threshold,
         }
-        const screened = await screenSessions(evidence, () => screenerFor(versions), sessions, threshold, onError)
+        const screened = await screenSessions(evidence, () => nameScreenerFor(versions), sessions, threshold, onError)
         return screened.map((session) => {
           const problem = problemOf(session)
           return [

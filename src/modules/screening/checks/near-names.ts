@@ -6,8 +6,8 @@ import { currentCaller } from '../../../lib/caller.ts'
 import { createFairSlots } from '../../../lib/fair-slots.ts'
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { Store } from '../../../store/store.ts'
-import { packLists, versionsOf } from '../processes/held-screener.ts'
-import { type Screener, type ScreeningProcesses, screeningProcesses } from '../processes/screening-processes.ts'
+import { packLists, versionsOf } from '../processes/held-name-screener.ts'
+import { type NameScreener, type ScreeningProcesses, screeningProcesses } from '../processes/screening-processes.ts'
 import { type ScreenedFields, type ScreenedSession, screenSessions } from './screen-sessions.ts'
 
 /** Listed names with a score of `lowest` or higher; null if no list has been read. */
@@ -17,7 +17,7 @@ export const NEAR_NAMES =
 interface NearNamesDependencies {
   readonly store: Pick<Store, 'sessions' | 'screeningLists'>
   readonly evidence: () => Promise<ScreenedFields>
-  readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
+  readonly processes?: Pick<ScreeningProcesses, 'startNameScreener'>
 }
 
 /** Maximum sessions per status. Comparisons spend most of their time decrypting fields. */
@@ -54,11 +54,8 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return { sessions, exact }
   }
 
-  /**
-   * Entered values stay in memory for one batch only. `sessions` is the number of compared sessions.
-   * @param signal ends the comparison early
-   */
-  const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number, signal: AbortSignal) => {
+  /** Entered values stay in memory for one batch only. */
+  const compareAll = async (screener: NameScreener, sessions: readonly Session[], lowest: number) => {
     const fields = await evidence()
     const near: NearName[] = []
     let unread = 0
@@ -84,8 +81,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     try {
       const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
       if (lists.length === 0) return null
-      const screener = await processes.startScreener(lists)
-      const late = AbortSignal.timeout(TIME_MAX_MS)
+      const screener = await processes.startNameScreener(lists)
       try {
         const { sessions, exact } = await newest(organizationId)
         const found = await compareAll(

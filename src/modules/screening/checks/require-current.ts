@@ -10,7 +10,7 @@ import { NOTHING } from '../../../identity/checks/checks.ts'
 import type { AddressList } from '../../../store/lists/lists.ts'
 import type { LinkedSessions } from '../../../store/sessions/linked-sessions.ts'
 import type { Tables } from '../../../store/store.ts'
-import { versionsOf } from '../processes/held-screener.ts'
+import { versionsOf } from '../processes/held-name-screener.ts'
 import { nameVersion } from './name-checks.ts'
 import { listsFor, WALLET_CHECK, walletVersion } from './wallet-checks.ts'
 

@@ -6,7 +6,7 @@ import { STATES } from '../../../zone-reader/zone/states.ts'
 import { nameOfZone } from '../../documents/names.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
-import type { Screener } from '../processes/screening-processes.ts'
+import type { NameScreener } from '../processes/screening-processes.ts'
 
 export interface NamedSubject {
   readonly who: string
@@ -57,7 +57,7 @@ export interface ScreenedSession {
 /** Reads sessions one after another, so that the thread can handle requests in between. */
 export const screenSessions = async (
   evidence: ScreenedFields,
-  screenerFor: () => Promise<Pick<Screener, 'screen'>>,
+  nameScreenerFor: () => Promise<Pick<NameScreener, 'screen'>>,
   sessions: readonly Session[],
   threshold: number,
   onError: (error: unknown, sessionId: string) => void,
@@ -75,7 +75,7 @@ export const screenSessions = async (
     }
   }
   const asked = read.flatMap(({ subjects }) => (subjects ?? []).map(({ subject }) => subject))
-  const answers = asked.length === 0 ? [] : await (await screenerFor()).screen(asked, threshold)
+  const answers = asked.length === 0 ? [] : await (await nameScreenerFor()).screen(asked, threshold)
   let at = 0
   return read.map((session) => {
     at += session.subjects?.length ?? 0

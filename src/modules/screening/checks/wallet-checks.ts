@@ -12,7 +12,7 @@ import type { SessionWalletOverTime } from '../../../domain/wallet.ts'
 import type { ListMembership } from '../../../facts/lists/serve-lists.ts'
 import { comparisonKey, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import { NamedError } from '../../../lib/named-error.ts'
-import { enabledName } from '../processes/held-screener.ts'
+import { enabledName } from '../processes/held-name-screener.ts'
 
 export interface WalletScreeningDependencies {
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>

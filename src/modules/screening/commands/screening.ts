@@ -15,7 +15,7 @@ import { publisherOf, SCREENING_FORMATS } from '../formats/publishers.ts'
 import { readScreeningList } from '../formats/read-screening-list.ts'
 import { NAME_PROBLEMS } from '../matching/names/name-problems.ts'
 import { buildScreening, openScreening } from '../matching/screen-subject.ts'
-import { packLists, versionsOf } from '../processes/held-screener.ts'
+import { packLists, versionsOf } from '../processes/held-name-screener.ts'
 
 const readGiven = (path: string): Uint8Array => {
   try {

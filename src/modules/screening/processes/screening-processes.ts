@@ -24,7 +24,7 @@ class ScreeningProcessError extends NamedError {}
 
 class ScreeningEndedError extends SubjectsFailedError {}
 
-export interface Screener {
+export interface NameScreener {
   /** Concurrent calls take turns. @throws ScreeningProcessError, ScreeningEndedError */
   screen(subjects: readonly ScreenedSubject[], threshold: number): Promise<readonly ScreeningAnswer[]>
   hasEnded(): boolean
@@ -44,7 +44,7 @@ export interface ScreeningProcesses {
   ): Promise<ListFilesReading>
   readWallets(packed: Uint8Array): Promise<ReturnType<typeof listedWallets>>
   /** Resolves when ready. @throws ScreeningProcessError */
-  startScreener(lists: readonly PackedList[]): Promise<Screener>
+  startNameScreener(lists: readonly PackedList[]): Promise<NameScreener>
 }
 
 const READING_TIME_LIMIT_MS = 300_000
@@ -68,7 +68,7 @@ const perform = async (task: ScreeningTask, pieces: readonly Uint8Array[]): Prom
   return output
 }
 
-const startScreener = async (image: Uint8Array): Promise<Screener> => {
+const startNameScreener = async (image: Uint8Array): Promise<NameScreener> => {
   let answer: (answers: readonly ScreeningAnswer[] | null) => void = () => undefined
   const ready = Promise.withResolvers<boolean>()
   const exited = Promise.withResolvers<void>()
@@ -138,9 +138,9 @@ export const screeningProcesses: ScreeningProcesses = {
     return { refusal: head.refusal, packed: head.packed === null ? null : { ...head.packed, bytes: bytes.slice() } }
   },
   readWallets: async (packed) => JSON.parse(new TextDecoder().decode(await perform({ task: 'wallets' }, [packed]))),
-  startScreener: async (lists) => {
+  startNameScreener: async (lists) => {
     const task = { task: 'index', lists: lists.map(({ list }) => list) } as const
-    return startScreener(
+    return startNameScreener(
       await perform(
         task,
         lists.map(({ bytes }) => bytes),

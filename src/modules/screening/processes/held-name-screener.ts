@@ -5,7 +5,7 @@ import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts
 import type { FactMetrics } from '../../../telemetry/fact-metrics.ts'
 import type { Logger } from '../../../telemetry/log.ts'
 import type { PackedList } from '../worker/screening-protocol.ts'
-import type { Screener, ScreeningProcesses } from './screening-processes.ts'
+import type { NameScreener, ScreeningProcesses } from './screening-processes.ts'
 
 export type ListVersions = Readonly<Record<string, string>>
 
@@ -38,16 +38,16 @@ export const packLists = async (
 /** The lists changed after their versions were read, or this process is no longer the leader. */
 class ListsChangedError extends ComparisonChangedError {}
 
-interface HeldScreenerDependencies {
+interface HeldNameScreenerDependencies {
   readonly lists: Pick<ScreeningListTable, 'list' | 'readVersion'>
-  readonly processes: Pick<ScreeningProcesses, 'startScreener'>
+  readonly processes: Pick<ScreeningProcesses, 'startNameScreener'>
   readonly clock: Clock
   readonly log: Pick<Logger, 'info'>
 }
 
 interface Held {
   readonly key: string
-  readonly starting: Promise<Screener>
+  readonly starting: Promise<NameScreener>
 }
 
 const close = async (former: Held | null): Promise<void> => {
@@ -56,7 +56,7 @@ const close = async (former: Held | null): Promise<void> => {
   await screener?.close()
 }
 
-export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreenerDependencies) => {
+export const createHeldNameScreener = ({ lists, processes, clock, log }: HeldNameScreenerDependencies) => {
   let isOpen = false
   let newestKey = ''
   let held: Held | null = null
@@ -68,9 +68,9 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
     return close(former)
   }
 
-  const start = async (versions: ListVersions, former: Held | null): Promise<Screener> => {
+  const start = async (versions: ListVersions, former: Held | null): Promise<NameScreener> => {
     const packed = await packLists(lists, versions)
-    const screener = await processes.startScreener(packed)
+    const screener = await processes.startNameScreener(packed)
     log.info('loaded the sanctions lists', { lists: packed.length })
     // The former screener handles requests until here.
     await close(former)
@@ -104,7 +104,7 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
       return null
     },
 
-    screenerFor: async (versions: ListVersions): Promise<Screener> => {
+    nameScreenerFor: async (versions: ListVersions): Promise<NameScreener> => {
       const key = JSON.stringify(versions)
       for (;;) {
         if (!isOpen || key !== newestKey) throw new ListsChangedError()

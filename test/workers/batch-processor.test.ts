@@ -16,7 +16,7 @@ import {
   setLease,
 } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
-import { createAttest } from '../../workers/signing/attest.ts'
+import { createBatchProcessor } from '../../workers/signing/batch-processor.ts'
 import { type Decision, TOO_LATE } from '../../workers/signing/decide.ts'
 import { createRecorder } from '../../workers/signing/record.ts'
 import { attestation, denial } from '../decision-log/fixtures.ts'
@@ -33,7 +33,7 @@ interface World {
 
 const recordFor = (job: DispatchedJob): DecisionRecord => attestation(job.sequence, { uuid: job.uuid })
 
-const attestIn = (world: World = {}) => {
+const processorIn = (world: World = {}) => {
   const words = new Int32Array(createSharedState())
   const appended: LogRecord[][] = []
   const acknowledged: string[][] = []
@@ -56,8 +56,8 @@ const attestIn = (world: World = {}) => {
   })
   const decide = (job: DispatchedJob): Decision =>
     world.decide?.(job, words) ?? { status: 'decided', record: recordFor(job) }
-  const attest = createAttest({ words, decide, prepare: () => world.prepare?.() ?? true, recorder, clock })
-  return { attest, recorder, words, appended, acknowledged }
+  const batches = createBatchProcessor({ words, decide, prepare: () => world.prepare?.() ?? true, recorder, clock })
+  return { batches, recorder, words, appended, acknowledged }
 }
 
 const batchOf = (...deadlines: number[]): DispatchedJob[] =>
@@ -72,7 +72,7 @@ test('once the lease of the worker has ended, nothing is decided or recorded, al
   const decided: number[] = []
   let prepared = false
   const times = [1_000, 2_999, 3_000, 3_000, 3_000]
-  const { attest, words, appended } = attestIn({
+  const { batches, words, appended } = processorIn({
     times,
     decide: (job) => {
       decided.push(job.sequence)
@@ -81,18 +81,18 @@ test('once the lease of the worker has ended, nothing is decided or recorded, al
     prepare: () => (prepared = true),
   })
   setLease(words, 3_000)
-  expect(outcomesOf(attest.take(batchOf(9_000, 9_000)))).toEqual([{ status: 'lease-ended', sequence: 1 }])
-  expect(outcomesOf(attest.resume())).toEqual([{ status: 'lease-ended', sequence: 0 }])
+  expect(outcomesOf(batches.take(batchOf(9_000, 9_000)))).toEqual([{ status: 'lease-ended', sequence: 1 }])
+  expect(outcomesOf(batches.resume())).toEqual([{ status: 'lease-ended', sequence: 0 }])
   expect(decided).toEqual([0])
   expect(appended).toEqual([])
   setLease(words, 3_100)
-  expect(outcomesOf(attest.take(batchOf(9_000)))).toMatchObject([{ status: 'answered' }])
+  expect(outcomesOf(batches.take(batchOf(9_000)))).toMatchObject([{ status: 'answered' }])
 })
 
 describe('a batch', () => {
   test('is recorded by one append, and answered from its records, in its order', () => {
-    const { attest, appended } = attestIn({ times: [10, 11, 14] })
-    const batch = attest.take(batchOf(100, 100, 100))
+    const { batches, appended } = processorIn({ times: [10, 11, 14] })
+    const batch = batches.take(batchOf(100, 100, 100))
     expect(appended).toHaveLength(1)
     expect(appended[0]?.map(({ uuid }) => uuid)).toEqual([uuidOf(0), uuidOf(1), uuidOf(2)])
     expect(batch?.busyMs).toBe(4)
@@ -108,10 +108,10 @@ describe('a batch', () => {
   })
 
   test('a denial is recorded and answered like any verdict', () => {
-    const { attest, appended } = attestIn({
+    const { batches, appended } = processorIn({
       decide: (job) => ({ status: 'decided', record: denial(1, { uuid: job.uuid, code: 'C' }) }),
     })
-    const [outcome] = outcomesOf(attest.take(batchOf(100)))
+    const [outcome] = outcomesOf(batches.take(batchOf(100)))
     expect(appended).toHaveLength(1)
     expect(outcome).toMatchObject({ status: 'answered', compliant: false, ruleId: 'deny-some' })
     expect(JSON.parse(outcome?.status === 'answered' ? outcome.body : '')).toMatchObject({
@@ -122,14 +122,14 @@ describe('a batch', () => {
   })
 
   test('failures and unknown targets are not recorded, and their neighbours are', () => {
-    const { attest, appended } = attestIn({
+    const { batches, appended } = processorIn({
       decide: (job) => {
         if (job.sequence === 0) return { status: 'target-not-cached' }
         if (job.sequence === 1) return { status: 'failed', code: 'INTERNAL', detail: 'd', errorClass: 'E' }
         return { status: 'decided', record: recordFor(job) }
       },
     })
-    expect(outcomesOf(attest.take(batchOf(100, 100, 100)))).toMatchObject([
+    expect(outcomesOf(batches.take(batchOf(100, 100, 100)))).toMatchObject([
       { status: 'target-not-cached' },
       { status: 'failed', nothingSigned: true },
       { status: 'answered' },
@@ -138,14 +138,14 @@ describe('a batch', () => {
   })
 
   test('with nothing to record appends nothing', () => {
-    const { attest, appended } = attestIn({ decide: () => TOO_LATE })
-    expect(outcomesOf(attest.take(batchOf(100))).map(({ status }) => status)).toEqual(['failed'])
+    const { batches, appended } = processorIn({ decide: () => TOO_LATE })
+    expect(outcomesOf(batches.take(batchOf(100))).map(({ status }) => status)).toEqual(['failed'])
     expect(appended).toEqual([])
   })
 
   test('what is past its deadline when all is decided is neither recorded nor answered', () => {
-    const { attest, appended } = attestIn({ times: [0, 50, 51] })
-    const outcomes = outcomesOf(attest.take(batchOf(49, 50, 51)))
+    const { batches, appended } = processorIn({ times: [0, 50, 51] })
+    const outcomes = outcomesOf(batches.take(batchOf(49, 50, 51)))
     expect(outcomes).toMatchObject([
       { status: 'failed', code: 'DEADLINE_EXCEEDED' },
       { status: 'failed', code: 'DEADLINE_EXCEEDED' },
@@ -156,14 +156,14 @@ describe('a batch', () => {
 
   test('shows the main thread which job it is at, and beats with each', () => {
     const seen: number[][] = []
-    const { attest, words } = attestIn({
+    const { batches, words } = processorIn({
       decide: (job, shared) => {
         seen.push([Atomics.load(shared, SHARED_CURRENT), Atomics.load(shared, SHARED_HEARTBEAT)])
         return { status: 'decided', record: recordFor(job) }
       },
       append: (_, shared) => seen.push([Atomics.load(shared, SHARED_CURRENT), Atomics.load(shared, SHARED_LATCH)]),
     })
-    attest.take(batchOf(100, 100))
+    batches.take(batchOf(100, 100))
     expect(seen).toEqual([
       [0, 1],
       [1, 2],
@@ -176,12 +176,12 @@ describe('a batch', () => {
 describe('a log that can’t be written', () => {
   test('fails every decided job of the batch, and answers again once it can be', () => {
     let full = true
-    const { attest, appended, words } = attestIn({
+    const { batches, appended, words } = processorIn({
       append: () => {
         if (full) throw new DecisionLogError('ENOSPC')
       },
     })
-    const outcomes = outcomesOf(attest.take(batchOf(100, 100)))
+    const outcomes = outcomesOf(batches.take(batchOf(100, 100)))
     expect(outcomes).toEqual(
       [0, 1].map((sequence) => ({
         status: 'failed',
@@ -196,44 +196,44 @@ describe('a log that can’t be written', () => {
     expect(JSON.stringify(outcomes)).not.toContain('0x')
     expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_IDLE)
     full = false
-    expect(outcomesOf(attest.take(batchOf(100)))).toMatchObject([{ status: 'answered' }])
+    expect(outcomesOf(batches.take(batchOf(100)))).toMatchObject([{ status: 'answered' }])
     expect(appended).toHaveLength(1)
   })
 })
 
 describe('a worker that was given up', () => {
   test('before its batch: records nothing and says nothing', () => {
-    const { attest, words, appended } = attestIn()
+    const { batches, words, appended } = processorIn()
     expect(fence(words)).toBe(true)
-    expect(attest.take(batchOf(100))).toBeNull()
+    expect(batches.take(batchOf(100))).toBeNull()
     expect(appended).toEqual([])
   })
 
   test('while it decided: records nothing and says nothing', () => {
-    const { attest, appended } = attestIn({
+    const { batches, appended } = processorIn({
       decide: (job, words) => {
         fence(words)
         return { status: 'decided', record: recordFor(job) }
       },
     })
-    expect(attest.take(batchOf(100))).toBeNull()
+    expect(batches.take(batchOf(100))).toBeNull()
     expect(appended).toEqual([])
   })
 
   test('while it appended: the record is there, and it says nothing', () => {
     const fenced: boolean[] = []
-    const { attest, appended, words } = attestIn({ append: (_, shared) => fenced.push(fence(shared)) })
-    expect(attest.take(batchOf(100))).toBeNull()
+    const { batches, appended, words } = processorIn({ append: (_, shared) => fenced.push(fence(shared)) })
+    expect(batches.take(batchOf(100))).toBeNull()
     expect(fenced).toEqual([false])
     expect(appended).toHaveLength(1)
     expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_FENCED)
     // And nothing ever after.
-    expect(attest.take(batchOf(100))).toBeNull()
+    expect(batches.take(batchOf(100))).toBeNull()
     expect(appended).toHaveLength(1)
   })
 
   test('records no withheld answer either', () => {
-    const { recorder, words, appended } = attestIn()
+    const { recorder, words, appended } = processorIn()
     fence(words)
     expect(recorder.withhold(['u'])).toEqual({ status: 'fenced' })
     expect(appended).toEqual([])
@@ -242,7 +242,7 @@ describe('a worker that was given up', () => {
 
 describe('withheld answers', () => {
   test('are recorded and confirmed', () => {
-    const { recorder, appended, acknowledged } = attestIn()
+    const { recorder, appended, acknowledged } = processorIn()
     recorder.withhold([uuidOf(1), uuidOf(2)])
     expect(appended).toEqual([
       [
@@ -255,7 +255,7 @@ describe('withheld answers', () => {
 
   test('wait for a log that can be written, and then go first', () => {
     let full = true
-    const { recorder, attest, appended, acknowledged } = attestIn({
+    const { recorder, batches, appended, acknowledged } = processorIn({
       append: () => {
         if (full) throw new DecisionLogError('ENOSPC')
       },
@@ -263,10 +263,10 @@ describe('withheld answers', () => {
     recorder.withhold([uuidOf(7)])
     expect(acknowledged).toEqual([])
     full = false
-    attest.take(batchOf(100))
+    batches.take(batchOf(100))
     expect(appended.map((records) => records.map(({ kind }) => kind))).toEqual([['withheld', 'attestation']])
     expect(acknowledged).toEqual([[uuidOf(7)]])
-    attest.take(batchOf(100))
+    batches.take(batchOf(100))
     expect(appended[1]?.map(({ kind }) => kind)).toEqual(['attestation'])
   })
 })
@@ -280,7 +280,7 @@ describe('a job whose policy is being compiled', () => {
   test('waits for it, and no other job does', () => {
     let turns = 3
     const ready = () => turns === 0
-    const { attest, appended, words } = attestIn({
+    const { batches, appended, words } = processorIn({
       decide: preparing(ready),
       prepare: () => {
         expect(Atomics.load(words, SHARED_CURRENT)).toBe(1)
@@ -288,31 +288,31 @@ describe('a job whose policy is being compiled', () => {
         return ready()
       },
     })
-    expect(outcomesOf(attest.take(batchOf(100, 100, 100))).map(({ sequence }) => sequence)).toEqual([0, 2])
-    expect(attest.waits()).toBe(true)
+    expect(outcomesOf(batches.take(batchOf(100, 100, 100))).map(({ sequence }) => sequence)).toEqual([0, 2])
+    expect(batches.waits()).toBe(true)
     const heartbeat = Atomics.load(words, SHARED_HEARTBEAT)
-    expect(attest.resume()).toBeNull()
+    expect(batches.resume()).toBeNull()
     expect(Atomics.load(words, SHARED_CURRENT)).toBe(CURRENT_NONE)
     // A sign of life: compiling is no hang.
     expect(Atomics.load(words, SHARED_HEARTBEAT)).toBeGreaterThan(heartbeat)
-    expect(attest.resume()).toBeNull()
-    expect(outcomesOf(attest.resume())).toMatchObject([{ sequence: 1, status: 'answered' }])
-    expect(attest.waits()).toBe(false)
+    expect(batches.resume()).toBeNull()
+    expect(outcomesOf(batches.resume())).toMatchObject([{ sequence: 1, status: 'answered' }])
+    expect(batches.waits()).toBe(false)
     expect(appended.map((lines) => lines.map(({ uuid }) => uuid))).toEqual([[uuidOf(0), uuidOf(2)], [uuidOf(1)]])
   })
 
   test('has nothing recorded or said before, be it alone in its batch', () => {
-    const { attest, appended } = attestIn({ decide: () => ({ status: 'preparing' }), prepare: () => false })
-    expect(attest.take(batchOf(100))).toBeNull()
-    expect(attest.resume()).toBeNull()
-    expect(attest.waits()).toBe(true)
+    const { batches, appended } = processorIn({ decide: () => ({ status: 'preparing' }), prepare: () => false })
+    expect(batches.take(batchOf(100))).toBeNull()
+    expect(batches.resume()).toBeNull()
+    expect(batches.waits()).toBe(true)
     expect(appended).toEqual([])
   })
 
   test('waits on when what became ready was another policy', () => {
-    const { attest } = attestIn({ decide: () => ({ status: 'preparing' }), prepare: () => true })
-    attest.take(batchOf(100, 100))
-    expect(attest.resume()).toBeNull()
-    expect(attest.waits()).toBe(true)
+    const { batches } = processorIn({ decide: () => ({ status: 'preparing' }), prepare: () => true })
+    batches.take(batchOf(100, 100))
+    expect(batches.resume()).toBeNull()
+    expect(batches.waits()).toBe(true)
   })
 })

@@ -11,7 +11,7 @@ import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { type Decision, type Failure, TOO_LATE, type WorkerClock } from './decide.ts'
 import type { Recorder } from './record.ts'
 
-export interface AttestDependencies {
+export interface BatchProcessorDependencies {
   readonly words: Int32Array
   readonly decide: (job: DispatchedJob) => Decision
   /** Compiles policies for one turn. Returns true if jobs that waited for a policy may be decided. */
@@ -38,7 +38,7 @@ const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages
   stages,
 })
 
-export const createAttest = ({ words, decide, prepare, recorder, clock }: AttestDependencies) => {
+export const createBatchProcessor = ({ words, decide, prepare, recorder, clock }: BatchProcessorDependencies) => {
   let waiting: DispatchedJob[] = []
 
   const decideAll = (jobs: readonly DispatchedJob[]): Decision[] => {
@@ -113,4 +113,4 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
   }
 }
 
-export type Attest = ReturnType<typeof createAttest>
+export type BatchProcessor = ReturnType<typeof createBatchProcessor>
