@@ -1,8 +1,8 @@
 // Two organizations over every route with an id in its path: another's id is unknown (404), whoever asks, and what it names
 // stays as it is.
 import { afterAll, describe, expect, test } from 'bun:test'
+import { readCatalog } from '../../src/store/copy/table-catalog.ts'
 import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
-import { allKeys, allPolicies } from '../support/all-rows.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'
@@ -117,23 +117,15 @@ const BODIES: Readonly<Record<string, object>> = {
 
 const QUERIES: Readonly<Record<string, string>> = { diffRevisions: '?from=revision_x&to=revision_y' }
 
+/** All rows of the organization, by table. */
 const snapshot = async (id: string) => {
-  const { items: sessions } = await store.sessions.page({ organizationId: id }, { after: null, limit: 100 })
-  return {
-    keys: await allKeys(store, id),
-    projects: await store.projects.list(id),
-    policies: await allPolicies(store, id),
-    bindings: (await store.bindings.page({ organizationId: id }, { after: null, limit: 100 })).items,
-    lists: await store.lists.list(id),
-    sessions,
-    endpoints: await store.webhookEndpoints.list(id),
-    messages: (await store.webhookMessages.page(id, {}, { after: null, limit: 100 })).items,
-    jobs: (await store.tasks.page(id, { after: null, limit: 100 })).items,
-    approvals: (await store.approvals.page({ organizationId: id }, { after: null, limit: 100 })).items,
-    members: (await store.memberships.page(id, { after: null, limit: 100 })).items,
-    offers: (await store.membershipOffers.page(id, { after: null, limit: 100 })).items,
-    hits: await store.screeningChecks.hits(id, sessions[0]?.id ?? ''),
+  const rows: Record<string, readonly unknown[]> = {}
+  for (const { name, columns, key } of await readCatalog(store.database, store.kind)) {
+    if (!columns.includes('organization_id')) continue
+    const select = `SELECT * FROM ${name} WHERE organization_id = ? ORDER BY ${key.join(', ')}`
+    rows[name] = await store.database.query(select, [id])
   }
+  return rows
 }
 
 describe('another organization’s id', () => {

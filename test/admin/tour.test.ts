@@ -618,7 +618,7 @@ describe('the document', () => {
       expect(Object.hasOwn(schemas, name ?? '')).toBe(true)
     }
     const tags = new Set((ADMIN_DOCUMENT['tags'] as { name: string }[]).map(({ name }) => name))
-    for (const { tag } of ADMIN_ROUTES) expect(tags.has(tag)).toBe(true)
+    expect(ADMIN_ROUTES.map(({ tag }) => tag).filter((tag) => !tags.has(tag))).toEqual([])
   })
 
   test('holds no words that JSON Schema does not have', () => {

@@ -81,7 +81,7 @@ describe('completion', () => {
   }
 
   test('of bash knows nouns, verbs, options and choices', async () => {
-    expect(await complete('proj')).toEqual(['project'])
+    expect(await complete('proj')).toContain('project')
     expect(await complete('backu')).toEqual(['backup'])
     expect(await complete('key', 'reg')).toEqual(['regenerate'])
     expect(await complete('key', 'create', '--exp')).toEqual(['--expires'])
@@ -101,7 +101,7 @@ describe('completion', () => {
       const { stdout } = Bun.spawnSync([fish ?? '', '--no-config', '-c', `source ${script}; complete -C '${line}'`])
       return stdout.toString().trim().split('\n')
     }
-    expect(completions('countersign proj')).toEqual(['project'])
+    expect(completions('countersign proj')).toContain('project')
     expect(completions('countersign key create --kind id')).toEqual(['identity'])
     expect(completions(`countersign policy apply ${world.root}/countersign.f`)).toEqual([script])
   })

@@ -1,7 +1,6 @@
 // Every kind of thing that an organization can create has a limit. Full organizations are made by copying rows.
-
-import { Database as SqliteFile } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
+import { readCatalog } from '../../src/store/copy/table-catalog.ts'
 import {
   type LimitedKind,
   ORGANIZATION_LIMITS,
@@ -198,15 +197,10 @@ describeStores((open) => {
 
 test('every table with rows of organizations has a limit', async () => {
   const temporary = await openTemporaryStore()
-  const file = new SqliteFile(temporary.path, { readonly: true })
-  const tables = file
-    .query<{ name: string }, []>(
-      "SELECT DISTINCT m.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'organization_id'",
-    )
-    .all()
-  file.close()
+  const tables = await readCatalog(temporary.store.database, temporary.store.kind)
   await temporary.remove()
   const limited = new Set(Object.values(UNIQUE).map(({ table }) => table))
-  const unlimited = tables.map(({ name }) => name).filter((name) => !limited.has(name) && !(name in LIMITED_ELSEWHERE))
+  const owned = tables.filter(({ columns }) => columns.includes('organization_id')).map(({ name }) => name)
+  const unlimited = owned.filter((name) => !limited.has(name) && !(name in LIMITED_ELSEWHERE))
   expect(unlimited).toEqual([])
 })

@@ -50,7 +50,7 @@ const looksOf = (fields: readonly Field[]) =>
 const shapeOf = (routes: readonly Route[], { own, deployment }: Pair): Shape => {
   const main = own ?? (deployment as Route)
   const override = overrideOf(main)
-  const [noun, verb] = commandName(main)
+  const [noun, verb] = commandName(main, routes)
   const ownFields = fieldsOf(main, override.fields ?? {})
   const others = deployment === undefined ? [] : fieldsOf(deployment, override.fields ?? {})
   const fields = [...ownFields, ...others.filter(({ path }) => !ownFields.some((field) => field.path === path))]
@@ -189,11 +189,11 @@ const derive = (routes: readonly Route[], pair: Pair): Command => {
   }
 }
 
-/** By noun and verb. @param all operations in which to look up ids */
+/** By noun and verb. @param all operations in which to look up ids and lists */
 export const deriveCommands = (routes: readonly Route[], all: readonly Route[]): readonly Command[] => {
   const pairs = new Map<string, Pair>()
   for (const route of routes.filter(isRunnable)) {
-    const name = commandName(route).join(' ')
+    const name = commandName(route, all).join(' ')
     const known = pairs.get(name) ?? { own: undefined, deployment: undefined }
     const part = isOfOrganization(route) ? 'own' : 'deployment'
     if (known[part] !== undefined) throw new Error(`two operations map to the command ${name}`)

@@ -16,11 +16,12 @@ export const itemsOf = ({ answers }: Route): TSchema | null => {
   return list?.['type'] === 'array' ? (list['items'] as TSchema) : null
 }
 
-const derivedName = (route: Route): readonly [noun: string, verb: string] => {
+const derivedName = (route: Route, all: readonly Route[]): readonly [noun: string, verb: string] => {
   const { method, path } = route
   const segments = path.replace(PREFIX, '').split('/').slice(1)
   const endsInParameter = segments.at(-1)?.startsWith('{') ?? false
-  const isAction = method === 'POST' && segments.length > 1 && !endsInParameter
+  const isListed = all.some((other) => other.method === 'GET' && other.path === path && itemsOf(other) !== null)
+  const isAction = method === 'POST' && segments.length > 1 && !endsInParameter && !isListed
   const nouns = (isAction ? segments.slice(0, -1) : segments).filter((segment) => !segment.startsWith('{'))
   const noun = nouns.slice(-2).map(singular).join('-')
   if (isAction) return [noun, segments.at(-1) ?? '']
@@ -30,9 +31,10 @@ const derivedName = (route: Route): readonly [noun: string, verb: string] => {
 
 export const overrideOf = ({ command }: Route): CommandOverride => (command === false ? {} : command)
 
-export const commandName = (route: Route): readonly [noun: string, verb: string] => {
+/** @param all operations; a POST to the path of a list creates an item instead of acting on the parent */
+export const commandName = (route: Route, all: readonly Route[]): readonly [noun: string, verb: string] => {
   const [noun, verb] = overrideOf(route).name?.split(' ') ?? []
-  return noun === undefined || verb === undefined ? derivedName(route) : [noun, verb]
+  return noun === undefined || verb === undefined ? derivedName(route, all) : [noun, verb]
 }
 
 /** A command can run operations that return JSON and need no browser. */
