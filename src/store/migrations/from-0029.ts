@@ -317,11 +317,23 @@ const lastRejections: Migration = {
 }
 
 /**
+ * Removes stored responses of the admin API, some of which contain personal data. A repeated request gets 409, as if
+ * its response were lost. An older program would store such responses again.
+ */
+const storedReads: Migration = {
+  number: 48,
+  name: 'stored-reads',
+  statements: () => [
+    "UPDATE admin_idempotency SET response_status = 409, response_body = '' WHERE response_body IS NOT NULL",
+  ],
+}
+
+/**
  * Modules of live processes. An older program would complete sessions without the checks of modules that it lacks. None
  * is running during this migration, so all rows belong to ended processes.
  */
 const processModules: Migration = {
-  number: 48,
+  number: 49,
   name: 'process-modules',
   statements: () => [
     'DELETE FROM live_processes',
@@ -349,5 +361,6 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   changeMarks,
   policyDetails,
   lastRejections,
+  storedReads,
   processModules,
 ]

@@ -54,8 +54,16 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return { sessions, exact }
   }
 
-  /** Entered values stay in memory for one batch only. */
-  const compareAll = async (screener: NameScreener, sessions: readonly Session[], lowest: number) => {
+  /**
+   * Entered values stay in memory for one batch only. `sessions` is the number of compared sessions.
+   * @param signal ends the comparison early
+   */
+  const compareAll = async (
+    screener: NameScreener,
+    sessions: readonly Session[],
+    lowest: number,
+    signal: AbortSignal,
+  ) => {
     const fields = await evidence()
     const near: NearName[] = []
     let unread = 0
@@ -82,6 +90,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
       const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
       if (lists.length === 0) return null
       const screener = await processes.startNameScreener(lists)
+      const late = AbortSignal.timeout(TIME_MAX_MS)
       try {
         const { sessions, exact } = await newest(organizationId)
         const found = await compareAll(
