@@ -146,8 +146,8 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
   },
   {
     pattern: /^bun:ffi$/,
-    places: ['src/signing/', 'src/modules/hardware-keys/', 'src/lib/c-library.ts', 'src/server/listening-sockets.ts'],
-    why: 'native code is called by the signing backends, to end a process with its supervisor, and to limit connections',
+    places: ['src/signing/', 'src/modules/hardware-keys/', 'src/cluster/end-with-supervisor.ts'],
+    why: 'native code is called by the signing backends, and to end a process with its supervisor',
   },
 ]
 

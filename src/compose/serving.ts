@@ -18,7 +18,6 @@ import { systemTimers } from '../lib/time.ts'
 import { leftOutModules, openSessionModules, runningModules } from '../module-interface/open-modules.ts'
 import { createModuleFinder, loadOperations } from '../module-interface/operations.ts'
 import { SHIPPING } from '../object-store/ship-access.ts'
-import { limitConnections } from '../server/connection-limit.ts'
 import { LOG_FILES } from '../server/log-files.ts'
 import { createMetricsAnswer } from '../server/operations.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -269,7 +268,6 @@ export const serve = async (
     closers.add(admin.stop)
     streams.push(admin.streams)
   }
-  closers.add(limitConnections(log, systemTimers.after))
   lifecycle.listening = true
   return { lifecycle, app, identity, portal, admin, deadlines, metrics, reading }
 }

@@ -24,9 +24,6 @@ export interface ListenerOptions {
   readonly answersHead: boolean
 }
 
-/** Listeners of this process, which share its file descriptors. */
-export const openListeners = new Set<Pick<Bun.Server<unknown>, 'port' | 'closeIdleConnections'>>()
-
 /** Methods that Bun routes. Requests with other methods count as unknown paths. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -116,16 +113,11 @@ export const startListener = (options: ListenerOptions) => {
     .listen({ hostname: listen.hostname, port: listen.port, reusePort: shared })
 
   if (server === null) throw new Error('the listener did not start')
-  openListeners.add(server)
-  const stop = (now: boolean): Promise<void> => {
-    openListeners.delete(server)
-    return server.stop(now)
-  }
   return {
     url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }, tls !== null),
     /** Stops accepting connections, and resolves when all requests are answered. End the streams first. */
-    stop: (): Promise<void> => stop(false),
-    stopNow: (): Promise<void> => stop(true),
+    stop: (): Promise<void> => server.stop(),
+    stopNow: (): Promise<void> => server.stop(true),
   }
 }
 

@@ -1,14 +1,22 @@
 // Metrics of this process. prom-client's default metrics report a lag of 0 after startup, and their names don't follow
 // OpenTelemetry.
+import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { memoryUse } from '../lib/memory-use.ts'
-import { countOpenFiles } from '../lib/open-files.ts'
 import type { Exposition } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 const RESOLUTION_MS = 20
 const NANOSECONDS = 1e9
 const MICROSECONDS = 1e6
+
+const countDescriptors = (): number | null => {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return null
+  }
+}
 
 export const addProcessMetrics = (exposition: Exposition): (() => void) => {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
@@ -34,7 +42,7 @@ export const addProcessMetrics = (exposition: Exposition): (() => void) => {
   exposition.add(METRICS.memory, () => one(memoryUse().rss))
   exposition.add(METRICS.heap, () => one(memoryUse().heapUsed))
   exposition.add(METRICS.descriptors, () => {
-    const count = countOpenFiles()
+    const count = countDescriptors()
     return count === null ? [] : one(count)
   })
   exposition.add(METRICS.uptime, () => one(process.uptime()))
