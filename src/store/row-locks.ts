@@ -12,5 +12,9 @@ export const lockDeployment = async (transaction: Transaction): Promise<void> =>
 export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>
   transaction.execute('UPDATE organizations SET name = name WHERE id = ?', [organizationId])
 
+/** For changes to an account and its links. Take it before lockDeployment. */
+export const lockUser = (transaction: Transaction, userId: string): Promise<number> =>
+  transaction.execute('UPDATE users SET version = version WHERE id = ?', [userId])
+
 export const lockList = async (transaction: Transaction, listId: string): Promise<boolean> =>
   (await transaction.execute('UPDATE lists SET version = version WHERE id = ?', [listId])) === 1

@@ -209,6 +209,54 @@ describeStores((openTemporaryStore, dialect) => {
 
   // On SQLite, writes take turns.
   if (dialect === 'SQLite') return
+  test.each([
+    ['the first account', 'the use locks the deployment before the link', false],
+    ['an account', 'the renewal waits without locking the deployment', true],
+  ])('a link of %s can be used while it is renewed: %s', async (_name, _order, isOfAccount) => {
+    const [store, other] = nodes
+    const user = await store.users.create({
+      email: 'a@example.com',
+      name: 'A',
+      deploymentAdmin: false,
+      passwordHash: null,
+    })
+    const userId = isOfAccount ? user.id : null
+    const link = { purpose: isOfAccount ? 'invitation' : 'first-admin', userId, expiresAtSeconds: 2e9 } as const
+    const [hash, renewedHash] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+    await store.userLinks.replace(link, hash)
+    /** Whether the row of the deployment and the row of the account are free. */
+    const findFree = (): Promise<readonly boolean[]> =>
+      other.database.transaction(async (transaction) => {
+        const rows = ["counters WHERE name = 'changes'", 'users']
+        const free: boolean[] = []
+        for (const row of rows) {
+          free.push((await transaction.query(`SELECT 1 FROM ${row} FOR UPDATE SKIP LOCKED`)).length === 1)
+        }
+        return free
+      })
+    let renewed: Promise<void> | undefined
+    await store.transaction(async (tables) => {
+      expect(await tables.userLinks.spend(link, hash)).not.toBeNull()
+      expect(await findFree()).toEqual([isOfAccount, !isOfAccount])
+      renewed = other.userLinks.replace(link, renewedHash)
+      for (let looks = 0; looks < 20; looks++) {
+        expect(await findFree()).toEqual([isOfAccount, !isOfAccount])
+      }
+      // It locks the deployment.
+      await tables.audit.append({
+        organizationId: null,
+        actor: 'test',
+        actorName: 'test',
+        action: 'account.password',
+        subject: user.id,
+        detail: {},
+        requestId: 'r',
+      })
+    })
+    await renewed
+    expect(await store.userLinks.find(renewedHash)).toMatchObject({ userId })
+  })
+
   test('creating a list that is being edited fails at once, and holds up no other change', async () => {
     const [store, other] = nodes
     const owner = seed.organizationId

@@ -169,7 +169,7 @@ export const SIGN_IN_ROUTES = [
       const about = owner === null ? [body.email ?? '', body.name ?? ''] : await wordsAbout(services, owner)
       const passwordHash = await services.passwords.hash(body.password, about)
       const signedIn = await write(async (tables, note) => {
-        const spent = await tables.userLinks.spend(hash)
+        const spent = await tables.userLinks.spend(link, hash)
         if (spent === null) throw new CredentialWrongError('link')
         if (spent.userId === null) {
           if (body.email === undefined || body.name === undefined) {
