@@ -521,6 +521,31 @@ describe('the cache', () => {
     expect(await verified()).toEqual({ isCached: true, verified: [true, true] })
   })
 
+  test('the wallets of a person are read a few per turn of the event loop, so that other requests proceed', async () => {
+    await identity.complete(ours, [W1])
+    const wallets = Array.from({ length: 100 }, (_, at) => ({ address: evmWallet(at + 10), chain: 'ethereum' }))
+    let [ofTurn, highest, reads] = [0, 0, 0]
+    const nextOf = (): void => {
+      ofTurn = 0
+      if (reads < wallets.length) setImmediate(nextOf)
+    }
+    const source: StandingSource = {
+      ...identity.store.walletStandings,
+      loadPersonWallets: async () => wallets,
+      loadSessions: async (...query) => {
+        reads += 1
+        ofTurn += 1
+        highest = Math.max(highest, ofTurn)
+        return identity.store.walletStandings.loadSessions(...query)
+      },
+    }
+    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
+    nextOf()
+    await standings.find(caller(), W1, null, null)
+    expect(reads).toBe(wallets.length + 1)
+    expect(highest).toBeLessThanOrEqual(20)
+  })
+
   test('a store that is down is an error, never "not verified"', async () => {
     const loadSessions = () => Promise.reject(new Error('down'))
     const source = { ...identity.store.walletStandings, loadSessions }

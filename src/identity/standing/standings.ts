@@ -6,7 +6,7 @@ import type { Level } from '../../domain/level.ts'
 import { type CheckType, SESSION_TYPES } from '../../domain/session.ts'
 import type { PersonDetails, StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
-import { ageOn } from '../../lib/time.ts'
+import { ageOn, nextTurn } from '../../lib/time.ts'
 import type { IdentityFacts } from '../../policy/sources/identity.ts'
 import type { IdentityDetails } from '../../policy/sources/identity-details.ts'
 import {
@@ -42,6 +42,8 @@ export interface StandingsDependencies {
 /** 128 MiB: some 700,000 wallets. */
 const MAX_BYTES = 128 * 1_048_576
 const MAX_ORGANIZATIONS = 10_000
+/** Other requests proceed between these reads: SQLite reads a wallet with many sessions for 1 ms in the main thread. */
+const WALLETS_PER_TURN = 8
 
 const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
   const [first] = sessions
@@ -94,7 +96,11 @@ export const createStandings = (dependencies: StandingsDependencies) => {
         sessionsOf.set(parsed.address, found)
         return judgeStanding(sessionsOn(await found, wallet.chain), level, checkType).verifying !== null
       }
-      const accepted = await Promise.all(wallets.map(isAccepted))
+      const accepted: boolean[] = []
+      for (let at = 0; at < wallets.length; at += WALLETS_PER_TURN) {
+        if (at > 0) await nextTurn()
+        accepted.push(...(await Promise.all(wallets.slice(at, at + WALLETS_PER_TURN).map(isAccepted))))
+      }
       for (const other of sessionsOf.keys()) if (other !== address) otherAddresses.add(other)
       return wallets.filter((_, at) => accepted[at])
     }
