@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { operatingUser } from '../../src/cli/operating-user.ts'
 import { isNoted, noteCommand } from '../../src/command-line/command-note.ts'
 import { type AuditCopyReport, LOG_COPIES, LOG_TREE } from '../../src/command-line/log-services.ts'
@@ -11,6 +11,7 @@ import { findServiceAmong, provide } from '../../src/lib/service-key.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { AuditDivergedError, shipAudit, verifyShippedAudit } from '../../src/modules/log-shipping/service/audit-ship.ts'
 import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
+import { type AuditEntry, auditHashOf } from '../../src/store/audit.ts'
 import { openStore } from '../../src/store/store.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
@@ -113,9 +114,9 @@ describe('audit verify', () => {
 })
 
 describe('the shipped audit log', () => {
-  const ship = () => {
+  const ship = (linesPerObject = 3) => {
     const { audit, deploymentId } = temporary.store
-    return shipAudit({ audit, deploymentId, linesPerObject: 3, target: createFolderTarget(shipFolder) })
+    return shipAudit({ audit, deploymentId, linesPerObject, target: createFolderTarget(shipFolder) })
   }
   const copies = (): string[] =>
     readdirSync(join(shipFolder, 'audit-log', temporary.store.deploymentId))
@@ -154,6 +155,63 @@ describe('the shipped audit log', () => {
     await expect(ship()).rejects.toThrow('entry 5 is different')
     expect(await verifyCopy()).toMatchObject({ code: 1, report: { ok: false, brokenAt: null } })
     expect(copies().map((path) => readFileSync(path, 'utf8'))).toEqual(before)
+  })
+
+  test('continues, and is not replaced, after others added objects', async () => {
+    await fill(5)
+    await ship()
+    const [first = '', second = ''] = copies()
+    const folder = dirname(first)
+    const add = (number: number, text: string): void =>
+      writeFileSync(join(folder, `${String(number).padStart(12, '0')}.ndjson`), text)
+    const before = readFileSync(second, 'utf8')
+    // True entries under other names: where the copy would continue, later, and between two objects.
+    for (const number of [2, 10, 999_999_999_997]) add(number, readFileSync(first, 'utf8'))
+    add(5, before.split('\n')[1] ?? '')
+    add(13, '')
+    await fill(1)
+    expect(await ship()).toBe(1)
+    expect(readFileSync(second, 'utf8')).toStartWith(before)
+    expect(await ship()).toBe(0)
+    // Consistent entries that do not continue the copy.
+    const invented = { ...(JSON.parse(before.split('\n')[0] ?? '') as AuditEntry), sequence: 7 }
+    const text = `${JSON.stringify({ ...invented, hash: auditHashOf(invented) })}\n`
+    add(7, text)
+    await expect(ship()).rejects.toThrow('000000000007.ndjson does not continue the entries before it')
+    expect(readFileSync(join(folder, '000000000007.ndjson'), 'utf8')).toBe(text)
+  })
+
+  test('is not replaced after the log in the database was cut and others added an object', async () => {
+    await fill(5)
+    await ship()
+    const [first = '', second = ''] = copies()
+    const before = readFileSync(second, 'utf8')
+    tamper('DELETE FROM audit_log WHERE sequence > 4', "UPDATE counters SET value = 4 WHERE name = 'audit'")
+    writeFileSync(join(dirname(first), '999999999997.ndjson'), readFileSync(first, 'utf8'))
+    await expect(ship()).rejects.toThrow('entry 5 is missing')
+    expect(readFileSync(second, 'utf8')).toBe(before)
+  })
+
+  test('is compared to its end, even if others added objects that repeat entries before it', async () => {
+    await fill(6)
+    await ship(6)
+    const [first = ''] = copies()
+    const entries = readFileSync(first, 'utf8').split('\n')
+    tamper('DELETE FROM audit_log WHERE sequence > 4', "UPDATE counters SET value = 4 WHERE name = 'audit'")
+    writeFileSync(join(dirname(first), '000000000002.ndjson'), `${entries[1]}\n`)
+    writeFileSync(join(dirname(first), '000000000003.ndjson'), `${entries[2]}\n${entries[3]}\n`)
+    await expect(ship(6)).rejects.toThrow('entry 6 is missing')
+  })
+
+  test('is completed after an object was removed', async () => {
+    await fill(8)
+    await ship()
+    const [, second = '', third = ''] = copies()
+    const [removed, last] = [readFileSync(second, 'utf8'), readFileSync(third, 'utf8')]
+    rmSync(second)
+    await fill(1)
+    expect(await ship()).toBe(4)
+    expect([readFileSync(second, 'utf8'), readFileSync(third, 'utf8').startsWith(last)]).toEqual([removed, true])
   })
 
   test('shows a line that was altered, taken out or put in, and an object that is gone', async () => {

@@ -16,6 +16,8 @@ import {
 /** The audit log differs from its copy. `message` is one line for the operator. */
 export class AuditDivergedError extends NamedError {}
 
+const ROOT: AuditHead = { sequence: 0, hash: AUDIT_ROOT }
+
 /** The last object is rewritten until it has this many lines. */
 const LINES_PER_OBJECT = 1_000
 const BATCH = 500
@@ -63,36 +65,86 @@ const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHea
   )
 }
 
+interface AuditPart {
+  readonly lines: readonly string[]
+  /** End of the part before. */
+  readonly before: AuditHead
+  readonly head: AuditHead
+}
+
+const firstOf = (name: string): number => Number(/([0-9]+)\.ndjson$/.exec(name)?.[1])
+
+/** Null unless the object contains consecutive entries, starting with the one that it is named after. */
+const readPart = async (target: ShipTarget, name: string): Promise<AuditPart | null> => {
+  const lines = await readLines(target, name)
+  let before: AuditHead | null = null
+  let head: AuditHead | null = null
+  for (const line of lines) {
+    const entry = parseLine(line)
+    if (entry === null) return null
+    before ??= { sequence: entry.sequence - 1, hash: entry.previousHash }
+    const last: AuditHead = head ?? before
+    if (entry.sequence !== last.sequence + 1 || entry.previousHash !== last.hash) return null
+    head = entry
+  }
+  if (before?.sequence !== firstOf(name) - 1 || head === null) return null
+  return { lines, before, head }
+}
+
+const isEndOf = (head: AuditHead | undefined, { before }: AuditPart): boolean =>
+  head?.sequence === before.sequence && head.hash === before.hash
+
+/** The newest object that continues the object before it. Skips objects that others added; null if there is none. */
+const findLastPart = async (target: ShipTarget, names: readonly string[]): Promise<AuditPart | null> => {
+  for (const [index, name] of [...names.entries()].reverse()) {
+    const part = await readPart(target, name)
+    if (part === null) continue
+    const previous = names[index - 1]
+    const end = previous === undefined ? ROOT : (await readPart(target, previous))?.head
+    if (isEndOf(end, part)) return part
+  }
+  return null
+}
+
 /** Returns the number of shipped entries. @throws AuditDivergedError; errors of the target and the store */
 export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
   const { target, deploymentId, audit, linesPerObject = LINES_PER_OBJECT } = options
-  let name = (await objectsOf(target, deploymentId)).at(-1)
-  let lines = name === undefined ? [] : await readLines(target, name)
-  const last = lines.at(-1)
-  const newest = last === undefined ? null : parseLine(last)
-  if (last !== undefined && newest === null) throw new AuditDivergedError(`the copy ${name} does not end with an entry`)
-  let head: AuditHead = newest ?? { sequence: 0, hash: AUDIT_ROOT }
-  await requireContinued(audit, head)
+  // Others may have added objects that repeat entries of the copy.
+  const names = (await objectsOf(target, deploymentId)).filter((name) => (firstOf(name) - 1) % linesPerObject === 0)
+  /** Empty if the copy ends there. */
+  const readNext = async (before: AuditHead): Promise<AuditPart> => {
+    const name = objectOf(deploymentId, before.sequence + 1)
+    if (!names.includes(name)) return { lines: [], before, head: before }
+    const part = await readPart(target, name)
+    if (part !== null && isEndOf(before, part)) return part
+    throw new AuditDivergedError(`the copy ${name} does not continue the entries before it; it is not overwritten`)
+  }
+  let part = (await findLastPart(target, names)) ?? (await readNext(ROOT))
+  await requireContinued(audit, part.head)
   let shipped = 0
   for (;;) {
-    if (name === undefined || lines.length >= linesPerObject) {
-      name = objectOf(deploymentId, head.sequence + 1)
-      lines = []
+    if (part.lines.length >= linesPerObject) {
+      part = await readNext(part.head)
+      await requireContinued(audit, part.head)
+      continue
     }
-    const entries = await audit.listAfter(head.sequence, Math.min(BATCH, linesPerObject - lines.length))
+    const entries = await audit.listAfter(part.head.sequence, Math.min(BATCH, linesPerObject - part.lines.length))
     if (entries.length === 0) return shipped
+    let { head } = part
     for (const entry of entries) {
       if (entry.sequence !== head.sequence + 1 || entry.previousHash !== head.hash) {
         throw new AuditDivergedError(`the audit log of the store is broken at entry ${head.sequence + 1}`)
       }
-      lines.push(JSON.stringify(entry))
       head = entry
     }
+    const lines = [...part.lines, ...entries.map((entry) => JSON.stringify(entry))]
+    const name = objectOf(deploymentId, part.before.sequence + 1)
     const content = new Blob([`${lines.join('\n')}\n`])
     await target.put(name, content)
     if (!(await target.isIntact(name, await digestOf(content.stream())))) {
       throw new Error('the uploaded content differs from the original')
     }
+    part = { ...part, lines, head }
     shipped += entries.length
   }
 }
@@ -102,7 +154,7 @@ export const verifyShippedAudit = async (
   { target, deploymentId, audit }: AuditShipOptions,
   storeEntries: number,
 ): Promise<AuditCopyReport> => {
-  let head: AuditHead = { sequence: 0, hash: AUDIT_ROOT }
+  let head = ROOT
   let brokenAt: number | null = null
   for (const name of await objectsOf(target, deploymentId)) {
     for (const line of await readLines(target, name)) {
