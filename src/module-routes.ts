@@ -20,5 +20,5 @@ export type ModuleRoute =
   | (typeof SESSION_POLICY_ROUTES)[number]
   | (typeof TRANSPARENCY_ROUTES)[number]
 
-/** Only for the command line. */
+/** Operations that exist only for the command line. */
 export type ModuleCommand = (typeof SCREENING_COMMANDS)[number] | (typeof SESSION_POLICY_COMMANDS)[number]

@@ -46,7 +46,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       quickstart: opened.quickstart,
       /** Link for creating the first account; null once there is an account. */
       welcome: serving.admin?.welcome ?? null,
-      /** Of this process. */
+      /** Renders the metrics of this process. */
       metrics: serving.metrics.expose,
       read: serving.reading.read,
       /** Changes the number of signing workers. */

@@ -7,7 +7,7 @@ type Find = (tables: NamedTables, organizationId: string, id: string) => Promise
 
 const personName: Find = async ({ users }, _organizationId, id) => (await users.find(id))?.name ?? null
 
-/** By the first part of an action, before the dot. */
+/** Keyed by the first part of an action, before the dot. */
 const FINDERS: Readonly<Record<string, Find>> = {
   policy: async ({ policies }, organizationId, id) => (await policies.find(organizationId, id))?.name ?? null,
   project: async ({ projects }, organizationId, id) => (await projects.find(organizationId, id))?.name ?? null,

@@ -34,7 +34,7 @@ export interface DeclaredRoute<
   Result extends TSchema,
   Media extends string,
 > extends Route {
-  /** Only for the compiler; never set. */
+  /** Exists only for the compiler; never set. */
   readonly types?: {
     readonly key: Key
     readonly query: ClientValue<Static<Query>>

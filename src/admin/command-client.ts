@@ -68,7 +68,7 @@ const withoutService = (services: CommandServices): Services => {
   const missing = RUNNING_SERVICES.map((name) => [
     name,
     {
-      // Not enumerable: spreading the services would call the getter.
+      // Not enumerable, because spreading the services would call the getter.
       enumerable: false,
       get: (): never => {
         throw new ServiceNeededError()
@@ -108,7 +108,7 @@ interface CommandClientDependencies {
 }
 
 export const createCommandClient = ({ routes, services, actor }: CommandClientDependencies): CommandClient => {
-  // By declared path: parameters aren't interpreted, so `..` can't reach another path.
+  // Keyed by declared path. Parameters aren't interpreted, so `..` can't reach another path.
   const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
 
   const over = (services: Services, actor: CommandActor): CommandClient => ({

@@ -24,7 +24,7 @@ export interface FieldOverride {
 export interface CommandOverride {
   /** Noun and verb. Defaults to a name derived from path and method. */
   readonly name?: `${string} ${string}`
-  /** By path parameter or field: `project`, `rate_limit.burst`. */
+  /** Keyed by path parameter or field: `project`, `rate_limit.burst`. */
   readonly fields?: Readonly<Record<string, FieldOverride>>
   /** Member shown once: printed alone on stdout, and the rest on stderr. */
   readonly secret?: string

@@ -128,7 +128,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     }
     const found = await sessions.find(headers)
     if (found === null) throw new SignInRequiredError()
-    // Only for cookies: another site can make a browser send a cookie, but not an Authorization header.
+    // Checked only for cookies, because another site can make a browser send a cookie, but not an Authorization header.
     if (isUnsafe(route.method)) origins.requireOwn(headers)
     if (found.session.state === 'second-factor') throw new SecondFactorRequiredError()
     const actor = await sessions.personOf(found)

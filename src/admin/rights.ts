@@ -42,7 +42,7 @@ export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'de
 /** Null if the object doesn't exist, which the route's handler reports. */
 type Find = (tables: Tables, organizationId: string, id: string) => Promise<Rights | null>
 
-/** By the part of a path that identifies the object. */
+/** Keyed by the part of a path that identifies the object. */
 const HOLDERS: Readonly<Record<string, Find>> = {
   'keys/{key}': async (tables, organizationId, id) => {
     const key = await tables.apiKeys.find(organizationId, id)

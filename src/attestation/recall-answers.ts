@@ -16,7 +16,7 @@ import { DEFAULT_LIFETIME_SECONDS } from '../store/organizations/projects.ts'
 
 /** Covers attestations with a lifetime of up to nine minutes, which is most of them, plus slack. */
 const KEEP_SECONDS = 600
-/** On another node, a retry may have to wait for the node that failed. */
+/** With several nodes, a retry may have to wait for the node that failed. */
 const KEEP_SECONDS_OVER_NODES = 86_400
 const FOUND_MAX = 1_000
 /**

@@ -4,7 +4,7 @@ import type { FromProcess, ToProcess } from './messages.ts'
 
 export interface SupervisedProcess {
   readonly pid: number
-  /** Not pinged: if it hangs, so does the supervisor. */
+  /** True for the supervisor's own process, which isn't pinged: if it hangs, so does the supervisor. */
   readonly own?: true
   /** Never throws; an ending process doesn't receive the message. */
   send(message: ToProcess): void

@@ -146,7 +146,7 @@ export const startAdmin = async (dependencies: AdminDependencies) => {
 
   const routes = adminRoutes(dependencies.operations.routes)
   const ofModules = dependencies.operations.services({ store, clock, evidence: async () => identity.evidence })
-  // On first use, because the reference is rarely read.
+  // Built on first use, because the reference is rarely read.
   const documents = {
     admin: once(() => adminDocument(routes, version, origins.secure)),
     attestation: once(() => attestationDocument(version, urls.api)),

@@ -15,7 +15,7 @@ import type { Clock } from '../lib/time.ts'
 import { reportSeconds } from '../setup/expiry-unit.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** Per RPC URL; a request's deadline may be shorter. */
+/** Timeout per RPC URL; a request's deadline may be shorter. */
 const RPC_TIMEOUT_MS = 5_000
 
 /** Chains whose tasks expire by block number. */

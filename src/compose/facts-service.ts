@@ -82,7 +82,7 @@ export const createFacts = async (dependencies: FactsDependencies) => {
     timeoutMs: RPC_TIMEOUT_MS,
     clock,
     onError: (error: unknown, chain: string, url: string | null) => {
-      // Only the host, because paths and queries of RPC URLs contain keys.
+      // Log only the host, because paths and queries of RPC URLs contain keys.
       const host = url === null ? null : new URL(url).host
       log.warn('a chain could not be read', { chain, host, reason: failureReason(error), error })
     },

@@ -79,7 +79,7 @@ export const createOperationServices = ({
     downloads: createDownloads(),
     reachableUrl,
     webhooks: { reach: config.webhookReach, keys: organizationKeys, testSlots: createCountedSlots() },
-    // On first use, because most commands need no chain client.
+    // Imported on first use, because most commands need no chain client.
     inspectChains: async () => {
       const { inspectChains } = await import('../setup/chain-inspection.ts')
       return inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds })

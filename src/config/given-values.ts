@@ -97,13 +97,13 @@ export const parseWith = <Value>(origin: string, text: string, parse: (text: str
 
 export interface EnvironmentSettings {
   readonly texts: GivenTexts
-  /** By chain name in upper snake case. */
+  /** RPC URLs by chain name in upper snake case. */
   readonly rpcUrls: ReadonlyMap<string, string>
   /** Paths of the files by secret setting. */
   readonly secretFiles: ReadonlyMap<Setting<unknown>, string>
 }
 
-/** Not a setting: admin key of another deployment, for --url. */
+/** Variable with the admin key of another deployment, for --url. It isn't a setting. */
 export const ADMIN_KEY = 'COUNTERSIGN_ADMIN_KEY'
 
 export const readEnvironment = (

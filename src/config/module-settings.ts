@@ -4,7 +4,7 @@ import { SettingInvalidError } from './settings.ts'
 export type SettingReader = <Value>(setting: Setting<Value>) => Value
 
 export interface ModuleSettings {
-  /** As in `--without`. */
+  /** Name as in `--without`. */
   readonly name: string
   /** Imperative, for `--help`. */
   readonly summary: string

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 
 export interface ProcessPlan {
   readonly processes: number
-  /** Per process; 0 if the main thread signs. */
+  /** Workers per process; 0 if the main thread signs. */
   readonly workers: number
 }
 
@@ -36,7 +36,7 @@ const readText = (path: string): string | null => {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // Not Linux, the other version of cgroups, or no such controller.
+    // The system isn't Linux, has the other version of cgroups, or has no such controller.
     return null
   }
 }
@@ -64,7 +64,7 @@ const quotaOf = (read: (path: string) => string | null): number | null => {
   return quotas.length === 0 ? null : Math.min(...quotas)
 }
 
-/** At least 1; fractions are rounded up. */
+/** Returns at least 1; fractions are rounded up. */
 export const countProcessors = (
   read: (path: string) => string | null = readText,
   available: () => number = availableParallelism,

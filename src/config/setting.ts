@@ -10,7 +10,7 @@ export interface Setting<Value> {
   readonly defaultText: string
   /** Never printed. Read from a variable or the file named by `<VARIABLE>_FILE`, but not from a flag. */
   readonly secret?: true
-  /** Not called for secrets. @throws Error that states the expected form */
+  /** Parses the text; not called for secrets. @throws Error that states the expected form */
   readonly parse: (text: string) => Value
 }
 

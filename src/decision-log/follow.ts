@@ -9,7 +9,7 @@ const READ_BYTES = 262_144
 
 export interface FollowOptions {
   readonly directory: string
-  /** From readTail. A slot without a position is read from its beginning. */
+  /** Positions from readTail. A slot without a position is read from its beginning. */
   readonly position: ReadonlyMap<string, FollowPosition>
   /** Resolves when the log must be polled again; never rejects. */
   readonly wait: () => Promise<void>

@@ -22,7 +22,7 @@ export interface FollowPosition {
 export interface Tail {
   /** Oldest first. */
   readonly entries: readonly TailEntry[]
-  /** By slot. Resuming there neither skips nor repeats records. */
+  /** Position by slot. Resuming there neither skips nor repeats records. */
   readonly position: ReadonlyMap<string, FollowPosition>
   /** Number of unreadable lines; `decisions verify` lists them. */
   readonly unreadable: number

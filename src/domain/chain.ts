@@ -69,9 +69,9 @@ export const createChainTable = (added: readonly EvmChain[] = []) => {
   }
   return {
     chains,
-    /** By the name or alias in v2 requests. */
+    /** Finds a chain by the name or alias in v2 requests. */
     byName: (name: string): Chain | undefined => names.get(name),
-    /** By the EIP-155 id in v1 requests. */
+    /** Finds a chain by the EIP-155 id in v1 requests. */
     byId: (chainId: number): EvmChain | undefined => ids.get(chainId),
   }
 }

@@ -14,7 +14,7 @@ export const randomBase62 = (length: number): string => {
   return text
 }
 
-/** Such as `policy_4mBqk0WcJd2TnXfA` (decisions §2, "Ids"). */
+/** Returns an id such as `policy_4mBqk0WcJd2TnXfA` (decisions §2, "Ids"). */
 export const newIdentifier = (prefix: string): string => `${prefix}_${randomBase62(16)}`
 
 /** Ids sort by creation time (milliseconds in nine digits), for rows whose order matters, such as signing keys. */

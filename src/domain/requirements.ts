@@ -42,7 +42,7 @@ export const partOf = (requirement: Requirement): FieldName | DocumentKind =>
 
 type Required = Pick<Session, 'checkType' | 'level'>
 
-/** At least one proven wallet, and the evidence for the level. */
+/** Returns `wallets`, for at least one proven wallet, and the evidence for the level. */
 export const requiredParts = ({ checkType, level }: Required): readonly SessionPart[] => [
   'wallets',
   ...requirementsOf(checkType, level).map(partOf),

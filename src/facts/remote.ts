@@ -9,7 +9,7 @@ export interface RemoteCounts {
   readonly kept: number
   readonly answered: number
   readonly failed: number
-  /** Not sent: open breaker, too many waiting queries, or past the deadline. */
+  /** Queries that were not sent: open breaker, too many waiting queries, or past the deadline. */
   readonly refused: number
   readonly open: boolean
 }
@@ -49,7 +49,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
   const kept = new LRUCache<string, { readonly answer: Answer; readonly untilMs: number }>({ max: options.keptMax })
   const slots = createFairSlots(options.underWayMax, Number.POSITIVE_INFINITY, options.waitingMax)
   const underWay = new Map<string, Promise<Answer | null>>()
-  /** By organization and key, because organizations wait separately. */
+  /** Keyed by organization and key, because organizations wait separately. */
   const waiting = new Map<string, WaitingQuestion<Answer>>()
   const totals = { kept: 0, answered: 0, failed: 0, refused: 0 }
 

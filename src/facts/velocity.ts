@@ -7,7 +7,7 @@ import type { FactSubject } from '../policy/types/needs.ts'
 export type VelocitySubject = Pick<FactSubject, 'organizationId' | 'projectId' | 'environment' | 'request'>
 
 export interface VelocityTicket {
-  /** By window in seconds, excluding this request. */
+  /** Facts by window in seconds, excluding this request. */
   readonly facts: Readonly<Record<string, VelocityFacts>>
   /** Call exactly once, regardless of the outcome. */
   settle(compliant: boolean): void
@@ -21,7 +21,7 @@ const CLOCK_SLACK_SECONDS = 60
 
 interface Tally {
   count: number
-  /** By chain, because amounts of different tokens can't be added. */
+  /** Values by chain, because amounts of different tokens can't be added. */
   readonly values: Map<string, bigint>
 }
 
@@ -39,7 +39,7 @@ interface Part {
 
 interface History {
   readonly pending: Tally
-  /** By window in seconds and part number. */
+  /** Parts by window in seconds and part number. */
   readonly windows: Map<number, Map<number, Part>>
   /** Unix seconds at which all counts have expired. */
   expiresAtSeconds: number

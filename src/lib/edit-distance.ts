@@ -37,7 +37,7 @@ export const misspeltName = (name: string, known: Iterable<string>): string | nu
   return null
 }
 
-/** At most three, most similar first. */
+/** Returns at most three names, most similar first. */
 export const nearNames = (name: string, known: Iterable<string>): readonly string[] => {
   if (name.length > NAME_MAX) return []
   const spelled = plain(name)

@@ -2,7 +2,7 @@
 
 export interface HistogramSnapshot {
   readonly boundsMs: readonly number[]
-  /** Per bucket, not cumulative; one more than the bounds. */
+  /** Counts per bucket, not cumulative. There is one bucket more than bounds. */
   readonly counts: readonly number[]
   readonly count: number
   readonly sumMs: number

@@ -48,7 +48,8 @@ export const systemTimers: Timers = {
     timer.unref()
     return () => clearTimeout(timer)
   },
-  // Not queueMicrotask: Bun runs microtasks between two requests of the same turn, which would prevent batching.
+  // Doesn't use queueMicrotask, because Bun runs microtasks between two requests of the same turn, which would prevent
+  // batching.
   endOfTurn: (callback) => {
     setImmediate(callback)
   },

@@ -75,7 +75,7 @@ export interface AttestationParts extends Pick<OpenedModule, 'addMetrics' | 'sto
 
 export interface WalletSources {
   readonly lists: () => readonly ListMembership[]
-  /** By name. */
+  /** Screeners by name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   /** Finds a chain by its name in the session. */
   readonly chainOf: (name: string) => Promise<ScreenedWallet['chain']>

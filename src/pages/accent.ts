@@ -49,7 +49,7 @@ const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
 interface Accent {
   /** Background of buttons. */
   readonly fill: Rgb
-  /** On hover: farther from the text color, so that legibility never decreases. */
+  /** Background on hover: farther from the text color, so that legibility never decreases. */
   readonly hover: Rgb
   /** Text on buttons. */
   readonly onFill: Rgb

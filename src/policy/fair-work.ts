@@ -22,7 +22,7 @@ const SLICE_MS = 2
 
 export const createFairWork = ({ clock, after, pauseFactor, waitingMax }: FairWorkOptions): FairWork => {
   const { monotonicMs } = clock
-  /** By organization, in the order of turns. */
+  /** Waiting tasks by organization, in the order of turns. */
   const waiting = new Map<string, (() => boolean)[]>()
   let isPaused = false
 

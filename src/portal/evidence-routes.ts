@@ -73,7 +73,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
       requirement.part === 'field' ? [requirement.name] : [],
     )
     const given = asked.filter((name) => body[name] !== undefined)
-    // Only fields that the session requires; the evidence service validates their values.
+    // Contains only fields that the session requires; the evidence service validates their values.
     const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
     await evidence.putFields(session, fields)
     return answer(state, call.requestId)

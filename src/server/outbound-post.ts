@@ -18,7 +18,7 @@ export interface OutboundGuard {
 
 export interface OutboundPostOptions {
   readonly guard: OutboundGuard
-  /** From the call to the end of the response. */
+  /** Timeout from the call to the end of the response. */
   readonly timeoutMs?: number
   /** Maximum bytes to read. A longer response still counts by its status. */
   readonly answerBytesMax?: number

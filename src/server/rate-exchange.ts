@@ -4,7 +4,7 @@ import type { Clock, Timers } from '../lib/time.ts'
 import { type BucketMode, FRESH_MS, type RateBucket, refresh, type Surroundings } from './rate-bucket.ts'
 import { type RateSettlement, settlementOf } from './rate-settlement.ts'
 
-/** As returned by src/store/rate-leases.ts. */
+/** Settlement as returned by src/store/rate-leases.ts. */
 export interface SettledRate {
   readonly keyId: string
   readonly leased: number

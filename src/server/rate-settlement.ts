@@ -1,7 +1,7 @@
 // Decides which tokens a process reports and requests for a key, based on recent use.
 import type { RateBucket, Surroundings } from './rate-bucket.ts'
 
-/** As received by src/store/rate-leases.ts. */
+/** Settlement as received by src/store/rate-leases.ts. */
 export interface RateSettlement {
   readonly keyId: string
   readonly requestsPerSecond: number
@@ -50,7 +50,7 @@ export const settlementOf = (
 ): RateSettlement | null => {
   const { keyId, limit, lease, owed } = bucket
   const { requestsPerSecond, burst } = limit
-  // Only checks whether the store is available again. Spent tokens are reported afterwards.
+  // Requests nothing, only to check whether the store is available again. Spent tokens are reported afterwards.
   if (mode === 'cut') return { keyId, requestsPerSecond, burst, owed: 0, wanted: 0 }
   const idle = ending || nowMs - bucket.touchedMs >= IDLE_MS
   measure(bucket, nowMs)

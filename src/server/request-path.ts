@@ -1,6 +1,6 @@
 // Bun copies the Host header into `request.url` unchecked, and `new URL` throws for some Hosts, such as `[`.
 
-/** As sent: neither decoded nor normalized. */
+/** Returns the path as sent: neither decoded nor normalized. */
 export const requestPath = (url: string): string => {
   const authority = url.startsWith('/') ? -1 : url.indexOf('://')
   const start = authority === -1 ? 0 : url.indexOf('/', authority + 3)

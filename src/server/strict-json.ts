@@ -27,7 +27,7 @@ const BRACKET_CLOSE = 93
 const BRACE_OPEN = 123
 const BRACE_CLOSE = 125
 
-/** Not JSON, or not well-formed Unicode. Repeats neither the text nor the parser's message. */
+/** The text isn't JSON, or isn't well-formed Unicode. Repeats neither the text nor the parser's message. */
 export class JsonMalformedError extends CountersignError {
   constructor(cause?: unknown) {
     super('MALFORMED_JSON', 'the request body is not valid JSON', { cause })

@@ -68,7 +68,7 @@ export const makeDataFolder = (folder: DataFolder): void => {
   const own = [folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')]
   try {
     for (const path of [folder.root, ...own]) mkdirSync(path, { recursive: true, mode: 0o700 })
-    // Only the service's own folders: the root may be a mount point, or have a mode that its owner chose.
+    // Changes only the service's own folders: the root may be a mount point, or have a mode that its owner chose.
     for (const path of own) chmodSync(path, 0o700)
     accessSync(folder.root, constants.W_OK | constants.X_OK)
   } catch (error) {

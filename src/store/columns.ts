@@ -12,7 +12,7 @@ export interface Column<Value, ItsUse extends Use = 'stored'> {
   decode?(stored: SqlValue): Value
 }
 
-/** By field name: the column of `createdAtSeconds` is `created_at_seconds`. */
+/** Columns by field name: the column of `createdAtSeconds` is `created_at_seconds`. */
 export type Shape = Readonly<Record<string, Column<unknown, Use>>>
 
 type ValueOf<Any> = Any extends Column<infer Value, Use> ? Value : never

@@ -3,7 +3,7 @@
 import { nextTurn } from '../lib/time.ts'
 import type { Database } from './database.ts'
 
-/** Per transaction. The event loop runs between transactions. */
+/** Maximum rows per transaction. The event loop runs between transactions. */
 const BATCH = 200
 
 export const createLastUsedWriter = (database: Database) => {

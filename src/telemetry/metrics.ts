@@ -83,7 +83,7 @@ export interface MetricsOptions {
   readonly addFurther?: (exposition: Exposition) => void
 }
 
-/** Since startup, for the live view. */
+/** Totals since startup, for the live view. */
 export interface MetricTotals {
   readonly decisions: readonly DecisionCount[]
   readonly errors: Readonly<Record<ErrorCode, number>>

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createRequestTrace, type FinishedTrace, type RequestTrace } from './request-trace.ts'
 
-/** From a valid `traceparent`. */
+/** Values from a valid `traceparent`. */
 export interface ParentTrace {
   readonly traceId: string
   readonly parentId: string

@@ -27,7 +27,7 @@ const logFailure = (error: unknown): Failure => ({
   errorClass: errorClassOf(error),
 })
 
-/** From the record alone, so that recovery from the log yields the same bytes. */
+/** Built from the record alone, so that recovery from the log yields the same bytes. */
 const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages | undefined): Outcome => ({
   status: 'answered',
   sequence,

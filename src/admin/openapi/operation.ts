@@ -17,7 +17,7 @@ export interface DescribedOperation {
   readonly parameters: Readonly<Record<string, { readonly description?: string; readonly schema?: TSchema }>>
   readonly query: TObject | null
   readonly headers: readonly { readonly name: string; readonly description: string; readonly schema: TSchema }[]
-  /** By media type; empty if the request has no body. */
+  /** Keyed by media type; empty if the request has no body. */
   readonly bodies: Readonly<
     Record<
       string,

@@ -12,7 +12,7 @@ export interface FilesRequest {
   readonly urls: readonly string[]
   readonly redirectsTo: readonly string[]
   readonly reach: Reach
-  /** By URL: `etag …` or `modified …` of the last download. */
+  /** Keyed by URL: `etag …` or `modified …` of the last download. */
   readonly validators: Readonly<Record<string, string>>
   readonly maxBytes: number
   readonly timeoutMs: number

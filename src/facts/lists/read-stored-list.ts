@@ -6,7 +6,7 @@ import type { ListImage } from '../../domain/list-image.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 
-/** As stored (src/store/lists/lists.ts). */
+/** Row as stored (src/store/lists/lists.ts). */
 export interface StoredListRow {
   readonly id: string
   readonly organizationId: string | null

@@ -147,7 +147,7 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
   }
 }
 
-/** Also works for a base that no list uses. */
+/** Yields the entries of a base, even one that no list uses. */
 export const readBase = (contents: ListContents, baseId: string): AsyncGenerator<ListEntry> =>
   entriesOf(chunksOfBase(contents, baseId))
 

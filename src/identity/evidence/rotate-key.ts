@@ -49,8 +49,8 @@ const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpos
 }
 
 /**
- * To continue after an interruption, call it again with the same keys.
- * @throws EvidenceUnreadableError if neither deployment key wrapped an organization's key
+ * Rotates the key. To continue after an interruption, call it again with the same keys. @throws EvidenceUnreadableError
+ * if neither deployment key wrapped an organization's key
  */
 export const rotateDeploymentKey = async (input: {
   readonly store: KeyRotationStore

@@ -47,7 +47,7 @@ const recoverSigner = (message: string, signature: Uint8Array): string | null =>
     const publicKey = secp256k1.Point.fromBytes(compressed).toBytes(false)
     return `0x${keccak_256(publicKey.subarray(1)).subarray(12).toHex()}`
   } catch {
-    // Not a point on the curve, so nobody can have created this signature.
+    // The recovered point isn't on the curve, so nobody can have created this signature.
     return null
   }
 }

@@ -11,7 +11,7 @@ import { RECORD_BYTES_MAX, readStandingAt, writeStandings } from './standing-rec
 export interface StandingRecord {
   readonly caller: StandingCaller
   readonly address: string
-  /** As in `find`; absent if the standing is the same on every chain. */
+  /** Chain as in `find`; absent if the standing is the same on every chain. */
   readonly chain?: string | null
   readonly level: Level
   readonly standings: StandingsByType

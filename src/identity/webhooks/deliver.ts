@@ -13,7 +13,7 @@ export interface DeliverDependencies {
   readonly secretsOf: EndpointSecrets
   readonly post: OutboundPost
   readonly clock: Clock
-  /** From 0 to 1; spreads the attempts. */
+  /** Returns a number from 0 to 1, which spreads the attempts. */
   readonly random: () => number
   /** Called for internal failures, not for failures of the receiver. */
   readonly onError: (error: unknown) => void

@@ -39,7 +39,7 @@ const spellingsOf = (word: string): readonly string[] => {
   return spellings
 }
 
-/** By word; empty for a word that mixes alphabets. */
+/** Spellings by word; empty for a word that mixes alphabets. */
 const wordsOf = (typed: string): readonly (readonly string[])[] =>
   readNameText(typed).map(({ text, isDisguised }) => (isDisguised ? [] : spellingsOf(text)))
 

@@ -129,7 +129,7 @@ const createPause = (monotonicMs: () => number) => {
 export const createToken = (settings: OpenSettings, { monotonicMs, recover }: TokenDependencies) => {
   let session: Session | null = null
   const pauseOpening = createPause(monotonicMs)
-  /** Per key, so that a failing key doesn't block others. */
+  /** Pauses per key, so that a failing key doesn't block others. */
   const pauses = new Map<string, ReturnType<typeof createPause>>()
 
   const drop = (): void => {

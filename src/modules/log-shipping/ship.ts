@@ -185,7 +185,7 @@ export const createShipper = (options: ShipperOptions) => {
       const shipTails = async (): Promise<void> => {
         for (const { slot, segments: names } of logOf()) {
           for (const segment of names.slice(-2)) {
-            // Also a closed segment shipped in pieces, whose complete copy may take long.
+            // Includes a closed segment shipped in pieces, because its complete copy may take long.
             const wasFollowed = pieces.has(keyOf(slot, segment.name))
             if (wasFollowed || segment === names.at(-1)) await attempt(() => shipTail(slot, segment))
           }

@@ -23,14 +23,14 @@ interface TraceExporterOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Since startup. `rejectedSpans` belong to sent traces. */
+/** Counts since startup. `rejectedSpans` belong to sent traces. */
 export interface TraceCounts {
   readonly sent: number
   readonly dropped: number
   readonly rejectedSpans: number
 }
 
-/** At most a few megabytes. */
+/** Maximum buffered spans, which take a few megabytes. */
 const BUFFERED_MAX = 2_048
 const BATCH_MAX = 512
 /** Time for which a trace waits for others, to be sent together. */

@@ -42,7 +42,7 @@ const amounts = Object.keys(AMOUNT_UNITS).map((unit): [string, ConstantKind] => 
   { type: 'uint256', parse: (text) => parseAmountLiteral(unit, text) },
 ])
 
-/** By `type` of the constant. */
+/** Kinds by `type` of the constant. */
 export const CONSTANT_KINDS: Readonly<Record<string, ConstantKind>> = {
   bool: { type: 'bool', parse: parseBool },
   int: { type: 'int', parse: parseInt64 },

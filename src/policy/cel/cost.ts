@@ -27,7 +27,7 @@ const CHEAP_FAILURE_STEPS = 50
 const CALL_STEPS = 4
 const SELECTION_STEPS = 3
 const TIME_STEPS = 20
-/** Per list element, whose type the library looks up. */
+/** Steps per list element, whose type the library looks up. */
 const TIME_IN_STEPS = 6
 /** A comparison covers many characters per step; size() visits every code point. */
 const CHARS_PER_STEP = 32

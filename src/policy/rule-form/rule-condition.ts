@@ -22,7 +22,7 @@ const OPERATORS = [
 export interface RuleCondition {
   readonly fact: string
   readonly operator: Operator
-  /** As entered, such as `18`, `1.5 ether`, `7 days`, `CU, IR`, or the constant `constants.limit`. */
+  /** Value as entered, such as `18`, `1.5 ether`, `7 days`, `CU, IR`, or the constant `constants.limit`. */
   readonly value: string
 }
 

@@ -5,7 +5,7 @@ import { intOf, oneOf, timeOf } from '../fact-field.ts'
 import { defineSource, type SourceDeclaration } from './source.ts'
 
 export interface IdentityFacts {
-  /** At the organization's current level (spec, verification-level rule). */
+  /** Whether the wallet is verified at the organization's current level (spec, verification-level rule). */
   readonly verified: boolean
   /** Null unless verified. */
   readonly type: 'individual' | 'business' | null

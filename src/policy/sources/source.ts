@@ -31,7 +31,7 @@ export interface SourceDeclaration<Kind extends string, Part extends string, Ans
   readonly isEvidence?: true
   /** Request field required by rules that read one of the facts. */
   readonly requires?: OptionalField
-  /** By name after the group. */
+  /** Fields by the part of the name after the group. */
   readonly fields: Readonly<Record<string, AnswerField<Answer>>>
   readonly readTest: (reader: MappingReader) => Answer
   readonly testSchema: Schema

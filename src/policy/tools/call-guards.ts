@@ -68,7 +68,7 @@ export class CallGuards {
   readonly #possible: readonly PossibleCall[]
   readonly all: Calls
   readonly #known = new Map<SyntaxNode, Outcomes>()
-  /** By argument name. */
+  /** Calls that have the argument, by argument name. */
   readonly #having: ReadonlyMap<string, Calls>
 
   constructor(functions: readonly CallShape[]) {

@@ -21,7 +21,7 @@ export interface PolicyConstant {
   readonly name: string
   /** Type in the document, such as "address" or "ether". */
   readonly type: string
-  /** As written. Exactly one unless it is a list. */
+  /** Values as written. Exactly one unless it is a list. */
   readonly values: readonly string[]
   readonly isList: boolean
 }

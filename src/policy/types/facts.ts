@@ -24,13 +24,13 @@ export interface ScreenerFacts {
   readonly flagged: boolean | null
   /** Integer on the screener's scale, at most 2^53 in absolute value. */
   readonly score: number | null
-  /** At most 64 categories of at most 64 characters each. */
+  /** Up to 64 categories of at most 64 characters each. */
   readonly categories: readonly string[] | null
 }
 
 /** Compliant decisions and decisions in progress, excluding this request. */
 export interface VelocityFacts {
-  /** Per wallet and project, on all chains. */
+  /** Number per wallet and project, on all chains. */
   readonly count: number
   /** Sum per wallet, project and chain: decimal wei or lamports. */
   readonly value: string
@@ -38,10 +38,10 @@ export interface VelocityFacts {
 
 /** Collected facts as plain JSON. Null: unavailable, so a rule that reads it fails (503). Omitted: not needed. */
 export interface ExternalFacts extends SourceAnswers {
-  /** By screenerKey. */
+  /** Facts by screenerKey. */
   readonly screeners?: Readonly<Record<string, ScreenerFacts | null>>
   readonly reads?: Readonly<Record<string, ReadValue | null>>
-  /** By window in seconds; null if the counters are full or unavailable. */
+  /** Facts by window in seconds; null if the counters are full or unavailable. */
   readonly velocity?: Readonly<Record<string, VelocityFacts>> | null
 }
 

@@ -7,7 +7,7 @@ import type { ReadDefinition } from './reads.ts'
 /** Plain JSON, without duplicates, in a fixed order. */
 export type FactNeed = ListNeed | SourceNeed | ScreenerNeed | ReadNeed | VelocityNeed
 
-/** Not collected, because workers read lists with a ListReader. */
+/** A list isn't collected, because workers read lists with a ListReader. */
 export interface ListNeed {
   readonly kind: 'list'
   /** The organization's list or, if it has none with this name, a shared list. */

@@ -2,7 +2,7 @@
 
 export type ReadOperand =
   | { readonly kind: 'request'; readonly fact: 'wallet.address' | 'onBehalf.address' | 'target.address' | 'tx.value' }
-  /** By parameter type: canonical address, decimal number, text, 0x-hex or boolean. */
+  /** The value depends on the parameter type: canonical address, decimal number, text, 0x-hex or boolean. */
   | { readonly kind: 'literal'; readonly value: string | boolean }
 
 /** `int` has at most 64 bits. */

@@ -1,6 +1,9 @@
 import type { Session } from '../../domain/session.ts'
 
-/** By full name, such as `checks.document.matches`. JSON, because facts are stored. Null and omitted: unavailable. */
+/**
+ * Facts by full name, such as `checks.document.matches`. JSON, because facts are stored. Null and omitted facts are
+ * unavailable.
+ */
 export type SessionFacts = Readonly<Record<string, string | number | boolean | null>>
 
 export interface DecidedSession {

@@ -23,6 +23,6 @@ export const rememberBegun = (sessionId: string): void => {
   try {
     localStorage.setItem(keyOf(sessionId), '1')
   } catch {
-    // Not stored, so the introduction is shown again next time.
+    // The visit isn't stored, so the introduction is shown again next time.
   }
 }

@@ -28,7 +28,7 @@ export const rememberLanguage = (language: Language): void => {
   try {
     localStorage.setItem(STORAGE_KEY, language)
   } catch {
-    // Not stored, so the browser's language is used next time.
+    // The choice isn't stored, so the browser's language is used next time.
   }
 }
 

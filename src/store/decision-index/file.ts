@@ -92,7 +92,7 @@ const prepareDatabase = (path: string): Database => {
       if (hasVersion(known)) return known
       known.close()
     } catch {
-      // Not a database: it is rebuilt.
+      // The file isn't a database, so it is rebuilt.
     }
   }
   removeFiles(path)

@@ -225,7 +225,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       )
     },
 
-    /** By time: oldest first; otherwise: most frequent first. */
+    /** Groups by time come oldest first, other groups most frequent first. */
     tally: (question: TallyQuestion): readonly TallyRow[] => {
       const asked = TALLIES.ask(question)
       return asked === null

@@ -94,7 +94,7 @@ export const createSharedIndexReader = (database: Database) => ({
     const count = row?.count ?? 0
     return { count: Math.min(count, COUNT_MAX), exact: count <= COUNT_MAX }
   },
-  /** By time: oldest first; otherwise: most frequent first. */
+  /** Groups by time come oldest first, other groups most frequent first. */
   tally: async (question: TallyQuestion): Promise<readonly TallyRow[]> => {
     const asked = SHARED_TALLIES.ask(question)
     return asked === null ? [] : (await database.query(asked.sql, asked.parameters)).map(asked.toRow)

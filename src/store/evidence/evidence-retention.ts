@@ -67,7 +67,7 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
   set: (organizationId: string, { completedDays, rejectedDays, abandonedDays }: Retention): Promise<void> =>
     RETENTION.put(scope, { organizationId }, { completedDays, rejectedDays, abandonedDays }),
 
-  /** At most `limit` sessions. Erase their evidence, then call again. */
+  /** Lists at most `limit` sessions. Erase their evidence, then call again. */
   listExpired: async (limit: number): Promise<readonly EvidenceTarget[]> => {
     const rows = await scope.statements.query<{ organization_id: string; id: string }>(
       `${EXPIRED} ORDER BY sessions.id LIMIT ?`,

@@ -6,7 +6,7 @@ import { among } from '../columns.ts'
 import type { Statements } from '../database.ts'
 import { type ChunkRow, findChunk, indexOfKey, noteReader } from './list-chunks.ts'
 
-/** At most half a megabyte per turn of the event loop. */
+/** Limits a turn of the event loop to half a megabyte. */
 const CHUNKS_PER_TURN = 4
 
 interface ChunkStart {

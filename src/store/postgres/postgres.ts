@@ -81,7 +81,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   const reservedWritePool = createPool(RESERVED, false)
   const pools = [readPool, writePool, longReadPool, reservedPool, reservedWritePool]
   const writeTurns = createWriteTurns({ writers, maximumQueued, waitMs: lockLimitMs, clock })
-  /** By SQL text, so that one kind of lookup does not delay the others. */
+  /** Turns by SQL text, so that one kind of lookup does not delay the others. */
   const unidentified = new Map<string, ReturnType<typeof createStoreTurns>>()
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const underWay = new Set<Promise<unknown>>()

@@ -45,7 +45,7 @@ export const createWriteTurns = ({ writers, maximumQueued, waitMs, clock }: Writ
       if (queue !== 'claim') return ordinary.run(write, writingCaller())
       backlogs.add(owner)
       try {
-        // Not withdrawn with the request: without the outcome, a retry would fail.
+        // The write isn't withdrawn with the request: without the outcome, a retry would fail.
         return await claims.run(write, { owner, signal: null })
       } finally {
         backlogs.remove(owner)

@@ -38,7 +38,10 @@ export const createMinimumAgeTable = (scope: TableScope) => ({
   read: async (organizationId: string): Promise<MinimumAges> =>
     (await readIn(scope, organizationId)).get(organizationId) ?? { years: null, levels: new Map() },
 
-  /** By organization; omits organizations without minimum ages. @param organizationId null for all organizations */
+  /**
+   * Returns minimum ages by organization; omits organizations without any. @param organizationId null for all
+   * organizations
+   */
   readAll: (organizationId: string | null): Promise<ReadonlyMap<string, MinimumAges>> => readIn(scope, organizationId),
 
   /** @param level null for all levels without their own minimum age @param years 1 to 99, or null for no minimum */

@@ -112,7 +112,7 @@ export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, s
   ORDER BY MIN(session_wallets.connected_at_seconds), session_wallets.chain, session_wallets.address_text
   LIMIT ${PERSON_WALLETS_MAX}`
 
-/** By character codes, like the databases, not by locale. */
+/** Compares by character codes, like the databases, not by locale. */
 const compare = (left: string | number, right: string | number): number => (left < right ? -1 : left > right ? 1 : 0)
 
 const bySessionOrder = (left: StandingRow, right: StandingRow): number =>

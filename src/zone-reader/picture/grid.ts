@@ -58,7 +58,7 @@ const below = (row: Row, other: Row): number | null => {
   if (Math.abs(cross(row.pitch, other.pitch)) / (pitch * its) > ANGLE_MAX) return null
   const apart = minus(middleOf(other), middleOf(row))
   if (Math.abs(dot(apart, row.pitch)) / pitch / pitch > 25) return null
-  // From the nearest letter, because rows may be bent or differ in length.
+  // Measured from the nearest letter, because rows may be bent or differ in length.
   const nearest = row.placed.reduce((best, piece) =>
     Math.abs(dot(minus(middleOf(other), piece), row.pitch)) < Math.abs(dot(minus(middleOf(other), best), row.pitch))
       ? piece

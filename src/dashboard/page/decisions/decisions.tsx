@@ -68,7 +68,7 @@ export const Decisions = () => {
   /** Whether a search field shows the error. */
   const isShown = problem?.field === 'wallet' || problem?.field === 'rule'
   const [follows, setFollows] = useState(false)
-  // Only until further pages are loaded, because a reload would remove them.
+  // Reloads only until further pages are loaded, because a reload would remove them.
   useInterval(FOLLOW_MS, () => {
     if (follows && !loading && (items?.length ?? 0) <= PAGE_DECISIONS) pages.reload()
   })

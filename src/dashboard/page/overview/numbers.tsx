@@ -6,7 +6,7 @@ import { useWorkplace } from '../shell/session.ts'
 import { type Counts, type Day, differenceWord, latencyWord, shareWord, totalOf } from './days.ts'
 
 interface Difference {
-  /** Such as `↑ 20%`; empty if both values are equal, null if they can't be compared. */
+  /** Difference, such as `↑ 20%`; empty if both values are equal, null if they can't be compared. */
   readonly word: string | null
   readonly before: string
   readonly day: string

@@ -10,7 +10,7 @@ interface Kept {
   readonly text: string
 }
 
-/** By policy, until the window is closed. */
+/** Drafts by policy, kept until the window is closed. */
 const kept = new Map<string, Kept>()
 
 export interface Draft {

@@ -36,7 +36,7 @@ export const useBulk = (sessions: readonly Session[], reviewers: Reviewers, onDo
         }
       }
     } finally {
-      // Also after an error: some sessions may have changed.
+      // Runs after an error too, because some sessions may have changed.
       setIds(new Set())
       onDone()
     }

@@ -28,7 +28,7 @@ export const LEVEL_WORDS: Readonly<Record<Session['level'], string>> = {
   enhanced: 'Enhanced',
 }
 
-/** By API name: evidence fields, document kinds, `wallets`. */
+/** Labels by API name: evidence fields, document kinds, `wallets`. */
 const PART_WORDS: Readonly<Record<string, string>> = {
   wallets: 'Wallets',
   fullName: 'Full name',

@@ -114,7 +114,7 @@ export const Reviews = () => {
   useMake('Invite to verify', mayInvite ? invitation.start : null)
   const { items } = pages
   const bulk = useBulk(items ?? [], reviewers, pages.reload)
-  // Only until further pages are loaded, because a reload would remove them.
+  // Reloads only until further pages are loaded, because a reload would remove them.
   useInterval(LOOK_AGAIN_MS, () => {
     if (items !== null && items.length <= PAGE_SESSIONS) pages.reload()
   })

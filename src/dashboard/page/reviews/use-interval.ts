@@ -9,7 +9,7 @@ export const useInterval = (everyMs: number, run: () => void): void => {
       if (!document.hidden) latest.current()
     }
     const timer = setInterval(turn, everyMs)
-    // Also when the tab becomes visible again, so that the page is current.
+    // Runs when the tab becomes visible again, so that the page is current.
     document.addEventListener('visibilitychange', turn)
     return () => {
       clearInterval(timer)

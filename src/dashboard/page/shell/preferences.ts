@@ -14,7 +14,7 @@ const write = (name: string, value: string): void => {
   try {
     localStorage.setItem(`dashboard-${name}`, value)
   } catch {
-    // Not stored: the default applies next time.
+    // The preference isn't stored, so the default applies next time.
   }
 }
 

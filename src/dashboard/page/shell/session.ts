@@ -52,7 +52,7 @@ export const roleMissing = (needed: Role, own: Role | null): string =>
 
 export const SessionContext = createContext<Session | null>(null)
 
-/** Only for components within the shell. */
+/** Call only in components within the shell. */
 export const useSession = (): Session => {
   const session = useContext(SessionContext)
   if (session === null) throw new Error('there is no session outside of the shell')
@@ -74,7 +74,7 @@ export const workplaceOf = ({ account }: Pick<Session, 'account'>, organization:
   path: (rest) => `/o/${organization.slug}${rest}`,
 })
 
-/** Only on pages of an organization, whose path starts with `/o/{organization}`. */
+/** Call only on pages of an organization, whose path starts with `/o/{organization}`. */
 export const useWorkplace = (): Workplace => {
   const session = useSession()
   if (session.organization === null) throw new Error('this page belongs to an organization')

@@ -30,7 +30,7 @@ interface FieldSpec {
   readonly several?: readonly string[]
   /** Range of whole numbers. */
   readonly number?: readonly [min: number, max: number]
-  /** As in the `accept` attribute of an input. */
+  /** Accepted files, as in the `accept` attribute of an input. */
   readonly file?: string
   readonly maxBytes?: number
   /** Color as #rrggbb, typed or picked. */
@@ -74,7 +74,7 @@ const TYPE_CHECKS: Readonly<Record<string, readonly [RegExp, string]>> = {
   url: [/^https?:\/\/\S+$/, 'Enter a URL that starts with https:// or http://.'],
 }
 
-/** Even an empty selection differs from an empty text. */
+/** Starts with a line break, so that an empty selection differs from an empty text. */
 const selectedText = (names: readonly string[]): string => `\n${names.join('\n')}`
 const selectedIn = (text: string): readonly string[] => text.split('\n').filter((name) => name !== '')
 
@@ -145,7 +145,7 @@ interface FieldsForm<Specs extends FieldSpecs> {
   readonly form: Form<RawValues>
   readonly specs: Specs
   readonly shown: RawValues
-  /** As submitted, without validation. */
+  /** Submitted values, without validation. */
   readonly values: ValuesOf<Specs>
   /** Fields that differ from their initial values. */
   readonly changes: Partial<ValuesOf<Specs>>

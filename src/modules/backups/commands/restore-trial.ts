@@ -29,7 +29,7 @@ export interface TrialInput {
   readonly secretSettings: Readonly<Record<string, string>>
   readonly inspectTokenKeys: RestoreContext['inspectTokenKeys']
   readonly restoreInto: (folder: DataFolder) => Promise<void>
-  /** Only these settings apply. @throws CommandFailedError */
+  /** Runs a command with only these settings. @throws CommandFailedError */
   readonly run: (environment: Readonly<Record<string, string>>, ...words: readonly string[]) => Promise<string>
   readonly monotonicMs: () => number
   readonly signal: AbortSignal

@@ -147,7 +147,7 @@ const restoreTo = async (
   const elsewhere = target.kind === 'postgres' || resolve(target.path) !== resolve(folder.database)
   const existed = existsSync(root)
   const name = `.${basename(root)}.${randomBytes(6).toString('hex')}.partial`
-  // On the destination's volume, so that it can be renamed.
+  // Created on the destination's volume, so that it can be renamed.
   const partial = join(existed ? root : dirname(root), name)
   await mkdir(partial, { recursive: true, mode: 0o700 })
   try {

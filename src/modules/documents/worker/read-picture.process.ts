@@ -10,7 +10,7 @@ const PIXELS_MAX = 40_000_000
 
 sharp.cache(false)
 sharp.concurrency(1)
-// Only JPEG, because the service stores every picture as a JPEG that it encoded itself.
+// Loads only JPEG, because the service stores every picture as a JPEG that it encoded itself.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer'] })
 
@@ -40,6 +40,6 @@ try {
     process.argv.at(-1) === 'portrait' ? { hash: await hash(input) } : { reading: await zone(input) }
   await Bun.write(Bun.stdout, JSON.stringify(answer))
 } catch {
-  // Only the exit code, because the decoder's message may contain parts of the file.
+  // Reports only the exit code, because the decoder's message may contain parts of the file.
   process.exitCode = REFUSED
 }

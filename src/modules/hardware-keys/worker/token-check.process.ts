@@ -12,7 +12,7 @@ export interface TokenQuestion {
   readonly keys: readonly TokenKeyReference[]
 }
 
-/** Not the hash of any statement, task or transaction. */
+/** Signed to test a key. It isn't the hash of any statement, task or transaction. */
 const PROBE = createHash('sha256').update('countersign: whether the key signs').digest()
 
 process.once('message', (question: TokenQuestion) => {

@@ -31,7 +31,7 @@ export const SHIP_METRICS = {
 }
 
 export interface ShipMetrics {
-  /** Since the complete log was last shipped. */
+  /** Time since the complete log was last shipped. */
   readonly lagSeconds: number
   readonly unshippedBytes: number
   readonly shippedBytes: number

@@ -15,7 +15,7 @@ export interface ShipReport {
   readonly bytesUnshipped: number | null
   readonly bytesShipped: number
   readonly segmentsShipped: number
-  /** Only the class: the text may contain anything. Null if the pass succeeded. */
+  /** Contains only the error's class, because its text may contain anything. Null if the pass succeeded. */
   readonly errorClass: string | null
 }
 

@@ -8,7 +8,7 @@ import type { Store } from '../../../store/store.ts'
 
 const REVISIONS_MAX = 100
 
-/** By revision id. Empty if the replayed policy needs none of these fields. */
+/** Keyed by revision id. Empty if the replayed policy needs none of these fields. */
 export type RequiredFields = Readonly<Record<string, readonly OptionalField[]>>
 
 /** Empty if the revision is unknown or this version cannot use it. */

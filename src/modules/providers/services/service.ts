@@ -11,7 +11,7 @@ export interface ServiceDecision {
   /** Session id passed to the service. */
   readonly reference: string
   readonly status: Extract<SessionStatus, 'completed' | 'rejected' | 'retry'>
-  /** By the service's clock. */
+  /** Time of the decision by the service's clock. */
   readonly decidedAtMs: number
   readonly publicComment: string | null
   readonly privateComment: string | null

@@ -21,7 +21,7 @@ export interface ScreenedSubject {
   readonly name: string
   /** `organization` is compared with companies and people. Defaults to `person` if a date of birth is given. */
   readonly kind?: 'person' | 'organization' | undefined
-  /** As in ListedEntry, without `~`. */
+  /** Date as in ListedEntry, without `~`. */
   readonly birthDate?: string | undefined
   readonly country?: string | undefined
   /** True for data from a machine-readable zone. Only then can a different date or country lower the score. */

@@ -10,7 +10,7 @@ import { NEAR_NAMES } from '../checks/near-names.ts'
 
 const route = declareRoutes('Screening')
 
-/** As many as a person can review. */
+/** Maximum names: as many as a person can review. */
 const NAMES_MAX = 500
 
 const NEAR = closed({

@@ -109,7 +109,7 @@ export const openTree = async (core: AttestationCore): Promise<AttestationParts>
   const tree = isFirst ? startTree(core, logKey) : null
   return {
     addMetrics: (exposition) => addTreeMetrics(exposition, () => tree?.metrics() ?? null),
-    // Also in a trial, which has its own tree.
+    // Runs in a trial too, because a trial has its own tree.
     leaderTasks: tree === null ? [] : [tree.leaderTask],
     // After the pool has stopped, to include its last lines.
     stop: async () => tree?.stop(),

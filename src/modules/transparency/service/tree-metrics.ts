@@ -43,7 +43,7 @@ export const TREE_METRICS = {
 
 export interface TreeMetrics {
   readonly size: number | null
-  /** Since the last successful pass over the log. */
+  /** Time since the last successful pass over the log. */
   readonly ageSeconds: number
   readonly failures: number
   /** Whether signing is suspended until an operator has investigated. */

@@ -47,7 +47,7 @@ type Dialect = Pick<Database, 'schemaWords' | 'dialect'>
 export const hasDecisionTree = async ({ dialect }: Dialect, statements: Statements): Promise<boolean> =>
   (await statements.query(EXISTS[dialect ?? 'sqlite'])).length > 0
 
-/** Only if the tables are missing. */
+/** Call only if the tables are missing. */
 export const createDecisionTree = async (database: Dialect, transaction: Transaction): Promise<void> => {
   const { adapt = (statement: string) => statement } = database.schemaWords
   for (const statement of create(database)) await transaction.execute(adapt(statement))

@@ -86,7 +86,10 @@ const hashRanges = async (readTiles: ReadTiles, ranges: readonly Range[]): Promi
 export const readRoot = async (readTiles: ReadTiles, size: number): Promise<Uint8Array> =>
   (await hashRanges(readTiles, [{ start: 0, end: size }]))[0] as Uint8Array
 
-/** From the leaf's sibling to the child of the root. @throws RangeError outside the tree; errors of `readRoot` */
+/**
+ * Returns hashes from the leaf's sibling to the child of the root. @throws RangeError outside the tree; errors of
+ * `readRoot`
+ */
 export const proveInclusion = async (
   readTiles: ReadTiles,
   index: number,

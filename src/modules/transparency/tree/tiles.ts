@@ -8,7 +8,7 @@ export const TILE_BYTES = TILE_WIDTH * HASH_BYTES
 export interface TileName {
   /** 0: leaves. Higher levels: roots of full tiles below. */
   readonly level: number
-  /** Within the level, starting at 0. */
+  /** Number within the level, starting at 0. */
   readonly number: number
 }
 
@@ -20,7 +20,7 @@ export interface Tile extends TileName {
 /** Hashes in a level of a tree. */
 export const levelWidth = (level: number, size: number): number => Math.floor(size / TILE_WIDTH ** level)
 
-/** Such as `tile/0/x001/x234/067`, with `.p/<width>` for an incomplete tile. */
+/** Returns a path such as `tile/0/x001/x234/067`, with `.p/<width>` for an incomplete tile. */
 export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): string => {
   const groups = [String(number % 1000).padStart(3, '0')]
   for (let rest = Math.floor(number / 1000); rest > 0; rest = Math.floor(rest / 1000)) {

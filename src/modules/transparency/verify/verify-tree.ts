@@ -20,7 +20,7 @@ export interface VerifyTreeOptions {
   readonly key: VerifierKey
   readonly saltKey: Uint8Array
   readonly heads: readonly KeptHead[]
-  /** By node; null for the only log, to which all segments of the tree belong. */
+  /** Logs by node; the node is null for the only log, to which all segments of the tree belong. */
   readonly logs: readonly { readonly node: string | null; readonly directory: string }[]
   /** Whether the logs are copies, which may lack the latest lines. */
   readonly mayBeBehind: boolean

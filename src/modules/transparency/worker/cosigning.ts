@@ -31,7 +31,7 @@ export interface CosigningOptions {
 }
 
 export interface CosigningState {
-  /** Since a head last had enough cosignatures, or since the first round. */
+  /** Time since a head last had enough cosignatures, or since the first round. */
   readonly ageMs: number
   readonly isLate: boolean
   /** Error from storing the last round's result; null if it was stored. */
@@ -55,7 +55,7 @@ const problemOf = (error: unknown): string => {
 
 export const createCosigning = (options: CosigningOptions) => {
   const { witnesses, required, withinMs, tree, monotonicMs, unixSeconds, requestMs = REQUEST_MS } = options
-  /** At least four rounds before a head is late. */
+  /** Allows at least four rounds before a head is late. */
   const roundEveryMs = Math.min(10_000, withinMs / 4)
   const states = witnesses.map((witness) => ({ witness, knownSize: 0, problem: null as string | null }))
   let round: Promise<void> | null = null

@@ -35,7 +35,7 @@ export interface TreeReport {
   /** Null if another node builds the tree, or the pass failed before signing. */
   readonly size: number | null
   readonly checkpoint: string | null
-  /** Only the class: the text may contain anything. Null if the pass succeeded. */
+  /** Contains only the error's class, because its text may contain anything. Null if the pass succeeded. */
   readonly errorClass: string | null
   readonly shipErrorClass: string | null
   /** Null if there is none, or another node builds the tree. */

@@ -21,7 +21,7 @@ export const DocumentFill = ({ onRead }: { readonly onRead: (part: Partial<Draft
       if (part !== null) latest.current(part)
       setState(part === null ? 'unread' : 'read')
     } catch {
-      // Not an image, or the reader could not be loaded; the person can still type.
+      // The file isn't an image, or the reader could not be loaded; the person can still type.
       setState('unread')
     }
   }

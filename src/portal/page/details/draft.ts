@@ -84,6 +84,6 @@ export const keepDraft = (sessionId: string, draft: Draft | null): void => {
     if (draft === null) sessionStorage.removeItem(keyOf(sessionId))
     else sessionStorage.setItem(keyOf(sessionId), JSON.stringify(draft))
   } catch {
-    // Not stored, so a reload loses the typed values.
+    // The draft isn't stored, so a reload loses the typed values.
   }
 }

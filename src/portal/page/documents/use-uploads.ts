@@ -11,7 +11,7 @@ export interface PendingUpload {
   readonly id: number
   readonly name: string
   readonly phase: 'preparing' | 'sending' | 'checking' | 'paused' | 'failed'
-  /** From 0 to 100. */
+  /** Progress from 0 to 100. */
   readonly percent: number
   readonly error: unknown
 }

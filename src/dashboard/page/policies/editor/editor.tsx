@@ -161,7 +161,7 @@ export const Editor = (props: EditorProps) => {
     }
   }, [label, readOnly, words])
 
-  // Only for a different document: the editor may be ahead of a `value` that was just typed.
+  // Replaces the content only for a different document: the editor may be ahead of a `value` that was just typed.
   useEffect(() => {
     const current = view.current
     const { value } = latest.current

@@ -36,7 +36,7 @@ const overlap = (one: Place, other: Place): boolean => one.start < other.end && 
 
 export const createDivider = ({ words, names, soundingLike, namesWith, tellingWords }: DividedIndex) => {
   const rowsOf = once(() => new Map(Array.from({ length: words.size }, (_, row) => [words.textOf(row), row])))
-  /** By name; zero between calls. */
+  /** Number of found words by listed name; zero between calls. */
   const counts = new Uint8Array(names)
 
   const listedPlaces = (letters: string): readonly ListedPlace[] => {

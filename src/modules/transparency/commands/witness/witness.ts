@@ -168,7 +168,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         }
         return 'refused'
       }
-      // Also an unchanged head: the new time shows that the log was checked.
+      // Cosigns an unchanged head too, because the new time shows that the log was checked.
       await state.cosign(offered, logKey)
       if (judgement.kind === 'continued') output.stdout(`cosigned ${judgement.head.size} lines\n`)
       return 'fine'
