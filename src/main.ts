@@ -161,7 +161,7 @@ const start = async (): Promise<void> => {
   else {
     const log = createLogger({ level: config.logLevel })
     const supervisor = superviseProcesses(config, log)
-    // Before the first process starts, so that a signal during startup ends all processes.
+    // Registered before the first process starts, so that a signal during startup ends all processes.
     stopOnSignals(log, supervisor.stop)
     if (!(await supervisor.start())) return
     process.on('SIGHUP', () => replaceOnSignal(config, log, supervisor.replaceAll))

@@ -1,6 +1,6 @@
 import { constants, setPriority } from 'node:os'
 
-/** For a process that answers interactive requests: above other background work, below signing. */
+/** Priority of a process that answers interactive requests: above other background work, below signing. */
 export const ASKED_PRIORITY = 10
 
 /** Lowers the process's priority and ignores signals to the process group. Call it before anything else. */

@@ -59,7 +59,7 @@ export const createDownloads = (after: Timers['after'] = systemTimers.after): Do
       const awaitReader = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
         stopTimer = after(UNREAD_MAX_MS, () => {
           end()
-          // Without a reason: the runtime would print it, with source code, to standard error.
+          // Passes no reason, because the runtime would print it, with source code, to standard error.
           controller.error()
         })
       }
@@ -72,7 +72,7 @@ export const createDownloads = (after: Timers['after'] = systemTimers.after): Do
               if (!(await stillAllowed())) throw new SignInRequiredError()
               const { done, value } = await inTurn(owner, () => parts.next())
               if (!isOpen) return
-              // Without a chunk, the stream isn't pulled again.
+              // If no chunk is enqueued, the stream isn't pulled again.
               if (done !== true) controller.enqueue(encoder.encode(value))
               else controller.close()
               if (done === true) end()

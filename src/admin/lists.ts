@@ -51,7 +51,7 @@ export const requireKeptByPeople = ({ keptBy }: AddressList): void => {
   if (keptBy !== 'people') throw new ConflictError(REFUSALS[`kept-by-${keptBy}`])
 }
 
-/** For changes of the list's source, and for its deletion. @throws ConflictError */
+/** Call before changing the list's source or deleting the list. @throws ConflictError */
 export const requireNotScreening = ({ keptBy }: AddressList): void => {
   if (keptBy === 'screening') throw new ConflictError(REFUSALS['kept-by-screening'])
 }

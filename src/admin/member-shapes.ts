@@ -16,7 +16,7 @@ export const EMAIL = Type.String({
   rule: 'must be an email address with only ASCII characters',
 })
 
-/** For existing accounts: earlier versions accepted more characters. */
+/** Accepts addresses of existing accounts, for which earlier versions accepted more characters. */
 export const SIGN_IN_EMAIL = Type.String({
   description: 'Email address, case-insensitive',
   maxLength: EMAIL_LENGTH_MAX,

@@ -115,7 +115,7 @@ export const hasRightsNow = async (
   )
 }
 
-/** For changes that give rights to an object, or change an object that isn't in the path. */
+/** Call for changes that give rights to an object, or that change an object that isn't in the path. */
 export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, rights: Rights): Promise<void> => {
   const now = await asOfNow(tables, actor, clock)
   if (rights.deployment && !mayDeployment(now)) throw new RoleInsufficientError('deployment-admin')

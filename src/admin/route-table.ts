@@ -36,7 +36,7 @@ import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
 import { WEBHOOK_MESSAGE_ROUTES } from './routes/webhook-messages.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
-/** Without approval decisions, which need this table. */
+/** Routes except approval decisions, which need this table. */
 const ROUTES = [
   ...SIGN_IN_ROUTES,
   ...ACCOUNT_ROUTES,
@@ -75,7 +75,7 @@ const ROUTES = [
   ...REFERENCE_ROUTES,
 ] as const
 
-/** For commands: local files, long trials, and revisions without their policy. */
+/** Operations for commands: local files, long trials, and revisions without their policy. */
 const COMMANDS = [...ATTESTER_COMMANDS, ...LIST_SOURCE_COMMANDS, ...POLICY_COMMANDS] as const
 
 export type CoreRoute = (typeof ROUTES)[number] | ReturnType<typeof approvalRoutes>[number]

@@ -24,7 +24,7 @@ export type Access =
   | { readonly kind: 'deployment'; readonly person?: true | 'or-command' }
 
 export const PUBLIC = { kind: 'public' } as const satisfies Access
-/** Before sign-in: several times the length of a passkey response. */
+/** Limit before sign-in: several times the length of a passkey response. */
 const STRANGER_BODY_BYTES_MAX = 65_536
 const isForStrangers = ({ kind }: Access): boolean => kind === 'public' || kind === 'second-factor'
 export const SECOND_FACTOR = { kind: 'second-factor' } as const satisfies Access
@@ -79,7 +79,7 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly isApproved: boolean
   /** Origin of the dashboard page that sent the request; null for other clients. */
   readonly origin: string | null
-  /** For long streams: true if the caller would still be authorized. */
+  /** True if the caller would still be authorized; for long streams. */
   stillAllowed(): Promise<boolean>
   /**
    * Makes a change and its audit entries in one transaction.
@@ -138,7 +138,7 @@ export interface Route {
   readonly query: TObject | null
   readonly body: TSchema | null
   readonly bodyMaxBytes: number | null
-  /** For the documentation; derived from the schema if undefined. */
+  /** Example in the documentation; derived from the schema if undefined. */
   readonly example: unknown
   /** Media types of a body that the route reads itself; empty for none. */
   readonly rawBody: readonly string[]
@@ -202,7 +202,7 @@ interface Declaration<
   readonly fresh?: true | ((body: Static<Body>) => boolean)
   readonly alone?: AloneReason
   readonly command?: CommandOverride | false
-  /** For changes that affect signing. */
+  /** Rule for changes that affect signing. */
   readonly secondPerson?: SecondPersonRule<Omit<DeclaredCall<Allowed, Path, Query, Body>, 'write'>>
   handle(
     call: DeclaredCall<Allowed, Path, Query, Body>,

@@ -54,7 +54,7 @@ export type TermsOf = (request: AttestationRequest, target: ResolvedTarget) => J
 
 const NO_FACTS: JobFacts = { text: '', confirm: null, finishCount: () => undefined }
 
-/** For a job whose key or target changes while it is in flight. */
+/** Maximum attempts for a job whose key or target changes while it is in flight. */
 const ATTEMPTS = 3
 
 export type DecideRequest = (

@@ -40,14 +40,16 @@ export const requireText = (field: string, value: JsonValue | undefined): string
   throw new FieldInvalidError(field, 'must be a string')
 }
 
-/** Null if missing. An empty string is invalid: as missing, it would mean zero (threats row 10). */
+/** Null if missing. An empty string is invalid: if it counted as missing, it would mean zero (threats row 10). */
 export const optionalText = (field: string, value: JsonValue | undefined): string | null => {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return value
   throw new FieldInvalidError(field, 'must be a string')
 }
 
-/** For a field with an alternative: an empty string counts as missing, because the other field must then be present. */
+/**
+ * Reads a field with an alternative. An empty string counts as missing, because the other field must then be present.
+ */
 export const alternativeText = (field: string, value: JsonValue | undefined): string | null => {
   if (typeof value === 'string') return value === '' ? null : value
   if (value === undefined || value === null) return null

@@ -13,13 +13,13 @@ interface AttestationRequestBase {
   readonly userIp?: string | undefined
 }
 
-/** For on-chain enforcement by the contract or program `to`. */
+/** Request for on-chain enforcement by the contract or program `to`. */
 export interface ContractAttestationRequest extends AttestationRequestBase {
   readonly to: string
   readonly verificationHash?: undefined
 }
 
-/** For off-chain use in the project with this `verificationHash`. */
+/** Request for off-chain use in the project with this `verificationHash`. */
 export interface ProjectAttestationRequest extends AttestationRequestBase {
   readonly verificationHash: string
   readonly to?: undefined
@@ -27,7 +27,7 @@ export interface ProjectAttestationRequest extends AttestationRequestBase {
 
 export type AttestationRequest = ContractAttestationRequest | ProjectAttestationRequest
 
-/** For submission to a contract or program. */
+/** Attestation to submit to a contract or program. */
 export interface Attestation {
   readonly uuid: string
   /** Last Unix second in which the attestation is accepted. */

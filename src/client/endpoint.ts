@@ -1,7 +1,7 @@
 import { ArgumentInvalidError } from './errors.ts'
 
 export interface Endpoint {
-  /** Without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -21,7 +21,7 @@ const usableKey = (argument: string, text: string): string => {
   return text
 }
 
-/** Null without URL and key. @throws ArgumentInvalidError if only one is set, or one is invalid */
+/** Null if neither URL nor key is set. @throws ArgumentInvalidError if only one is set, or one is invalid */
 export const createEndpoint = (
   name: 'attestation' | 'identity',
   url: string | undefined,

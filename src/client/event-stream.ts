@@ -2,7 +2,7 @@
 
 export interface ServerSentEvent {
   readonly data: string
-  /** For `Last-Event-ID` when the stream is resumed. */
+  /** Value for `Last-Event-ID` when the stream is resumed. */
   readonly lastEventId: string | null
 }
 

@@ -127,7 +127,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     })
   }
 
-  /** If a task fails to start, the others still start; the failed task is stopped like them. */
+  /** If a task fails to start, the others still start. The failed task is stopped like the others. */
   const begin = (leaderTask: LeaderTask, lead: Lead): void => {
     try {
       leaderTask.start(lead)

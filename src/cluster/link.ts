@@ -27,7 +27,7 @@ export interface LinkedProcess {
 
 const ANSWER_WITHIN_MS = 2_000
 
-/** Null without a supervisor. Removes the assignment from the environment, because it isn't a setting. */
+/** Null if there is no supervisor. Removes the assignment from the environment, because it isn't a setting. */
 export const createProcessLink = (host: LinkedProcess, after: Timers['after']): ProcessLink | null => {
   const text = host.env[ASSIGNMENT_VARIABLE]
   if (text === undefined) return null
@@ -79,7 +79,7 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
         waiting.delete(id)
         reject(new DependencyUnavailableError('the process supervisor did not respond'))
       }
-      // In two halves: after a blocked main thread, timers fire before waiting responses are read.
+      // Waits in two halves: after a blocked main thread, timers fire before waiting responses are read.
       let cancel = after(ANSWER_WITHIN_MS / 2, () => {
         cancel = after(ANSWER_WITHIN_MS / 2, giveUp)
       })

@@ -17,7 +17,7 @@ export interface OrganizationNumbers {
 export interface OrganizationNumbersOptions {
   readonly organizations: Pick<Store['organizations'], 'list'>
   readonly bySlug: ReadonlyMap<string, number>
-  /** For organizations that aren't configured. */
+  /** Number for organizations that aren't configured. */
   readonly fallback: number
   readonly onError: (error: unknown) => void
   /** Called with short names that no organization has yet. */
@@ -66,7 +66,7 @@ export const createOrganizationShares = (
   const caps = numbersOf('organization-concurrency', config.organizationConcurrency, Number.POSITIVE_INFINITY)
   const followers = [weights, caps]
   return {
-    /** Must be loaded and receive all changes. */
+    /** These followers must be loaded and receive all changes. */
     followers,
     weightOf: config.organizationWeights.size === 0 ? undefined : weights.of,
     /** Infinity for an organization without a limit; null if none has one. */

@@ -14,7 +14,7 @@ export interface CommandDeployment {
   readonly configFile: string | null
   readonly folder: DataFolder
   readonly findService: FindService
-  /** For another data folder. */
+  /** Services for another data folder. */
   servicesAt(folder: DataFolder): FindService
   readonly shipping: ShippingService | null
   /** @throws StoreUnusableError if the service has never created the store */

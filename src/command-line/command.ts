@@ -15,7 +15,7 @@ export interface Word {
 }
 
 export interface Option {
-  /** Without hyphens. */
+  /** Name without hyphens. */
   readonly name: string
   /** Placeholder in the help: `NAME`; null for a flag. */
   readonly value: string | null

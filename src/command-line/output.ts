@@ -121,13 +121,13 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
 /** Omits the fraction of a second. */
 export const shortTime = <Time extends string | null>(time: Time): Time => (time?.replace('.000Z', 'Z') ?? null) as Time
 
-/** For text set through the API, which could control the terminal. */
+/** Replaces hidden characters of text set through the API, which could control the terminal. */
 export const printable = (text: string): string => replaceHidden(text, '?')
 
 /** Keeps line breaks and tabs. */
 export const printableLines = (text: string): string => text.replaceAll(/[^\t\n\r]+|\r(?!\n)/g, printable)
 
-/** With --json, one line of JSON; otherwise the text, or rows as a table. */
+/** Prints one line of JSON with --json; otherwise the text, or rows as a table. */
 export const print = (
   { output, command }: { readonly output: CommandOutput; readonly command: Pick<ParsedCommand, 'flag'> },
   value: unknown,

@@ -18,7 +18,7 @@ import { CommandFailedError, UsageError } from './output.ts'
 export const REVISION_WORD = { name: 'REVISION_OR_FILE', help: 'Revision ID, revision number with --policy, or file' }
 export const REVISION_OPTION = text('policy', 'ID', 'Policy for a revision number')
 
-/** With the organization of --org. */
+/** Context with the organization of --org. */
 export interface PolicyContext extends CommandContext {
   readonly admin: AdminClient
   readonly organization: string
@@ -72,7 +72,7 @@ export const documentsAt = (path: string): readonly string[] => {
 /** @throws PolicyInvalidError with all mistakes */
 export const readDraft = (path: string, known: KnownSources = {}): RevisionDraft => draftRevision(readText(path), known)
 
-/** With --json, the printed value contains the warnings instead. */
+/** Prints nothing with --json, because the printed value contains the warnings. */
 export const printWarnings = (
   { output, command }: CommandContext,
   source: string,

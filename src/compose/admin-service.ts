@@ -96,7 +96,7 @@ interface AdminDependencies {
 
 const LIVE_TICK_MS = 1_000
 
-/** For services that need attester keys, in a process that doesn't serve attestations. */
+/** Replaces functions that need attester keys, in a process that doesn't serve attestations. */
 const refuse = (): Promise<never> => Promise.reject(new RoleNotServedError('attestation'))
 
 const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl: string): Promise<NewLink | null> =>

@@ -32,7 +32,7 @@ interface AttestationDependencies {
   readonly capOf: ((organizationId: string) => number) | null
   readonly collector: FactCollector
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
-  /** For hashes of personal facts in the log. */
+  /** Key for hashes of personal facts in the log. */
   readonly digestKey: Uint8Array
   readonly prove: ProveDecision | null
   readonly clock: Clock

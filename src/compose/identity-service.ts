@@ -56,7 +56,7 @@ export interface IdentityDependencies {
   readonly portalUrl: string
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** For callers that sign messages instead of sending a key. */
+  /** Gate for callers that sign messages instead of sending a key. */
   readonly signedGate: SignedGate
   readonly organizationKeys: OrganizationKeys
   readonly evidenceFolder: string

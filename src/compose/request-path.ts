@@ -48,10 +48,10 @@ export interface RequestPath {
   readonly deadlines: Deadlines
   readonly pacer: RefusalPacer
   readonly gate: Gate
-  /** For callers that sign messages instead of sending a key. */
+  /** Gate for callers that sign messages instead of sending a key. */
   readonly signedGate: ReturnType<typeof createSignedGate>
   readonly idempotent: IdempotencyGuard
-  /** For registrations, whose outcome is stored in session rows. */
+  /** Guard for registrations, whose outcome is stored in session rows. */
   readonly idempotentSessions: IdempotencyGuard
   readonly metrics: Metrics
   /** Logs internal failures, each at most once per second. */

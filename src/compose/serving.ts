@@ -211,7 +211,7 @@ export const serve = async (
   if (decisions !== null) closers.add(decisions.close)
   const search = decisions?.search ?? null
 
-  // After the API, because bundling the pages takes longer than all other steps.
+  // Opened after the API, because bundling the pages takes longer than all other steps.
   const portal =
     isFirst && serves('portal')
       ? await startPortalService({

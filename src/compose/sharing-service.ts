@@ -147,7 +147,7 @@ export const createSharing = (dependencies: SharingDependencies) => {
     },
     /** Runs the leader tasks of held leases, and watches other roles' leases. Resolves after the first attempts. */
     lead: async (leaderTasks: ReadonlyMap<LeaderRole, readonly LeaderTask[]>): Promise<void> => {
-      // With this process's first role only, so that a leader of both roles doesn't run it twice.
+      // Runs with this process's first role only, so that a leader of both roles doesn't run it twice.
       const upkeepRole = LEADER_ROLES.find((role) => leaderTasks.has(role))
       for (const role of LEADER_ROLES) {
         const ofRole = leaderTasks.get(role)
@@ -158,7 +158,7 @@ export const createSharing = (dependencies: SharingDependencies) => {
     limiter,
     velocity,
     leads,
-    /** For `/readyz`, which is public and must not name processes. */
+    /** State for `/readyz`, which is public and must not name processes. */
     describe: (): SharingState => {
       const places = [...leaders.values()].map(placeOf)
       const leader = (['nobody', 'here', 'elsewhere'] as const).find((place) => places.includes(place))

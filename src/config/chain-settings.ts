@@ -3,7 +3,7 @@ import { BUILT_IN_CHAINS, type ChainFamily, type EvmChain } from '../domain/chai
 import { SettingInvalidError } from './settings.ts'
 
 export interface ChainSettings {
-  /** In order of preference. */
+  /** RPC URLs in order of preference. */
   readonly rpcUrls?: readonly string[]
   /** Unit of v1 `expiry_block`. Always seconds without an RPC URL; otherwise blocks, except on PARENT_BLOCK_CHAINS. */
   readonly expiryUnit?: 'block' | 'seconds'

@@ -53,7 +53,7 @@ const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
 /** Limited, because every link contains it, and a QR code of 80 pixels must hold the link. */
 const PORTAL_URL_MAX = 200
 
-/** Without a trailing slash; empty for an empty text. */
+/** Returns the URL without a trailing slash; empty for an empty text. */
 export const parsePublicUrl = (text: string): string => {
   if (text === '') return ''
   const url = URL.parse(text)

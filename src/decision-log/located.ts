@@ -17,7 +17,7 @@ export interface LinePlace {
 export interface LineProof extends LinePlace {
   readonly hash: string
   readonly previousHash: string
-  /** True if the previous line has that hash. */
+  /** True if the previous line has the hash that this line contains. */
   readonly previousMatches: boolean
   /** True if the next line contains this line’s hash; null for the last line of a segment. */
   readonly nextMatches: boolean | null

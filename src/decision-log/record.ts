@@ -10,10 +10,10 @@ export const requireLineLength = (bytes: number): void => {
   if (bytes > MAX_LINE_BYTES) throw new DecisionLineMalformedError('a line exceeds the maximum length')
 }
 
-/** Without the newline; 64 lowercase hex digits. */
+/** Hashes a line without its newline. Returns 64 lowercase hex digits. */
 export const hashLine = (line: string | Uint8Array): string => Bun.SHA256.hash(line, 'hex')
 
-/** Without a newline. `previousHash` is the hash of the previous line in the segment. */
+/** Encodes a line without a newline. `previousHash` is the hash of the previous line in the segment. */
 export const encodeRecord = (record: LogRecord, previousHash: string): string =>
   record.kind === 'withheld'
     ? JSON.stringify({ prev: previousHash, kind: record.kind, uuid: record.uuid, at: record.at })

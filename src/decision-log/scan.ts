@@ -19,7 +19,7 @@ export interface ScannedLine {
   readonly slot: string
   readonly segment: string
   readonly offset: number
-  /** In bytes, without the newline. */
+  /** Length in bytes, without the newline. */
   readonly length: number
   readonly text: string
 }

@@ -25,7 +25,7 @@ export interface SegmentFiles {
   syncData(descriptor: number): void
   close(descriptor: number): void
   remove(path: string): void
-  /** In bytes; null if the file doesn't exist. */
+  /** Size in bytes; null if the file doesn't exist. */
   size(path: string): number | null
   syncPath(path: string): void
 }

@@ -79,7 +79,7 @@ export interface SegmentHeader {
   /** File name of the previous segment, and hash of its last valid line. */
   readonly previous_segment: string | null
   readonly previous_hash: string | null
-  /** In bytes, including the last newline. */
+  /** Length in bytes, including the last newline. */
   readonly previous_length: number
   /** Bytes after the valid length, left by a crash or a failed write. They were never answered. */
   readonly previous_torn_bytes: number

@@ -27,7 +27,7 @@ export interface ApiKeyRateLimit {
 
 export const DEFAULT_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 1_000, burst: 2_000 }
 
-/** Without the key and its hash, so it grants no access. */
+/** Data of a key without the key and its hash, so it grants no access. */
 export interface ApiKeyRecord {
   readonly keyId: string
   readonly organizationId: string

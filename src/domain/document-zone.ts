@@ -4,7 +4,7 @@ export type ZoneFormat = 'TD1' | 'TD2' | 'TD3'
 
 export interface Zone {
   readonly format: ZoneFormat
-  /** Without fillers, such as `P` or `ID`. */
+  /** Document type without fillers, such as `P` or `ID`. */
   readonly type: string
   /** Three characters, as in the zone (states.ts). */
   readonly issuer: string

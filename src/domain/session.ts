@@ -88,7 +88,7 @@ export interface Session {
 /** A session at one moment, from which a status object is built. */
 export interface SessionState {
   readonly session: Session
-  /** In the order of connection. */
+  /** Wallets in the order of connection. */
   readonly wallets: readonly SessionWallet[]
 }
 
@@ -147,7 +147,7 @@ export interface StatusChange extends ByBrowser {
   readonly actor: string
   readonly publicComment?: string | null
   readonly privateComment?: string | null
-  /** With `retry`: parts to submit again. */
+  /** Parts to submit again, if the status is `retry`. */
   readonly corrections?: readonly string[]
   /** Sequence that the decider read. If the session has another, the decision is refused; unchecked if omitted. */
   readonly expectedSequence?: number

@@ -9,7 +9,7 @@ import { createJsonRpc, type JsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightOptions {
   readonly chainName: string
-  /** In order of preference. The lower height of the first two that respond is used. */
+  /** RPC URLs in order of preference. The lower height of the first two that respond is used. */
   readonly rpcUrls: readonly string[]
   readonly blockTimeMs: number
   readonly timeoutMs: number

@@ -45,7 +45,7 @@ export interface GuardedRequest {
 
 export class NotModifiedError extends NamedError {}
 
-/** For callers that follow redirects to permitted hosts. */
+/** Thrown for callers that follow redirects to permitted hosts. */
 export class RedirectedError extends FetchFailedError {
   override readonly name = 'RedirectedError'
   readonly location: string

@@ -10,7 +10,7 @@ import { AnswerStatusError, FetchFailedError, fetchBody, type GuardedRequest } f
 import { createRemote, type RemoteCaller } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
-/** For a session, possibly only the chain's name is known. */
+/** Wallet of a request or session. For a session, possibly only the chain's name is known. */
 export type ScreenedWallet = Pick<AttestationRequest, 'from'> & { readonly chain: Chain | Pick<Chain, 'name'> }
 
 export interface ScreenerDependencies {

@@ -2,7 +2,7 @@ import type { Registered, Registration, SessionState, StatusChange } from '../do
 import type { ByBrowser, ProofRequest, WalletConnection, WalletRemoval } from '../domain/wallet.ts'
 
 export interface SessionStore {
-  /** In one transaction, creates a session or reuses the caller's own for the same wallet and check type. */
+  /** Creates a session in one transaction, or reuses the caller's own for the same wallet and check type. */
   register(registration: Registration): Promise<Registered>
   /** False if the session doesn't exist. */
   addLink(

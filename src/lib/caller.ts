@@ -23,7 +23,7 @@ export const runFor = async <Result>(caller: Caller, work: () => Promise<Result>
   }
 }
 
-/** For a request that started before its organization was known. */
+/** Call for a request that started before its organization was known. */
 export const assignOwner = (owner: string): void => {
   const current = callers.getStore()
   if (current !== undefined) current.caller = { ...current.caller, owner }

@@ -66,7 +66,7 @@ export const createFineHistogram = () => {
 /** Values are exact to one eighth. */
 export type FineHistogram = ReturnType<typeof createFineHistogram>
 
-/** In milliseconds; null if there are no values. @param share from 0 to 1 */
+/** Returns milliseconds; null if there are no values. @param share from 0 to 1 */
 export const finePercentileMs = (counts: ArrayLike<number>, share: number): number | null => {
   let total = 0
   for (let bucket = 0; bucket < FINE_BUCKETS; bucket++) total += counts[bucket] ?? 0

@@ -42,7 +42,10 @@ export const withPath = <Failure>(error: Failure, path: string): Failure => {
   return error
 }
 
-/** For example `DecisionLogError: ENOSPC /data/decisions/w00`. Omits all other text, which may contain anything. */
+/**
+ * Returns, for example, `DecisionLogError: ENOSPC /data/decisions/w00`. Omits all other text, which may contain
+ * anything.
+ */
 export const errorClassOf = (error: unknown): string => {
   if (!(error instanceof Error)) return typeof error
   const system = causesOf(error).find(isSystemError)

@@ -27,7 +27,7 @@ export const createThrottle = ({ monotonicMs, quietMs = 1_000, kindsMax = 64 }: 
   }
 }
 
-/** Like Throttle, for lines. */
+/** Like Throttle, but for lines of one kind. */
 type LineLimit = () => number | null
 
 const PER_SECOND = 50

@@ -52,7 +52,7 @@ export interface OpenedModule {
   /** Decides which requests are traced. At most one module provides a tracer. */
   readonly tracer?: Tracer
   readonly addMetrics?: (exposition: Exposition) => void
-  /** In addition to `services` of the declaration. */
+  /** Services in addition to `services` of the declaration. */
   readonly services?: readonly ProvidedService[]
   /** Called after the listeners and the signing workers have stopped. */
   stop?(): Promise<void> | void
@@ -135,9 +135,9 @@ export interface Module extends ModuleSettings {
   readonly inspect?: (inspection: Inspection) => Promise<readonly Finding[]>
   /** Imports and starts the module, unless it is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
-  /** For processes that serve attestations. Only this part gets the passphrase. */
+  /** Opens the part for processes that serve attestations. Only this part gets the passphrase. */
   openAttestation?(core: AttestationCore): Promise<AttestationParts>
-  /** For processes that serve the identity API. */
+  /** Opens the part for processes that serve the identity API. */
   openSessions?(core: SessionCore): Promise<SessionParts>
 }
 

@@ -17,7 +17,7 @@ export interface ContentDigest {
 }
 
 export interface ShipTarget {
-  /** For display and logs, without secrets. */
+  /** Description for display and logs, without secrets. */
   readonly description: string
   /** Complete objects whose name starts with the prefix. */
   list(prefix: string): Promise<readonly ShippedObject[]>
@@ -57,7 +57,7 @@ export const parseShipPlace = (text: string): ShipPlace => {
   return { kind: 'bucket', bucket, prefix: prefix === '' ? '' : `${prefix}/` }
 }
 
-/** In constant memory. */
+/** Hashes chunks in constant memory. */
 export const digestOf = async (chunks: AsyncIterable<Uint8Array>): Promise<ContentDigest> => {
   const sha256 = createHash('sha256')
   const md5 = createHash('md5')

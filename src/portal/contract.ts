@@ -87,7 +87,7 @@ export type EntryAnswer =
 export interface ChallengeAnswer {
   readonly nonce: string
   readonly message: string
-  /** In canonical spelling. */
+  /** Address in canonical spelling. */
   readonly address: string
   readonly expiresAtSeconds: number
 }

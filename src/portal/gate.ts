@@ -14,7 +14,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 
 export interface PortalGateDependencies {
   readonly deadlines: Deadlines
-  /** For uploads over slow connections. */
+  /** Deadlines for uploads over slow connections. */
   readonly uploadDeadlines: Deadlines
   readonly requestIds: RequestIdSource
   readonly monotonicMs: () => number
@@ -71,7 +71,7 @@ export const portalProblem = (error: unknown, requestId: string): Response => {
   })
 }
 
-/** Without the path prefix of a site that contains the page. */
+/** Omits the path prefix of a site that contains the page. */
 const metricName = (route: string): string => `portal ${route.slice(route.indexOf('/api/')).replaceAll(/:[^/]+/g, '*')}`
 
 /** The request came from another site, or from this page under another URL. */

@@ -63,7 +63,10 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
     return jsonResponse(JSON.stringify(await view(state)), requestId)
   }
 
-  /** For routes that do more than read. @throws BrowserUnknownError, RateExceededError, SessionClosedError */
+  /**
+   * Opens a session for routes that do more than read. @throws BrowserUnknownError, RateExceededError,
+   * SessionClosedError
+   */
   const openForWork = async ({ request, params }: PortalCall) => {
     const opened = await access.open(request, params['session'] ?? '')
     takeChange(opened.state.session.id)
@@ -72,7 +75,7 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
     return opened
   }
 
-  /** For routes that change the session. @throws like openForWork */
+  /** Opens a session for routes that change it. @throws like openForWork */
   const openForChange = async (call: PortalCall) => {
     const opened = await openForWork(call)
     const { status } = opened.state.session
@@ -161,7 +164,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
       throw new WalletForeignError()
     }
-    // Before the checks are queued, because they compare the country with the fields.
+    // Must run before the checks are queued, because they compare the country with the fields.
     await parts.noteAddress({ organizationId, sessionId }, call.address)
     await providers.of(session).submitted(session)
     return answer(state, call.requestId)

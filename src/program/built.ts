@@ -16,7 +16,7 @@ export interface BuiltPage {
 }
 
 export interface Built {
-  /** For example, `linux-x64`. */
+  /** Platform, for example `linux-x64`. */
   readonly target: string
   readonly pages: Readonly<Record<string, BuiltPage>>
   /** Path of the JSON file with the packages of the lock file. */

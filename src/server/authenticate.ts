@@ -64,7 +64,7 @@ export interface Authenticator {
   changes(): number
   /** Call after a key was created, changed or revoked. Pending lookups are repeated. */
   invalidate(keyId: string): void
-  /** For changes that the change feed cannot identify. */
+  /** Call for changes that the change feed cannot identify. */
   clear(): void
   /** Extends the lease to this time (monotonic milliseconds). Without a call, the lease never ends. */
   renewLease(untilMs: number): void

@@ -105,7 +105,7 @@ export const createEventStream = (onGone: () => void) => {
     cut: () => {
       const open = controller
       controller = null
-      // Without a reason: the runtime would print it, with source code, to standard error.
+      // Passes no reason, because the runtime would print it, with source code, to standard error.
       open?.error()
     },
   }

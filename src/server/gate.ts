@@ -130,7 +130,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     const { dependencies, settings } = this.route
     const { headers } = this.request
     this.checked = principal
-    // After the key check: requests without a valid key must not fill the exporter's buffer.
+    // Starts after the key check, because requests without a valid key must not fill the exporter's buffer.
     if (dependencies.tracer)
       this.trace = dependencies.tracer.begin(
         parseTraceParent(headers.get('traceparent')),

@@ -83,7 +83,7 @@ export interface IdempotentRequest {
   readonly route: string
   /** Byte for byte as received. */
   readonly body: string
-  /** For a first attempt; a retry uses the uuid of its first attempt. */
+  /** New uuid for a first attempt; a retry uses the uuid of its first attempt. */
   readonly uuid: string
   /** When the request ends, a queued log search is canceled. */
   readonly caller?: Pick<AdmittedRequest, 'ended'>
@@ -187,7 +187,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   const unanswered = new Map<string, PendingClaim>()
   /** For claims of other processes, whose holders may still sign after a step of the wall clock. */
   const endedClock = createHeldClock(clock, claimSeconds * 1_000)
-  /** For signatures, which remain valid in true time after a step of the wall clock. */
+  /** Clock for signatures, which remain valid in true time after a step of the wall clock. */
   const unusableClock = createHeldClock(clock, (claimSeconds + (memory?.usableSeconds ?? 0)) * 1_000)
   const readTimes = () => ({ endedBySeconds: endedClock(), unusableBySeconds: unusableClock() })
   readTimes()

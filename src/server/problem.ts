@@ -11,7 +11,7 @@ export interface ProblemBody {
   readonly request_id: string
   readonly message: string
   readonly error: string
-  /** For an unsupported chain: similar names. */
+  /** Similar names, for an unsupported chain. */
   readonly did_you_mean?: readonly string[]
 }
 

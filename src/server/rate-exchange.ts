@@ -23,7 +23,7 @@ export interface RateExchangeDependencies {
 const EXCHANGE_MS = 100
 /** Additional interval per process, because a key that all processes use is one row. */
 const EXCHANGE_MS_PER_PROCESS = 5
-/** For keys without recent use: reports requests within this time together. */
+/** Interval for keys without recent use, within which requests are reported together. */
 const OPENING_MS = 5
 const RETRY_MS = 250
 const CUT_AFTER_MS = 1_000

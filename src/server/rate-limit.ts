@@ -46,7 +46,7 @@ export interface RateLimited {
 export interface Grant {
   readonly granted: number
   readonly state: RateLimitState | null
-  /** For the tokens that were not granted; null if all were. */
+  /** Error for the tokens that were not granted; null if all were granted. */
   readonly refusal: RateExceededError | null
 }
 

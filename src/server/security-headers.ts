@@ -1,7 +1,7 @@
 // Security headers (OWASP ASVS 5.0, 3.4; CSP Level 3; RFC 6797). Invariant: each listener passes every response through
 // its `Harden`, which keeps existing headers, such as a page's own policy.
 
-/** For responses that aren't pages: nothing runs or loads, framing is forbidden, and no referrer is sent. */
+/** Headers of responses that aren't pages: nothing runs or loads, framing is forbidden, and no referrer is sent. */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'cross-origin-resource-policy': 'same-origin',
@@ -12,7 +12,7 @@ export const SECURITY_HEADERS = {
 /** Two years. Browser preload lists require at least one. */
 export const STRICT_TRANSPORT_SECURITY = 'max-age=63072000; includeSubDomains'
 
-/** In addition to a page's own policy: no framing, no link to other windows, no indexing by search engines. */
+/** Headers in addition to a page's own policy: no framing, no link to other windows, no indexing by search engines. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cross-origin-opener-policy': 'same-origin',

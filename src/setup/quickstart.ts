@@ -132,7 +132,7 @@ const seed = async (
       await tables.attesters.add({ kind, address, keystoreFile: basename(path) })
     }
     const made = demo ? await makeDemo(tables, dependencies) : {}
-    // Before the commit: keys are shown once, so a commit without this file would lose them.
+    // Written before the commit: keys are shown once, so a commit without this file would lose them.
     writePending(folder, {
       ...urlValues(urls),
       ...made,

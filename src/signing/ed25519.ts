@@ -21,7 +21,7 @@ const openNative = (seed: Uint8Array): OpenKey => {
   return { publicKey, sign: (message) => sign(null, message, key) }
 }
 
-/** For runtimes without Ed25519 in node:crypto; about a hundred times slower. */
+/** Opens a key in runtimes without Ed25519 in node:crypto; about a hundred times slower. */
 export const openNoble = (seed: Uint8Array): OpenKey => {
   // Loaded only here, because it takes five megabytes per thread.
   const noble = require('@noble/ed25519') as typeof import('@noble/ed25519')

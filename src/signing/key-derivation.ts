@@ -11,7 +11,7 @@ export interface ScryptParameters {
   readonly p: number
 }
 
-/** For new keystores. `standard` takes 256 MiB and about one second, `light` takes 4 MiB. */
+/** Parameters for new keystores. `standard` takes 256 MiB and about one second, `light` takes 4 MiB. */
 export const SCRYPT_PARAMETERS: Readonly<Record<KeystoreWorkFactor, ScryptParameters>> = {
   standard: { n: 262_144, r: 8, p: 1 },
   light: { n: 4_096, r: 8, p: 6 },

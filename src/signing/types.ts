@@ -62,7 +62,7 @@ export interface KeystoreReference {
   readonly kind: 'secp256k1' | 'ed25519'
   /** Checksummed EVM address or base58 public key. Must equal the address derived from the key. */
   readonly address: string
-  /** For a key in a token, its PKCS#11 URI. */
+  /** Path of the keystore, or the PKCS#11 URI of a key in a token. */
   readonly keystorePath: string
   readonly status: 'active' | 'retiring'
 }

@@ -17,10 +17,12 @@ export type ChangeTopic =
   | 'list'
 
 export interface Change {
-  /** In commit order. */
+  /** Increases in commit order. */
   readonly sequence: number
   readonly topic: ChangeTopic
-  /** For a binding: its lookup key, `<chain name>/<address>`. For a session: see session-changes.ts. */
+  /**
+   * Lookup key of a binding, `<chain name>/<address>`; subject of a session, see session-changes.ts; otherwise an id.
+   */
   readonly subjectId: string
   readonly organizationId: string | null
 }

@@ -11,11 +11,11 @@ export type SqlValue = string | number | bigint | Uint8Array | null
 export interface Statements {
   /** Includes all earlier commits. Read-only outside a transaction. @throws StoreUnavailableError at the time limit */
   query<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]>
-  /** For reads of many rows: they delay no other read, and organizations take turns. @throws QueueFullError */
+  /** Reads many rows without delaying other reads; organizations take turns. @throws QueueFullError */
   readonly queryLong?: Statements['query'] | undefined
-  /** For the few reads that all decisions of a process depend on. Absent if reads never wait for a connection. */
+  /** Runs the few reads that all decisions of a process depend on. Absent if reads never wait for a connection. */
   readonly queryReserved?: Statements['query'] | undefined
-  /** For lookups without an API key: few run at once, so that guesses delay no other reads. @throws QueueFullError */
+  /** Runs lookups without an API key, few at once, so that guesses delay no other reads. @throws QueueFullError */
   readonly queryUnidentified?: Statements['query'] | undefined
 }
 

@@ -13,7 +13,7 @@ export interface IdempotencyClaim {
   readonly idempotencyKey: string
   /** The only uuid that the holder may sign. */
   readonly uuid: string
-  /** After the request's deadline, so that an earlier holder can no longer sign when the claim is taken over. */
+  /** Later than the request's deadline, so that an earlier holder can no longer sign when the claim is taken over. */
   readonly claimExpiresAtSeconds: number
 }
 
@@ -144,7 +144,7 @@ export const createIdempotencyTable = (
     const { endedBySeconds = uuidSinceSeconds, unusableBySeconds = uuidSinceSeconds } = times ?? {}
     const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
     const keepUntilSeconds = claimExpiresAtSeconds + keepSeconds
-    // Without a node name, nothing marks the dispatch, so assume it.
+    // If there is no node name, nothing marks the dispatch, so assume it.
     const dispatched = node === '' ? 1 : 0
     const { insert } = STATEMENTS[table]
     const kept = { ...claim, bodyHash, keepUntilSeconds, node, uuidSinceSeconds }
@@ -255,7 +255,7 @@ export const createIdempotencyTable = (
     return stored === 1 ? response : null
   },
 
-  /** For an attestation that has expired. Null if the claim is no longer held. */
+  /** Call for an attestation that has expired. Null if the claim is no longer held. */
   replaceUuid: async (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> => {
     const replaced = await scope.execute(
       `UPDATE ${table} SET uuid = ?, uuid_since_seconds = ? ${WHERE_STILL_HELD}`,

@@ -2,13 +2,13 @@
 import { throwMoved } from './copy/moved.ts'
 import type { Transaction } from './database.ts'
 
-/** For rules without their own row, such as unique names across tables. Every announced change takes this lock. */
+/** Enforces rules without their own row, such as unique names across tables. Every announced change takes this lock. */
 export const lockDeployment = async (transaction: Transaction): Promise<void> => {
   const locked = await transaction.execute("UPDATE counters SET value = value WHERE name = 'changes'")
   if (locked === 0) await throwMoved(transaction)
 }
 
-/** For transactions that compare an organization's total with a limit. Take it before lockDeployment. */
+/** Call in transactions that compare an organization's total with a limit, before lockDeployment. */
 export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>
   transaction.execute('UPDATE organizations SET name = name WHERE id = ?', [organizationId])
 

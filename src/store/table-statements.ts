@@ -241,7 +241,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const locking = returning(updating(`${nameOf(field)} = ${nameOf(field)} WHERE ${text}`))
       return toItems(await inTransaction(target, ({ query }) => query<object>(locking, parameters)))[0] ?? null
     },
-    /** For handwritten statements: the list of a SELECT or RETURNING, and the conversion of its rows. */
+    /** Parts of handwritten statements: the list of a SELECT or RETURNING, and the conversion of its rows. */
     columns: list,
     toItems,
   }

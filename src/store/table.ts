@@ -15,7 +15,7 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   const table = {
     shape: columns,
     ...statementsOf<Columns, Item, Where<Columns>>(name, columns, toItem, owner),
-    /** For deployment-wide work, and if the organization is unknown. */
+    /** Statements for deployment-wide work, and for an unknown organization. */
     everywhere: statementsOf<Columns, Item, Values<Columns>>(name, columns, toItem, null),
   }
   return {

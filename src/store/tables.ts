@@ -119,7 +119,7 @@ export type TableFactory<Table> = (scope: TableScope) => Table
 
 /** Each function is atomic. */
 export type Tables = { readonly [Each in Name]: ReturnType<(typeof TABLES)[Each]> } & {
-  /** For tables without a name here. Created once per scope and factory. */
+  /** Creates tables without a name here, once per scope and factory. */
   readonly of: <Table>(create: TableFactory<Table>) => Table
 }
 

@@ -31,7 +31,7 @@ const LISTED = defineTable('jobs', LISTED_COLUMNS)
 const ANYONES = TASKS.everywhere
 
 export interface Task extends ItemOf<typeof TASKS> {}
-/** Without the input, which is large. */
+/** A task without its input, which is large. */
 export interface ListedTask extends ItemOf<typeof LISTED> {}
 
 const OPEN = sql`IN ('queued', 'running')`

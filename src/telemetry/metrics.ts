@@ -34,7 +34,7 @@ export interface SharingMetrics {
   /** One entry per role of this process that has leader tasks. */
   readonly leads: readonly { readonly role: string; readonly leads: boolean }[]
   readonly liveProcesses: number
-  /** Without coordination between processes, each enforces an equal share of the rate limits. */
+  /** True if processes don't coordinate, so that each enforces an equal share of the rate limits. */
   readonly limitsCut: boolean
 }
 

@@ -16,7 +16,7 @@ export interface TracerOptions {
   readonly onEnd: (trace: FinishedTrace) => void
   readonly monotonicMs: () => number
   readonly unixMs: () => number
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random?: () => number
 }
 

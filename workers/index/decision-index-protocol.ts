@@ -50,7 +50,7 @@ export interface IndexQuestion {
 
 export type IndexReply =
   | { readonly id: number; readonly ok: true; readonly result: IndexResults[IndexOperation] }
-  /** Contains only the error's class, because its message may contain sensitive data. */
+  /** Contains only the error's class, because the error's message may contain sensitive data. */
   | { readonly id: number; readonly ok: false; readonly errorClass: string }
   /** Notification without a request: the state of the index has changed. */
   | { readonly id: 0; readonly ok: true; readonly status: IndexStatus }

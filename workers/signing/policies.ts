@@ -32,7 +32,7 @@ export interface PoliciesOptions {
   readonly monotonicMs: () => number
 }
 
-/** In characters. A compiled policy takes a multiple of its text. */
+/** Maximum source length in characters. A compiled policy takes a multiple of its text. */
 const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
 /** No further step is started after this time. The longest step takes a few milliseconds. */
 const TURN_MS = 1

@@ -20,7 +20,7 @@ export const createDashboardOrigins = (url: string) => {
     url: origin,
     secure: protocol === 'https:',
     of,
-    /** For requests with a cookie. @throws OriginRefusedError */
+    /** Checks requests with a cookie. @throws OriginRefusedError */
     requireOwn: (headers: Headers) => {
       const site = headers.get('sec-fetch-site')
       if (site !== null && site !== 'same-origin') throw new OriginRefusedError()

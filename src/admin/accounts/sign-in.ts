@@ -25,7 +25,7 @@ export interface SignedIn {
   readonly owed: readonly SecondFactor[]
 }
 
-/** For the log. Contains no typed values, because people type passwords into wrong fields. */
+/** Attempt for the log. Contains no typed values, because people type passwords into wrong fields. */
 export interface SignInAttempt {
   readonly how: 'password' | 'code' | 'passkey' | 'link' | 'confirmation'
   /** Null if the account doesn't exist or the attempt was refused before the lookup. */
@@ -104,7 +104,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     }
     const secret = box.open(credential.totpSecret, totpContext(userId))
     const step = matchTotp(secret, code, clock.unixSeconds(), credential.totpLastStep)
-    // If two requests send the same code, the second finds its step used.
+    // If two requests send the same code, the second finds its time step used.
     if (step === null || !(await store.users.spendTotpStep(userId, step))) throw new CredentialWrongError('code')
   }
 
@@ -173,7 +173,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
 
     watched,
 
-    /** For sensitive changes. @throws CredentialWrongError */
+    /** Call before sensitive changes. @throws CredentialWrongError */
     confirmPassword: (user: User, password: string, caller: Caller): Promise<void> =>
       watched('confirmation', caller, (isAbout) => {
         isAbout(user.id)

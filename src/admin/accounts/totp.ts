@@ -10,7 +10,7 @@ export const TOTP_SECRET_BYTES = 20
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Without padding (RFC 4648, section 6), as authenticator apps read it. */
+/** Encodes without padding (RFC 4648, section 6), as authenticator apps read it. */
 export const toBase32 = (bytes: Uint8Array): string => {
   let text = ''
   let bits = 0

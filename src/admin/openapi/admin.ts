@@ -29,7 +29,7 @@ const needs = (access: Access): string => {
   }
 }
 
-/** For people only: keys have no password or passkey. */
+/** Applies to people only, because keys have no password or passkey. */
 const FRESHNESS: Readonly<Record<Route['freshness'], string>> = {
   never: '',
   sometimes:

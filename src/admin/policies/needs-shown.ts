@@ -19,7 +19,7 @@ export const wordsOf = (need: FactNeed): string => {
   }
 }
 
-/** In the format of a simulation's facts or lists. */
+/** Returns examples in the format of a simulation's facts or lists. */
 const exampleOf = (need: FactNeed): Readonly<Record<string, unknown>> => {
   switch (need.kind) {
     case 'list':

@@ -1,4 +1,4 @@
-// Before a document decides sessions, requires a recent replay of exactly this document on past sessions.
+// Requires a recent replay of a document on past sessions before exactly this document decides sessions.
 
 import { PROGRAM } from '../../program/labels.ts'
 import type { StoredRevision } from '../../store/organizations/policies.ts'

@@ -150,7 +150,7 @@ const discardUnknownKeystore = async (
   if (!(await isKnown().catch(() => true))) services.discardKeystore(keystoreFile)
 }
 
-/** For commands, which read the key from a file and create its keystore: requests never contain keys. */
+/** Operations for commands, which read the key from a file and create its keystore. Requests never contain keys. */
 export const ATTESTER_COMMANDS = [
   route('importAttester', 'POST', '/attesters/import', {
     access: DEPLOYMENT,

@@ -112,7 +112,7 @@ export const DECISION_ROUTES = [
       const { services, organization, query } = call
       const { format, ...filters } = query
       const filter = filterOf(organization.id, filters)
-      // Before the response starts, because a later error could only abort the stream.
+      // Must precede the response, because a later error could only abort the stream.
       await services.decisions.ask({ operation: 'status' })
       return services.downloads.respond(call, {
         filename: `decisions-${organization.slug}.${format}`,

@@ -92,7 +92,7 @@ const settingsHere = (body: Static<TObject<typeof HERE>>) => ({
   intervalSeconds: body.every_seconds,
 })
 
-/** For commands, which may use local files and private addresses. */
+/** Routes for commands, which may use local files and private addresses. */
 const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) => [
   declareRoutes(tag, prefix)(`read${suffix}ListSourceHere`, 'GET', '/lists/{list}/source-here', {
     access: access.write,

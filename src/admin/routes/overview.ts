@@ -161,7 +161,7 @@ export const OVERVIEW_ROUTES = [
       const sinceSeconds = clock.unixSeconds() - FUNNEL_SECONDS
       const [funnel, reviewers] = await Promise.all([
         store.sessionCounts.funnel(id, sinceSeconds),
-        // For reviewers only, like decisions of sessions.
+        // Visible to reviewers only, like decisions of sessions.
         mayIn(actor, id, 'reviewer') ? store.sessionCounts.byReviewer(id, sinceSeconds) : [],
       ])
       return { since: isoTime(sinceSeconds), funnel, reviewers: reviewers.map((each) => ({ ...each })) }

@@ -97,7 +97,7 @@ const save = async (
   return revision
 }
 
-/** For commands, which identify a revision without its policy. */
+/** Operations for commands, which identify a revision without its policy. */
 export const POLICY_COMMANDS = [
   route('findRevisionHere', 'GET', '/organizations/{organization}/revisions/{revision}', {
     access: VIEWER,

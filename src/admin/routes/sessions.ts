@@ -337,7 +337,7 @@ export const SESSION_ROUTES = [
       try {
         return await decided
       } catch (error) {
-        // In a separate transaction, because the refused decision was rolled back.
+        // Runs in a separate transaction, because the refused decision was rolled back.
         if (error instanceof ChecksPendingError) {
           await services.store.sessions.queueMissingChecks(organization.id, params.session)
         }

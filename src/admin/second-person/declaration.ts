@@ -92,7 +92,7 @@ export interface SecondPersonRule<Call> {
   readonly effects?: (call: Call) => Promise<readonly string[]>
   /** The change may remove an approver; it is refused if fewer than two approvers would remain. */
   readonly leavesApprovers?: true
-  /** For routes that create an object before the transaction and pass it to `write` as `kept`. */
+  /** Functions of routes that create an object before the transaction and pass it to `write` as `kept`. */
   readonly kept?: {
     /** Protects the object from cleanup until the request expires. */
     readonly hold?: (tables: Tables, kept: unknown, untilSeconds: number) => Promise<void>

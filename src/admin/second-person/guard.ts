@@ -13,7 +13,7 @@ const LIFE_SECONDS = 604_800
 const HEADER = 'x-approval'
 
 export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>
-/** Without `write`, so that a declaration can't make changes. */
+/** The call without `write`, so that a declaration can't make changes. */
 export type SeenCall = Omit<AnyCall, 'write'>
 type Write = AnyCall['write']
 

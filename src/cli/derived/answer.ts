@@ -81,7 +81,7 @@ interface AnswerShape {
   readonly done: string
 }
 
-/** For operations that declare no order of members. */
+/** Shape for operations that declare no order of members. */
 export const UNDECLARED: AnswerShape = { schema: null, items: null, override: {}, done: '' }
 
 const printSecret = ({ output }: CommandContext, answer: Row, secret: string): void => {

@@ -12,7 +12,7 @@ import { isoSeconds } from '../../lib/time.ts'
 
 export interface Field {
   readonly part: 'params' | 'query' | 'body'
-  /** With dots for nested members: `rate_limit.burst`. */
+  /** Path with dots for nested members: `rate_limit.burst`. */
   readonly path: string
   readonly schema: TSchema
   readonly required: boolean

@@ -33,7 +33,7 @@ export const openList = async (context: CommandContext) => {
   return { owner, list, call, read: (): Promise<List> => call('GET /organizations/{organization}/lists/{list}', {}) }
 }
 
-/** For local access to the list's source or entries. @throws CommandFailedError */
+/** Call for local access to the list's source or entries. @throws CommandFailedError */
 export const requireListId = async (context: CommandContext, owner: string | null, name: string): Promise<string> => {
   const list = await (await context.open()).store.lists.find(owner, name)
   if (list === null) throw new CommandFailedError(unknownList(owner))

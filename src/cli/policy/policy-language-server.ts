@@ -31,7 +31,7 @@ interface ChangeInput {
   readonly contentChanges: readonly { readonly text: string }[]
 }
 
-/** In bytes; several times the longest document. */
+/** Maximum message size in bytes; several times the longest document. */
 const MESSAGE_MAX = 8 * 2 ** 20
 const HEADER_END = '\r\n\r\n'
 const METHOD_UNKNOWN = -32_601

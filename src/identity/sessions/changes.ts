@@ -19,7 +19,7 @@ export interface SessionChangesDependencies {
 
 export interface SessionChanges {
   register(registration: Registration): Promise<Registered>
-  // Like the functions of the stores, but throw SessionUnknownError instead of returning null.
+  // Functions of the stores, which here throw SessionUnknownError instead of returning null.
   changeStatus(change: StatusChange): Promise<SessionState>
   connectWallet(connection: Parameters<SessionWalletStore['connect']>[0]): Promise<SessionState>
   removeWallet(removal: Parameters<SessionWalletStore['remove']>[0]): Promise<SessionState>

@@ -155,8 +155,8 @@ export const createStandings = (dependencies: StandingsDependencies) => {
       )
     },
     /**
-     * Like `find`, for the person's details. Reads and decrypts them only here, so that an unreadable file doesn't
-     * affect `find`. They are cached with the standing.
+     * Like `find`, but returns the person's details. Reads and decrypts them only here, so that an unreadable file
+     * doesn't affect `find`. The details are cached with the standing.
      */
     findDetails: (
       caller: StandingCaller,
@@ -216,7 +216,7 @@ export const createIdentityFacts =
     return found instanceof Promise ? found.then(toFacts) : toFacts(found)
   }
 
-/** Like IdentityFactsOf, for country and age on the day of the given time. */
+/** Like IdentityFactsOf, but returns country and age on the day of the given time. */
 type IdentityDetailsOf = (
   ...identity: [...Parameters<IdentityFactsOf>, nowSeconds: number]
 ) => IdentityDetails | Promise<IdentityDetails>

@@ -24,7 +24,7 @@ export interface StreamHubDependencies {
   readonly streamsPerKeyMax: number
   /** Called if a change could not be read; the hub retries every second. */
   readonly onError: (error: unknown) => void
-  /** With more ticks per second, each writes to fewer streams. */
+  /** The more ticks per second, the fewer streams each tick writes to. */
   readonly ticksPerSecond?: number
 }
 

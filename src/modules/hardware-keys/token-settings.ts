@@ -26,7 +26,7 @@ export const tokenSettingsOf = (
     token: of(TOKEN_SETTINGS.token),
     pin,
     loginFile: folder.tokenLogin,
-    // Before the pool replaces a hung worker.
+    // Ends before the pool replaces a hung worker.
     answerMs: Math.floor(hangMs / 2),
   }
 }

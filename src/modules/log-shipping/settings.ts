@@ -70,7 +70,7 @@ export const shipSettingsOf = ({ of, modules }: Pick<Config, 'of' | 'modules'>):
       }
     : NOT_SHIPPED
 
-/** For the bucket of log copies and backups. */
+/** Credentials for the bucket of log copies and backups. */
 const CREDENTIALS = 'COUNTERSIGN_DECISIONS_SHIP_CREDENTIALS'
 
 const readCredentials = (source: SecretSource): string => {

@@ -29,7 +29,7 @@ interface ScreeningServiceDependencies {
   readonly log: Logger
   readonly processes?: ScreeningProcesses
   readonly everyMs?: number
-  /** For wallets: organizations can change their lists and settings at any time. */
+  /** Interval of the tasks for wallets: organizations can change their lists and settings at any time. */
   readonly othersEveryMs?: number
 }
 

@@ -66,7 +66,7 @@ export interface IdlSource {
   readonly complain: (message: string) => void
 }
 
-/** In hex digits. */
+/** Lengths in hex digits. */
 const SELECTOR = 8
 const DISCRIMINATOR = 16
 

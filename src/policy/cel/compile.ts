@@ -66,7 +66,7 @@ export function* savedSteps(source: string): Steps<CompiledPolicy> {
   return (yield* compileReading(source, { ...reading, issues }, {})).policy
 }
 
-/** For threads without other work. */
+/** Call only in threads without other work. */
 export const compileSource = (source: string, known: KnownSources = {}): CompiledSource =>
   finish(sourceSteps(source, known))
 

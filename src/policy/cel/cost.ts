@@ -115,7 +115,7 @@ class Estimator {
     return { steps: total, elements, chars }
   }
 
-  /** For size() or uint256() of a non-literal. */
+  /** Estimates size() or uint256() of a non-literal. */
   private estimateCall(node: SyntaxNode, loop: Loop | null): Estimate {
     const { steps, chars } = this.sum(CALL_STEPS, childrenOf(node), loop)
     const [name, [only]] = node.args as [string, SyntaxNode[]]

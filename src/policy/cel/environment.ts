@@ -171,7 +171,7 @@ export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => 
   for (const { fields } of calls?.tuples ?? []) for (const { type } of fields) permit(type)
   for (const { types: argumentTypes } of calls?.arguments.values() ?? [])
     for (const type of argumentTypes.keys()) permit(type)
-  // For lists of tuples after filter or map.
+  // Permits lists of tuples, which result from filter or map.
   for (const { name } of calls?.tuples ?? []) permit(`list<${name}>`)
   return types
 }

@@ -11,7 +11,7 @@ export type SourceAnswers = {
   readonly [Each in Source as Each['part']]?: Each['example'] | null
 }
 
-/** In the order of needs: by kind, metered sources last. */
+/** Sources in the order of needs: by kind, metered sources last. */
 export const FACT_SOURCES: readonly Source[] = Object.values(LIST).sort(
   (one, other) => Number(one.metered) - Number(other.metered) || (one.kind < other.kind ? -1 : 1),
 )

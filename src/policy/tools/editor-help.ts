@@ -105,7 +105,7 @@ export const choicesAt = (
   const inText = /(in_list|screener)\((?:[^()"]*,)?\s*"([\w-]*)$/.exec(before)
   if (inText !== null) {
     const [, called = '', typed = ''] = inText
-    // Without the incomplete name at the cursor, which must not be offered.
+    // Omits the incomplete name at the cursor, which must not be offered.
     const others = lines.with(line, before.slice(0, column - typed.length)).join('\n')
     return { from: column - typed.length, choices: namesFor(others, known, called) }
   }

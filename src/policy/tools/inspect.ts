@@ -138,7 +138,7 @@ class Inspector {
     } else if (root.op === 'call' && root.args[0] === 'screener' && this.#scope.decides === 'requests') {
       this.nodes++
       const parameters = root.args[1] as SyntaxNode[]
-      // Before names are replaced with values below, because the address is part of the query.
+      // Must run before names are replaced with values below, because the address is part of the query.
       const [, address] = parameters
       const isOf = (group: string): boolean =>
         address?.op === '.' && isName(address.args[0] as SyntaxNode, group, place) && address.args[1] === 'address'
@@ -267,7 +267,7 @@ class Inspector {
     if (place.variable !== null) {
       this.#refuse(node, `${name}() cannot be used inside another loop`)
     } else if (variable?.op !== 'id' || !LOOPS.get(name)?.includes(parameters.length)) {
-      // With another number of arguments, the parser treats it as a method.
+      // If the number of arguments differs, the parser treats the loop as a method.
       this.#refuse(node, `${name}() takes a variable name and an expression`)
     } else if (this.#scope.roots.has(variable.args as string)) {
       this.#refuse(variable, `"${variable.args}" is a reserved name: rename the variable`)

@@ -18,7 +18,7 @@ const FILES: Readonly<Record<string, string>> = {
   'sanctions-and-geography': SANCTIONS_AND_GEOGRAPHY,
   'value-and-velocity-limit': VALUE_AND_VELOCITY_LIMIT,
 }
-/** For editors of the template files: relative path of the schema. */
+/** Comment with the schema's relative path, for editors of the template files. */
 const EDITOR_LINE = /^# yaml-language-server: .*\n/
 
 export interface PolicyTemplate {

@@ -23,7 +23,7 @@ export interface SourceNeed {
 export interface ScreenerNeed {
   readonly kind: 'screener'
   readonly screener: string
-  /** For the represented user; for the wallet if it represents nobody. */
+  /** Set to query the represented user, or the wallet if it represents nobody. */
   readonly onBehalf?: true
 }
 
@@ -50,7 +50,7 @@ export interface FactSubject {
   readonly projectId: string
   /** Environment of the API key: a test key gets test identities. */
   readonly environment: 'live' | 'test'
-  /** In monotonic milliseconds. Facts unknown at that time are null (invariant 4). */
+  /** Deadline in monotonic milliseconds. Facts unknown at that time are null (invariant 4). */
   readonly deadlineMs: number
 }
 

@@ -31,7 +31,7 @@ export type ReadDefinition = ReadCommon &
     | {
         readonly kind: 'view'
         readonly contract: string
-        /** With one output, as viem's readContract expects. */
+        /** ABI item with one output, as viem's readContract expects. */
         readonly abi: AbiFunctionItem
         readonly arguments: readonly ReadOperand[]
         readonly type: ReadType

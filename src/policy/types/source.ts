@@ -3,7 +3,7 @@ import type { FactNeed } from './needs.ts'
 
 export type TargetRecord = Omit<Target, 'requires'>
 
-/** With the needs to collect before a worker can decide. */
+/** A target with the needs to collect before a worker can decide. */
 export interface ResolvedTarget extends Target {
   readonly needs: readonly FactNeed[]
   /** Needs only of the shadow revision, whose collection must not delay an answer for long. */

@@ -11,7 +11,7 @@ const STREAM_RETRY_MS = 15_000
 
 interface SessionModel {
   readonly view: SessionView | null
-  /** Why the session can't be read; null if it can. */
+  /** Reason that the session can't be read; null if it can be read. */
   readonly failure: RefusedError | null
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
@@ -81,7 +81,8 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     }
   }, [refresh])
 
-  // After the first read: the stream's first event repeats the current state and would cause a second read.
+  // Starts after the first read, because the stream's first event repeats the current state and would cause a second
+  // read.
   const followed = view !== null && !isSessionFinal(view.status)
   useEffect(() => {
     if (!followed) return

@@ -67,7 +67,7 @@ const openDatabase = (path: string): Database => {
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
   const database = new Database(path, { create: true, readwrite: true, strict: true })
-  // For sequential reading. Must be set before the first write.
+  // Speeds up sequential reading. Must be set before the first write.
   database.run('PRAGMA page_size = 8192')
   database.run('PRAGMA journal_mode = WAL')
   // A power loss may lose the latest rows, but always with their positions. They are then read from the log again.

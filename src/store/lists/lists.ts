@@ -228,7 +228,7 @@ export const createListTable = (scope: TableScope) => {
     /** Lists of all owners, for the administration of the deployment and for serving. */
     listAll: (): Promise<readonly AddressList[]> => LISTS.everywhere.list(scope, {}, ['organizationId', 'name']),
 
-    /** For serving: the id comes from the change feed. */
+    /** Searches all owners. Only for serving, because the id comes from the change feed. */
     findById: (id: string): Promise<AddressList | null> => LISTS.everywhere.find(scope, { id }),
 
     /** Chunks are deleted later. Returns false if there is no such list. */
@@ -265,7 +265,7 @@ export const createListTable = (scope: TableScope) => {
         const difference = changes.reduce((sum, [, { present }]) => sum + (present ? 1 : -1), 0)
         if (list.entryCount + difference > LIST_ENTRIES_MAX) return { status: 'full' }
         await requireRoomForEntries(transaction, owner, difference)
-        // After the other checks, so that the list is not rewritten for an edit that fails anyway.
+        // Runs after the other checks, so that the list is not rewritten for an edit that fails anyway.
         const kept = await EDITS.count(transaction, { listId: list.id })
         if (kept + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
         const effective = [...distinct].filter(([hex, { present }]) => present || was(hex))

@@ -243,7 +243,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       )
     ).map((row) => fieldsOf(row)),
 
-  /** For a version without wallets, which needs no shared list. */
+  /** Call for a version without wallets, which needs no shared list. */
   shareNothing: async ({ name, versionId }: UnsharedVersion): Promise<void> => {
     await LISTS.updateAll(scope, { name, versionId }, { sharedVersionId: sql`version_id` })
   },

@@ -5,7 +5,7 @@ export const lists: Migration = {
   number: 3,
   name: 'lists',
   statements: ({ integer, bytes, tableEnd }) => [
-    // Without an organization: shared by all organizations.
+    // A list without an organization is shared by all organizations.
     `CREATE TABLE lists (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT REFERENCES organizations (id),

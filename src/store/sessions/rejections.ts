@@ -44,7 +44,7 @@ export const ofWallet = ({ organizationId, environment }: WalletOfOrganization, 
 
 const SUBJECTS_OF_REJECTION = 'SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?'
 
-/** For statements over `sessions` as `s`. */
+/** Condition for statements over `sessions` as `s`. */
 export const NEEDS_OPERATOR = `EXISTS (SELECT 1 FROM session_rejections rejected
   WHERE rejected.organization_id = s.organization_id AND rejected.session_id = s.id AND rejected.needs_operator = 1)`
 

@@ -91,7 +91,10 @@ export const lockSessionAsItIs = (
   id: string,
 ): Promise<Session | null> => SESSIONS.lock(transaction, { organizationId, id }, 'updatedAtSeconds')
 
-/** Like lockSession, with wallets. Two statements: on SQLite, one that writes and returns a row takes twice as long. */
+/**
+ * Like lockSession, but with wallets. Uses two statements: on SQLite, one that writes and returns a row takes twice as
+ * long.
+ */
 export const lockState = async (
   transaction: Transaction,
   organizationId: string,

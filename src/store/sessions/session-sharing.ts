@@ -3,7 +3,10 @@ import type { Transaction } from '../database.ts'
 import { announceSession } from './session-changes.ts'
 import { placeholdersFor, readState } from './session-rows.ts'
 
-/** For statements over `sessions`, like the following. The concatenation keeps SQLite from reading by organization. */
+/**
+ * This and the following are conditions for statements over `sessions`. The concatenation keeps SQLite from reading by
+ * organization.
+ */
 export const IS_OWN = "sessions.organization_id || '' = ?"
 
 export const HAS_UNSETTLED_HIT = `EXISTS (SELECT 1 FROM screening_hits hit WHERE hit.organization_id = sessions.organization_id

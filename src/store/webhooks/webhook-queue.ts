@@ -92,7 +92,7 @@ export const queueMessages = async (
   }
 }
 
-/** For messages without a change of the session: all its checks were made, or it has a new hit. */
+/** Queues messages without a change of the session: all its checks were made, or it has a new hit. */
 export const queueCheckMessages = async (
   transaction: Transaction,
   { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },

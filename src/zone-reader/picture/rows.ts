@@ -2,7 +2,7 @@
 // position; proportional text ends the walk.
 import type { Piece } from './ink.ts'
 
-/** With its column in the row; columns may have gaps. */
+/** A piece with its column in the row; columns may have gaps. */
 export interface Placed extends Piece {
   readonly column: number
 }

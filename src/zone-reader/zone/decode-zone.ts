@@ -18,7 +18,7 @@ export interface DecodedZone {
 
 /** Minimum lead in log probability over the second choice, without a check digit. */
 const MARGIN_ALONE = 1.6
-/** With check digits: one detects 90% of errors, two detect 99%. */
+/** Minimum lead with check digits: one detects 90% of errors, two detect 99%. */
 const MARGIN_CHECKED = 0.4
 /** Maximum cost and number of corrections. */
 const MENDING_COST = 6

@@ -9,7 +9,7 @@ import type { Names } from './names.ts'
 import { isUuid, type SearchInAddress } from './search.ts'
 
 const VERDICT_CHOICES = { '': 'All', compliant: 'Compliant', denied: 'Denied' }
-/** In minutes. */
+/** Choices in minutes. */
 const LAST_CHOICES: readonly Choice[] = [
   { value: '', label: 'Any time' },
   { value: '15', label: 'Last 15 minutes' },

@@ -9,9 +9,9 @@ export type EvidenceList = AnswerOf<'GET /organizations/{organization}/sessions/
 export type Fields = AnswerOf<'POST /organizations/{organization}/sessions/{session}/evidence/fields'>
 
 export interface OpenedEvidence {
-  /** Without typed values. */
+  /** Evidence without typed values. */
   readonly list: Query<EvidenceList>
-  /** Null until the values are read, and if there are none. */
+  /** Null until the values are read, or if there are none. */
   readonly fields: Query<Fields | null>
   readonly isOpen: boolean
   readonly open: () => void

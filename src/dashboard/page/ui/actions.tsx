@@ -120,7 +120,7 @@ export const useActions = (onDone?: () => void) => {
   }
 }
 
-/** For a single action. An open dialog follows changes to its description. */
+/** Starts a single action. An open dialog follows changes to its description. */
 export const useStarter = (action: Action | undefined, onDone?: () => void) => {
   const [isOpen, setOpen] = useState(false)
   const { start, busy, dialog } = useActions(onDone)

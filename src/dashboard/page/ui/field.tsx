@@ -16,7 +16,7 @@ interface FieldProps {
   readonly children: (attributes: FieldAttributes) => ComponentChildren
 }
 
-/** For inputs without a component below. */
+/** Wraps inputs without a component below. */
 export const Field = ({ label, hint, error, optional = false, children }: FieldProps) => {
   const id = useId()
   const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].filter(Boolean)
@@ -127,7 +127,7 @@ export interface Choice {
   readonly label: string
 }
 
-/** In a record, numeric keys come first. */
+/** Choices in order. In a record, numeric keys come first. */
 export type SelectChoices = readonly Choice[] | Readonly<Record<string, string>>
 
 const optionsOf = (choices: SelectChoices): readonly (readonly [value: string, label: string])[] =>
@@ -199,7 +199,7 @@ interface RadioFieldProps {
   readonly choices: readonly (Choice & { readonly hint?: string })[]
 }
 
-/** For a few choices, each with an explanation. */
+/** Shows a few choices, each with an explanation. */
 export const RadioField = ({ legend, name, value, onValue, choices }: RadioFieldProps) => (
   <fieldset class="radios">
     <legend>{legend}</legend>

@@ -203,7 +203,7 @@ const fill = async (
     if (configFile !== null) await copy(configFile, 'config-file')
   }
   if (choice.withDecisions) {
-    // Before the log, so that the log contains all lines of the tree.
+    // Copied before the log, so that the log contains all lines of the tree.
     const tree = join(into, 'decision-tree.db.made')
     if (await copyTree(source, context, tree)) {
       await copy(tree, 'decision-tree.db')

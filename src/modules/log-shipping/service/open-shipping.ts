@@ -59,7 +59,7 @@ export const openShipping = (core: ModuleCore): AttestationParts => {
   return {
     addMetrics: (exposition) => addShipMetrics(exposition, () => shipping?.metrics() ?? null),
     leaderTasks: isTrial ? [] : createAuditShipTasks({ config, store, log, after }),
-    // After the pool has stopped, to ship its last lines.
+    // Called after the pool has stopped, to ship its last lines.
     stop: async () => shipping?.stop(),
   }
 }

@@ -7,7 +7,7 @@ export interface Publisher {
   readonly list: string
   readonly title: string
   readonly format: ScreeningFormat
-  /** In the order that the reader expects. */
+  /** URLs in the order that the reader expects. */
   readonly urls: readonly string[]
   readonly redirectsTo: readonly string[]
   readonly intervalSeconds: number

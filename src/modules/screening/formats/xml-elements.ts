@@ -17,7 +17,7 @@ interface OpenElement extends XmlElement {
 }
 
 export interface XmlList {
-  /** For error messages. */
+  /** List title for error messages. */
   readonly title: string
   readonly root: string
   readonly entries: readonly string[]

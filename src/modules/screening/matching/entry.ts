@@ -13,7 +13,7 @@ export interface ListedEntry {
   readonly birthDates: readonly string[]
   /** ISO 3166-1 alpha-2: nationality, citizenship, place of birth or place of registration. */
   readonly countries: readonly string[]
-  /** In the list's spelling. */
+  /** Addresses in the list's spelling. */
   readonly wallets: readonly string[]
 }
 

@@ -155,7 +155,7 @@ const checkOf = async (
   organizationId: string,
   sessionId: string,
 ): Promise<Static<typeof CHECK>> => {
-  // Before the checks are read: a session leaves the queue only after they are stored.
+  // Must precede reading the checks: a session leaves the queue only after its checks are stored.
   const waiting = await tables.sessionChecks.isPending(organizationId, sessionId)
   const checks = await tables.sessionChecks.list(organizationId, sessionId)
   const check = checks.find(({ name }) => name === PART || name.startsWith(`${PART}.`))
@@ -314,7 +314,7 @@ export const SCREENING_ROUTES = [
         note({
           action: 'screening.hit',
           subject: session.id,
-          // Without the listed name: it is erased with the evidence, but the audit log remains.
+          // Omits the listed name, which is erased with the evidence, while the audit log remains.
           detail: { hit: hit.id, list: hit.list, version: hit.versionId, state: [before, hit.state] },
         })
         // Names of similar entries are erased with the evidence.

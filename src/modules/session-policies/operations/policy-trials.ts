@@ -67,7 +67,7 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
   }),
 ]
 
-/** For commands without a running service. The trial is recorded like any replay. */
+/** Operations for commands without a running service. The trial is recorded like any replay. */
 export const SESSION_POLICY_TRIAL_COMMANDS = [
   route('trySessionPolicyHere', 'POST', '/organizations/{organization}/session-policy/trial-here', {
     access: ORGANIZATION_ADMIN,

@@ -66,7 +66,7 @@ export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
   return requireLogKey(input)
 }
 
-/** For a new tree; the second name ends in `/2`. No other process may run. */
+/** Creates the key of a new tree; the second name ends in `/2`. No other process may run. */
 export const renewLogKey = async (
   input: Omit<LogKeyInput, 'store'> & { readonly store: Pick<Store, 'deployment' | 'deploymentId'> },
 ): Promise<{ readonly before: string; readonly key: VerifierKey }> => {

@@ -111,7 +111,7 @@ export const openTree = async (core: AttestationCore): Promise<AttestationParts>
     addMetrics: (exposition) => addTreeMetrics(exposition, () => tree?.metrics() ?? null),
     // Runs in a trial too, because a trial has its own tree.
     leaderTasks: tree === null ? [] : [tree.leaderTask],
-    // After the pool has stopped, to include its last lines.
+    // Called after the pool has stopped, to include its last lines.
     stop: async () => tree?.stop(),
   }
 }

@@ -52,7 +52,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
   ].flatMap(({ where, checkpoint }): KeptHead[] =>
     checkpoint === null || checkpoint === '' ? [] : [{ where, checkpoint }],
   )
-  // After the heads are read, because the growing tree must contain them.
+  // Opened after the heads are read, because the growing tree must contain them.
   const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
   const close = async (): Promise<void> => {
     await tree?.close()

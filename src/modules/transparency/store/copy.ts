@@ -28,7 +28,10 @@ const META = table('meta', 'name value', 'name')
 
 const open = (target: StoreTarget): Promise<Database> => openTreeDatabase(target, COPY_LIMIT_MS)
 
-/** In the target's transaction. @throws StoreUnusableError if the target has a tree, or the copied rows differ */
+/**
+ * Copies the tree in the target's transaction. @throws StoreUnusableError if the target has a tree, or the copied rows
+ * differ
+ */
 const copyDecisionTree = async (
   source: StoreTarget,
   target: Pick<Database, 'schemaWords' | 'dialect'>,
@@ -70,7 +73,7 @@ const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promis
   }
 }
 
-/** For a tree from a backup, whose audit log may be from another time. */
+/** Call for a tree from a backup, because its audit log may be from another time. */
 const forgetAuditHead = async (target: StoreTarget): Promise<void> => {
   const database = await open(target)
   try {

@@ -103,7 +103,7 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
 
   /** Adds submitted runs, and the given runs of this node. @returns true if more may remain @throws TreeMovedError */
   grow: async (own: readonly LeafRun[] = []): Promise<boolean> => {
-    // Without submissions, there is no write: a commit would wait for the disk.
+    // Writes nothing if there are no submissions, because a commit would wait for the disk.
     if (own.length === 0 && (await database.query(ANY_PENDING)).length === 0) return false
     return database.transaction(async (transaction) => {
       // Locks before reading, to exclude rows that another process is taking.

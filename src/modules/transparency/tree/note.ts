@@ -17,7 +17,7 @@ export interface VerifierKey {
 interface NoteSignature {
   readonly name: string
   readonly keyId: number
-  /** Without the key id. */
+  /** Signature without the key id. */
   readonly bytes: Uint8Array
 }
 

@@ -2,7 +2,7 @@
 import { foldSubtrees, HASH_BYTES, hashNode, hashSubtree } from './hash.ts'
 import { TILE_HEIGHT, TILE_WIDTH, type TileName } from './tiles.ts'
 
-/** In the requested order. A tile may contain more hashes than the tree size requires. */
+/** Returns tiles in the requested order. A tile may contain more hashes than the tree size requires. */
 export type ReadTiles = (tiles: readonly TileName[]) => Promise<readonly Uint8Array[]>
 
 /** A tile has too few hashes: the stored tree is damaged. */

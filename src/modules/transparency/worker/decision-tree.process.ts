@@ -22,7 +22,7 @@ import { createTreeMaker } from './tree-maker.ts'
 
 const HEAD_EVERY_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
-/** For shipping and cosigning the last head at shutdown. */
+/** Time limit for shipping and cosigning the last head at shutdown. */
 const FINISH_MS = 3_000
 
 stayInBackground()

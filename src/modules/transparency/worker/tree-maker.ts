@@ -33,7 +33,7 @@ export interface TreeMakerOptions {
   readonly ship: { readonly target: ShipTarget; readonly intervalMs: number } | null
   readonly flush: boolean
   readonly monotonicMs: () => number
-  /** For tests that kill the process at each step. */
+  /** Called by tests that kill the process at each step. */
   readonly onStep?: (step: TreeStep) => void
 }
 
@@ -102,7 +102,7 @@ export const createTreeMaker = (options: TreeMakerOptions) => {
     onStep('kept')
   }
 
-  /** Before the first leaf is added, because a signature can't be revoked. */
+  /** Call before the first leaf is added, because a signature can't be revoked. */
   const checkHeads = async (): Promise<void> => {
     if (isChecked) return
     for (const known of knownHeads) await requireHeld(known, 'the head in the store')

@@ -19,7 +19,7 @@ const parts: Readonly<Record<SessionPart, string>> = {
   wallets: 'Wallets',
 }
 
-/** For use within a sentence. */
+/** Part names for use within a sentence. */
 const partsInline: Readonly<Record<SessionPart, string>> = {
   fullName: 'full name',
   birthDate: 'date of birth',

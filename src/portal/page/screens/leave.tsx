@@ -1,4 +1,4 @@
-// For shared devices: deletes the typed values, then this browser's access.
+// Leaves a shared device: deletes the typed values, then this browser's access.
 import { useState } from 'preact/hooks'
 import type { SessionCalls } from '../api.ts'
 import { forgetBegun } from '../begun.ts'

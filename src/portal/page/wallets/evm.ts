@@ -64,7 +64,7 @@ export const followEvmWallets = (onChange: (wallets: readonly DetectedWallet[]) 
       onChange([...known.values()])
       return
     }
-    // For in-app browsers of wallets without EIP-6963.
+    // Finds in-app browsers of wallets without EIP-6963.
     const injected = (window as { readonly ethereum?: Partial<Provider> }).ethereum
     onChange(
       typeof injected?.request === 'function'

@@ -1,4 +1,4 @@
-// For wallets that this browser can't access, such as hardware or contract wallets: the person pastes a signature.
+// Connects wallets that this browser can't access, such as hardware or contract wallets: the person pastes a signature.
 import { useState } from 'preact/hooks'
 import type { ChainView, ChallengeAnswer } from '../../contract.ts'
 import { type ProofCalls, RefusedError } from '../api.ts'

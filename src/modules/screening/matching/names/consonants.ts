@@ -52,7 +52,7 @@ const LONG_VOWELS: Readonly<Record<string, RegExp>> = { A: /[aeo]/, W: /[ouw]/, 
 /** Latin spellings of a short vowel. */
 const SHORT_VOWEL = /^(?:[aeiou]?|ou|oo|ee|aa)$/
 
-/** After the last consonant. */
+/** Vowels that may follow the last consonant. */
 const FINAL_VOWEL = /^[ae]?$/
 
 const fits = (written: string, vowels: string, isInner: boolean): boolean => {

@@ -18,7 +18,7 @@ interface Place {
   readonly end: number
 }
 
-/** With the row of a listed word. */
+/** A position with the row of its listed word. */
 interface ListedPlace extends Place {
   readonly row: number
 }
