@@ -70,7 +70,7 @@ export const mayDeployment = (actor: Actor): boolean => {
   return actor.kind === 'key' ? actor.deployment : actor.user.deploymentAdmin
 }
 
-/** Ids; null for all organizations. */
+/** Ids of the visible organizations; null for all organizations. */
 export const visibleOrganizations = (actor: Actor): readonly string[] | null => {
   if (actor.kind === 'command-line') return null
   if (actor.kind === 'key') return [actor.principal.organizationId]

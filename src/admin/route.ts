@@ -140,7 +140,7 @@ export interface Route {
   readonly bodyMaxBytes: number | null
   /** Example in the documentation; derived from the schema if undefined. */
   readonly example: unknown
-  /** Media types of a body that the route reads itself; empty for none. */
+  /** Media types of a body that the route reads itself; empty if there are none. */
   readonly rawBody: readonly string[]
   readonly answers: readonly [Success, ...Success[]]
   /** Status codes of errors in addition to those of all routes. */

@@ -17,7 +17,7 @@ export interface BatchOptions {
 export interface ElementAnswer {
   /** Null for the stored answer of an earlier request. */
   readonly uuid: string | null
-  /** JSON without line breaks. */
+  /** Response line: JSON without line breaks. */
   readonly line: string
 }
 

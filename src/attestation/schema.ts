@@ -23,11 +23,11 @@ export interface DecodedRequest {
   readonly missing: readonly OptionalField[]
 }
 
-/** Decisions §2. */
+/** Maximum bytes of call data (decisions §2). */
 const DATA_MAX_BYTES = 65_536
-/** Limit of the Solana program. */
+/** Same limit as in the Solana program. */
 const VERIFICATION_HASH_MAX_BYTES = 64
-/** Characters. */
+/** Maximum characters of a chain name in an error. */
 const CHAIN_ECHO_MAX = 64
 
 const UINT256_MAX = (2n ** 256n - 1n).toString()

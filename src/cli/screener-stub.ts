@@ -52,7 +52,7 @@ export const startScreenerStub = ({ hostname, port }: ListenAddress) => {
       try {
         return answerTo(await addressIn(request))
       } catch {
-        // No address in the request.
+        // The request contains no address.
         return answerTo(null)
       }
     }),

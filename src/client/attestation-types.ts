@@ -70,7 +70,7 @@ export interface TaskRequest {
   readonly to: string
   /** Encoded call as `0x` hex; `0x` for an empty call. */
   readonly data: string
-  /** Wei. */
+  /** Amount in wei. */
   readonly msgValue: bigint
   /** Defaults to 1 (Ethereum). */
   readonly chainId?: number | undefined

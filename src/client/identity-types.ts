@@ -59,7 +59,7 @@ export interface WalletVerification {
   readonly status: SessionStatus | null
   readonly userId: string | null
   readonly checkType: CheckType | null
-  /** ISO 8601. */
+  /** Time in ISO 8601. */
   readonly verifiedAt: string | null
   /** Wallets of the same identity at a sufficient level. */
   readonly wallets: ReadonlyArray<{ readonly address: string; readonly chain: string }>

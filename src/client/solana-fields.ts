@@ -17,7 +17,7 @@ export const hexBytes = (argument: string, text: string, length = (text.length -
   return bytes
 }
 
-/** Little-endian. */
+/** Encodes a number as eight bytes, little-endian. */
 export const u64Bytes = (argument: string, value: bigint): Uint8Array => {
   if (value < 0n || value >= 2n ** 64n) throw new ArgumentInvalidError(argument, 'must be from 0 to 2^64 - 1')
   const bytes = Buffer.alloc(8)
@@ -25,7 +25,7 @@ export const u64Bytes = (argument: string, value: bigint): Uint8Array => {
   return bytes
 }
 
-/** Little-endian. */
+/** Encodes Unix seconds as eight bytes, little-endian. */
 export const secondsBytes = (argument: string, seconds: number): Uint8Array => {
   if (!Number.isSafeInteger(seconds) || seconds < 0) throw new ArgumentInvalidError(argument, 'must be Unix seconds')
   const bytes = Buffer.alloc(8)

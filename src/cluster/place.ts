@@ -20,13 +20,13 @@ export interface ProcessListener {
 export interface Place {
   readonly index: number
   process: SupervisedProcess | null
-  /** Unix milliseconds. */
+  /** Start time in Unix milliseconds. */
   startedAtMs: number
   workers: number
   ready: boolean
   readySinceMs: number
   failures: number
-  /** Pings since its last message. */
+  /** Number of pings since the process's last message. */
   silentPings: number
   leaving: boolean
   onReady: (() => void)[]

@@ -20,12 +20,12 @@ export interface Option {
   /** Placeholder in the help: `NAME`; null for a flag. */
   readonly value: string | null
   readonly help: string
-  /** One letter. */
+  /** Short form of one letter. */
   readonly short?: string
   readonly required?: boolean
   readonly choices?: readonly string[]
   readonly many?: true
-  /** Whether --no-name is also a form. */
+  /** Whether the option also has the form --no-NAME. */
   readonly negatable?: true
 }
 
@@ -34,7 +34,7 @@ export interface CommandContext {
   readonly clock: Clock
   readonly user: string
   readonly command: GivenCommand
-  /** Need not exist before `open`. */
+  /** Deployment, which need not exist before `open`. */
   readonly deployment: CommandDeployment
   /** Whether the deployment is on another machine. */
   readonly isRemote: boolean
@@ -196,7 +196,7 @@ export interface CommandPlace {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly user: string
-  /** Asks for confirmation; undefined without a terminal. */
+  /** Asks for confirmation; undefined if there is no terminal. */
   readonly ask?: (question: string) => Promise<boolean>
 }
 

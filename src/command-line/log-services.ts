@@ -33,7 +33,7 @@ export interface AuditCopyReport {
   readonly entries: number
   /** First missing or inconsistent entry of the copy. */
   readonly brokenAt: number | null
-  /** Difference between store and copy; null if none. */
+  /** Difference between store and copy; null if there is none. */
   readonly difference: string | null
   /** Entries of the store that the copy lacks: the last seconds, or more if the copy was truncated. */
   readonly behind: number

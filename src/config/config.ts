@@ -22,7 +22,7 @@ type Values = {
 }
 
 export interface Config extends ProcessPlan, Omit<Values, 'config' | 'without' | keyof ProcessPlan> {
-  /** Absolute path. */
+  /** Absolute path of the data folder. */
   readonly dataDir: string
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>

@@ -6,7 +6,7 @@ export type SettingReader = <Value>(setting: Setting<Value>) => Value
 export interface ModuleSettings {
   /** Name as in `--without`. */
   readonly name: string
-  /** Imperative, for `--help`. */
+  /** Summary in the imperative, for `--help`. */
   readonly summary: string
   readonly needs?: readonly string[]
   readonly settings?: Readonly<Record<string, Setting<unknown>>>

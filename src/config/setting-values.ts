@@ -65,7 +65,7 @@ export const parsePublicUrl = (text: string): string => {
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
 }
 
-/** Comma-separated and unique. */
+/** Parses unique names, separated by commas. */
 export const parseNames = (text: string): readonly string[] => {
   const names = text === '' ? [] : text.split(',').map((name) => name.trim())
   if (names.some((name) => !/^[a-z][a-z0-9-]*$/.test(name)) || new Set(names).size < names.length) {
@@ -74,7 +74,7 @@ export const parseNames = (text: string): readonly string[] => {
   return names
 }
 
-/** `all`, or comma-separated and unique. */
+/** Parses `all`, or unique roles, separated by commas. */
 export const parseRoles = (text: string): ReadonlySet<ProcessRole> => {
   if (text === 'all') return new Set(PROCESS_ROLES)
   const names = text.split(',').map((name) => name.trim())
@@ -90,7 +90,7 @@ export const parsePath = (text: string): string => {
   return text
 }
 
-/** One file per listener; empty for none. */
+/** One file per listener; empty if there is none. */
 export interface ByListener {
   readonly api: string
   readonly portal: string

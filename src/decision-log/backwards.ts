@@ -66,7 +66,7 @@ function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes
 
 export interface SlotPosition {
   readonly segment: SegmentName
-  /** Bytes; a line boundary. */
+  /** Offset in bytes, at a line boundary. */
   readonly end: number
   readonly tornBytes: number
 }

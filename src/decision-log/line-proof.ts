@@ -8,7 +8,7 @@ export interface LineToProve {
 }
 
 export interface ProvenLine {
-  /** C2SP tlog-proof. */
+  /** Proof in the C2SP tlog-proof format. */
   readonly proof: string
   /** Verifier key of the log. */
   readonly logKey: string

@@ -13,7 +13,7 @@ import type { DecisionRecord } from './types.ts'
 
 /** Lines between checks of the time and pauses for the event loop. */
 const STRIDE = 256
-/** About two hundred lines. */
+/** Bytes read at once: about two hundred lines. */
 const PIECE_BYTES = 262_144
 const NEWLINE = 10
 /** Time limits for recording a decision after its request. The last one exceeds the lifetime of a claim. */

@@ -20,7 +20,7 @@ export interface FollowPosition {
 }
 
 export interface Tail {
-  /** Oldest first. */
+  /** Entries, oldest first. */
   readonly entries: readonly TailEntry[]
   /** Position by slot. Resuming there neither skips nor repeats records. */
   readonly position: ReadonlyMap<string, FollowPosition>

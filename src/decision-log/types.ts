@@ -30,9 +30,9 @@ export interface ShadowVerdict {
 
 export interface DecisionRecord {
   readonly kind: 'attestation' | 'task'
-  /** Lowercase, 36 characters. */
+  /** Uuid in lowercase, 36 characters. */
   readonly uuid: string
-  /** Unix milliseconds. */
+  /** Time in Unix milliseconds. */
   readonly at: number
   readonly organization: string
   readonly project: string
@@ -45,7 +45,7 @@ export interface DecisionRecord {
   readonly from: string
   readonly on_behalf?: string | undefined
   readonly to: string
-  /** Decimal string. */
+  /** Amount as a decimal string. */
   readonly value: string
   readonly data_sha256: string
   readonly data_size: number

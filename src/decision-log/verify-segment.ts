@@ -6,7 +6,7 @@ import type { SegmentName } from './segment-name.ts'
 import type { LogRecord, SegmentHeader } from './types.ts'
 
 export interface SegmentProblem {
-  /** Starts at 1 for the header. */
+  /** Line number, starting at 1 for the header. */
   readonly line: number
   readonly detail: string
 }

@@ -3,7 +3,7 @@ import type { ByBrowser } from './wallet.ts'
 
 export interface EvidenceRecord {
   readonly id: string
-  /** `fields`, or a DocumentKind. */
+  /** Kind of evidence: `fields`, or a DocumentKind. */
   readonly kind: string
   readonly mediaType: string
   readonly byteLength: number

@@ -5,9 +5,9 @@ export interface ListImage {
   readonly id: string
   readonly organizationId: string | null
   readonly name: string
-  /** See address-set.ts. */
+  /** Address set in the format of address-set.ts. */
   readonly entries: SharedArrayBuffer
-  /** Changes since `entries` was created; null for none. */
+  /** Changes since `entries` was created; null if there is none. */
   readonly added: SharedArrayBuffer | null
   readonly removed: SharedArrayBuffer | null
   /** A list kept by people is always current; a source's list has the age of its confirmation. */

@@ -47,7 +47,7 @@ export interface ListChunk {
   readonly width: KeyWidth
   /** Complete keys, concatenated. */
   readonly keys: Uint8Array
-  /** One per key. */
+  /** One note per key. */
   readonly notes: readonly ListNote[]
   /** Notes in the store's format, if read from there; `notes` is parsed on first use. */
   readonly storedNotes?: string

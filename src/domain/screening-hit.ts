@@ -60,7 +60,7 @@ export interface BoundHit extends ListedHit {
 export const HIT_ACTIONS = ['review', 'retry', 'revoke'] as const
 export type HitAction = (typeof HIT_ACTIONS)[number]
 
-/** Null for the service's default. */
+/** Null fields mean the service's default. */
 export interface ScreeningSettings {
   readonly threshold: number | null
   readonly onNewHit: HitAction
@@ -74,7 +74,7 @@ export interface ScreeningSettings {
 
 export interface ScreeningSettingsOfAll {
   of(organizationId: string): ScreeningSettings
-  /** Changes with any setting. */
+  /** Key that changes with any setting. */
   readonly key: string
 }
 

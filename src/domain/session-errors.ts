@@ -52,7 +52,7 @@ export class RejectedBeforeError extends fixedError(
 ) {}
 
 export class LinkedSessionsError extends CountersignError {
-  /** @param problem a clause */
+  /** @param problem clause that states the problem */
   constructor(problem: string) {
     super('SESSION_CONFLICT', `${problem}: an operator must decide the session`)
   }

@@ -134,7 +134,7 @@ export const SCREENING_ACTOR = 'screening'
 
 export const policyActor = (policyId: string, revision: number): string => `policy:${policyId}:${revision}`
 
-/** Null for other actors. */
+/** Returns the policy and revision in an actor; null for other actors. */
 export const parsePolicyActor = (actor: string): { readonly policyId: string; readonly revision: number } | null => {
   const [, policyId, revision] = /^policy:([^:]+):([0-9]+)$/.exec(actor) ?? []
   return policyId === undefined ? null : { policyId, revision: Number(revision) }

@@ -10,7 +10,7 @@ export interface Target {
   readonly policyId: string
   readonly policyName: string
   readonly revisionId: string
-  /** Evaluated in parallel and recorded, never returned; null for none. */
+  /** Evaluated in parallel and recorded, never returned; null if there is none. */
   readonly shadowRevisionId: string | null
   /** v1: number of attester keys that sign. */
   readonly quorum: number
@@ -31,7 +31,7 @@ export interface PolicyRevision {
   readonly id: string
   readonly policyId: string
   readonly number: number
-  /** YAML or JSON. */
+  /** Document in YAML or JSON. */
   readonly source: string
   /** SHA-256 of the source in hex. */
   readonly contentHash: string

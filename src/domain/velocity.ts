@@ -9,7 +9,7 @@ export interface VelocityTally {
   readonly wallet: string
   readonly chainName: string
   readonly windowSeconds: number
-  /** Parts are numbered from 1970. */
+  /** Number of the part, counted from 1970. */
   readonly part: number
   readonly count: number
   /** Wei or lamports, canonical decimal. */

@@ -18,7 +18,7 @@ export interface WebhookEndpoint {
   readonly createdAtSeconds: number
   /** Messages have been waiting since then; null unless paused. */
   readonly pausedAtSeconds: number | null
-  /** Verification service whose own webhooks also decide; null for none. */
+  /** Verification service whose own webhooks also decide; null if there is none. */
   readonly service: string | null
   /** Signing secret of the service, sealed like `sealedSecret`; null if no service is connected. */
   readonly sealedServiceSecret: Uint8Array | null

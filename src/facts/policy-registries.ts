@@ -8,7 +8,7 @@ import { createRemote } from './remote.ts'
 import type { RpcChoice } from './rpc-choice.ts'
 
 export interface PolicyRegistries {
-  /** Synchronous if cached. Null without a policy id or a registry. @throws DependencyUnavailableError */
+  /** Synchronous if cached. Null if there is no policy id or no registry. @throws DependencyUnavailableError */
   policyIdOf(organizationId: string, chainName: string, address: string): string | null | Promise<string | null>
 }
 
@@ -27,9 +27,9 @@ export interface PolicyRegistriesOptions {
    */
   readonly keepMissMs?: number
   readonly keptMax?: number
-  /** Queries in flight per chain. */
+  /** Maximum queries in flight per chain. */
   readonly underWayMax?: number
-  /** Waiting queries per organization; further ones fail immediately. */
+  /** Maximum waiting queries per organization; further queries fail immediately. */
   readonly waitingMax?: number
 }
 

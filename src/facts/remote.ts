@@ -17,7 +17,7 @@ export interface RemoteCounts {
 export type RemoteCaller = Pick<FactSubject, 'organizationId' | 'deadlineMs'>
 
 export interface Remote<Answer> {
-  /** Null without an answer. Synchronous if cached or unavailable. Never rejects. */
+  /** Null if there is no answer. Synchronous if cached or unavailable. Never rejects. */
   ask(key: string, question: () => Promise<Answer>, caller?: RemoteCaller): Answer | null | Promise<Answer | null>
   counts(): RemoteCounts
 }
@@ -28,7 +28,7 @@ export interface RemoteOptions {
   readonly keepMs: number
   readonly keptMax: number
   readonly underWayMax: number
-  /** Waiting queries per organization. */
+  /** Maximum waiting queries per organization. */
   readonly waitingMax: number
   readonly onError: (error: unknown) => void
   /** Whether the query itself caused the failure, which then doesn't open the breaker for others. Defaults to false. */

@@ -22,7 +22,7 @@ export interface ScreenerDependencies {
 
 export class ScreenerAnswerError extends DetailedError {}
 
-/** Invalid regardless of the wallet. */
+/** The answer is invalid regardless of the wallet. */
 class AnswerNotJsonError extends ScreenerAnswerError {}
 
 const ANSWER_BYTES_MAX = 65_536
@@ -181,7 +181,9 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
   }
 
   return {
-    /** Null without an answer. Synchronous if cached. Never rejects. @param caller omitted for checks of sessions */
+    /**
+     * Null if there is no answer. Synchronous if cached. Never rejects. @param caller omitted for checks of sessions
+     */
     screen: (wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null> =>
       remote.ask(perChain ? `${wallet.from} ${wallet.chain.name}` : wallet.from, () => ask(wallet), caller),
     counts: remote.counts,

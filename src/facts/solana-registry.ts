@@ -16,9 +16,9 @@ const POLICY_ACCOUNT = discriminator('PolicyAccount')
 const ATTESTER_ACCOUNT = discriminator('AttesterAccount')
 
 const KEY_BYTES = 32
-/** After discriminator, program and authority. */
+/** Offset after discriminator, program and authority. */
 const POLICY_LENGTH_AT = 8 + 2 * KEY_BYTES
-/** After discriminator and attester. */
+/** Offset after discriminator and attester. */
 const REGISTERED_AT = 8 + KEY_BYTES
 
 const malformed = (): never => {

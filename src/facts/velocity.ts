@@ -78,7 +78,7 @@ const partOf = (history: History, windowSeconds: number, number: number): Part =
   return part
 }
 
-/** Least recently used first. */
+/** Histories by key, least recently used first. */
 type Histories = Map<string, History>
 
 interface Organization {

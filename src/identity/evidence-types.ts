@@ -11,9 +11,9 @@ import type { SessionFacts } from '../policy/types/session-facts.ts'
 import type { EvidenceChange, EvidenceStore } from './evidence/store-types.ts'
 
 export interface Owner {
-  /** 1 to 200 characters. */
+  /** Name of 1 to 200 characters. */
   readonly name: string
-  /** Whole percent, 1 to 100. */
+  /** Share in whole percent, 1 to 100. */
   readonly sharePercent: number
 }
 

@@ -20,7 +20,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 }
 
 const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): string | undefined => {
-  // A port or an address, not a file.
+  // The error is about a port or an address, not a file.
   if (typeof code !== 'string' || syscall === 'listen' || syscall === 'bind' || syscall === 'connect') return undefined
   // The folder is below a broken link or in a special file system. Other missing files may be a bug in this program.
   if (code === 'ENOENT' && syscall === 'mkdir') return 'it cannot be created there'

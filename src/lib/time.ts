@@ -104,7 +104,7 @@ export const createSteadyClock = ({ unixSeconds, monotonicMs }: Clock): (() => v
   }
 }
 
-/** UTC, YYYY-MM-DD. */
+/** Returns the UTC day as YYYY-MM-DD. */
 export const dayOf = (nowSeconds: number): string => new Date(nowSeconds * 1000).toISOString().slice(0, 10)
 
 export const ageOn = (birthDate: string, nowSeconds: number): number => {

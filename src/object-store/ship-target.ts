@@ -10,7 +10,7 @@ export interface ShippedObject {
 
 export interface ContentDigest {
   readonly bytes: number
-  /** Lowercase hex. */
+  /** SHA-256 in lowercase hex. */
   readonly sha256: string
   /** Lowercase hex, as in the ETag of an object uploaded in a single request. */
   readonly md5: string

@@ -187,7 +187,10 @@ export const ALLOW_LIST_RULE = 'list:allow'
 const DENIED: Verdict = Object.freeze({ compliant: false, ruleId: DENY_LIST_RULE })
 const ALLOWED: Verdict = Object.freeze({ compliant: true, ruleId: ALLOW_LIST_RULE })
 
-/** Null without a decisive entry. @param onBehalf empty for none @throws the reader's error: no decision is allowed */
+/**
+ * Null if there is no decisive entry. @param onBehalf empty if there is none @throws the reader's error: no decision is
+ * allowed
+ */
 export const listVerdict = (lists: ListReader, wallet: string, onBehalf: string): Verdict | null => {
   if (lists.contains(DENY_LIST, wallet)) return DENIED
   if (onBehalf === '') return lists.contains(ALLOW_LIST, wallet) ? ALLOWED : null

@@ -40,7 +40,7 @@ export const matching =
   (literal: string): string | null =>
     pattern.test(literal) || (mayBeEmpty && literal === '') ? null : message
 
-/** Default for strings and lists. */
+/** Default maximum length of strings and lists. */
 const LENGTH_MAX = 64
 
 /** A missing value has no type, because `!undefined` must not be true. */

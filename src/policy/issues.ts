@@ -10,7 +10,7 @@ export interface PolicyIssue {
   readonly pointer: string
 }
 
-/** Compilation stops at this number. */
+/** Maximum issues, at which compilation stops. */
 export const ISSUES_MAX = 100
 /** Longer lines are shown as an excerpt around the column. */
 const MAX_EXCERPT = 120

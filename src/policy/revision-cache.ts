@@ -17,7 +17,7 @@ export interface FairCache<Value> {
 }
 
 interface Share<Value> {
-  /** Least recently used first. */
+  /** Values, least recently used first. */
   readonly values: Map<string, Value>
   weight: number
 }

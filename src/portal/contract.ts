@@ -29,7 +29,7 @@ export interface OrganizationView {
 export interface ChainView {
   readonly name: string
   readonly title: string
-  /** EIP-155. */
+  /** EIP-155 chain id. */
   readonly chainId: number
 }
 
@@ -94,7 +94,7 @@ export interface ChallengeAnswer {
 
 export interface HandoverAnswer {
   readonly url: string
-  /** PNG as a data URI. */
+  /** QR code as a PNG data URI. */
   readonly qrCode: string
   readonly expiresAtSeconds: number
 }

@@ -128,7 +128,7 @@ const createKeyLookup = (
   // Separate from the known keys, so that guesses cannot evict them. Values: time of the next lookup.
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()
-  /** Oldest first. */
+  /** Queued reads, oldest first. */
   const queued: QueuedRead[] = []
   let running = 0
   let changes = 0

@@ -5,11 +5,11 @@ import { setRateLimit } from './response.ts'
 
 export interface StreamEvent {
   readonly sequence: number
-  /** JSON without line breaks. */
+  /** Data as JSON without line breaks. */
   readonly data: string
 }
 
-/** Milliseconds. */
+/** Reconnection delay in milliseconds. */
 const RETRY_MS = 3_000
 /** Maximum events waiting for the socket. Beyond it, the latest event replaces the previous one. */
 const QUEUE_MAX = 16

@@ -81,7 +81,7 @@ export interface IdempotentRequest {
   readonly header: string | null
   /** A retry must have the same route. */
   readonly route: string
-  /** Byte for byte as received. */
+  /** Request body, byte for byte as received. */
   readonly body: string
   /** New uuid for a first attempt; a retry uses the uuid of its first attempt. */
   readonly uuid: string
@@ -124,7 +124,7 @@ export interface SoughtDecision {
 }
 
 export interface NodeMemory {
-  /** Empty if there is only one node. */
+  /** Node name; empty if there is only one node. */
   readonly node: string
   /** Maximum validity of a signature after its claim has expired. */
   readonly usableSeconds: number

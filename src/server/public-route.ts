@@ -14,7 +14,7 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never
 
-/** Neither decoded nor validated. */
+/** Path parameters, neither decoded nor validated. */
 export type PathParameters<Path extends string> = Readonly<Record<ParameterOf<Path>, string>>
 
 export const parameterReader = <Path extends string>({ path }: { readonly path: Path }) => {

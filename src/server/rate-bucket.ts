@@ -22,7 +22,7 @@ export interface RateBucket {
   holders: number
   /** Last settlement with the store; -Infinity if there was none. */
   settledMs: number
-  /** Last request for tokens. */
+  /** Time of the last request for tokens. */
   touchedMs: number
   /** Tokens requested since the last settlement, including refused ones. */
   asked: number

@@ -11,7 +11,7 @@ export interface RateLimitState {
   readonly requestsPerSecond: number
   /** The burst, which is the maximum that can remain. */
   readonly limit: number
-  /** Whole tokens. */
+  /** Remaining whole tokens. */
   readonly remaining: number
   /** Seconds until the bucket is full again, rounded up. */
   readonly resetSeconds: number

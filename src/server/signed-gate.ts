@@ -36,7 +36,7 @@ export interface SignedGateSettings<Path extends string, Sender> {
     readonly sender: Sender
     readonly organizationId: string
     readonly secrets: readonly Uint8Array[]
-    /** Defaults to Standard Webhooks. */
+    /** Verifies the signature. Defaults to Standard Webhooks. */
     readonly verify?: typeof verifyWebhook
   } | null>
   readonly bodyBytesMax?: number

@@ -28,7 +28,7 @@ export interface DataFolder {
   readonly quickstart: string
   /** Location of the store, if not `database` (store-location.ts). */
   readonly storePlace: string
-  /** See left-out-modules.ts. */
+  /** File with the names of left-out modules (left-out-modules.ts). */
   readonly leftOutModules: string
 }
 

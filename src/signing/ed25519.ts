@@ -47,7 +47,7 @@ export const createEd25519Signer = (seed: Uint8Array) => {
   chosen ??= chooseEd25519()
   let key: OpenKey | null = chosen(seed)
   return {
-    /** 32 bytes. */
+    /** Public key of 32 bytes. */
     publicKey: key.publicKey,
     /** Returns the 64-byte signature over the unhashed message. @throws SignerUnusableError after `erase` */
     sign: (message: Uint8Array): Uint8Array => {

@@ -18,7 +18,7 @@ import { PassphraseMissingError } from './passphrase.ts'
 import { isTokenKey } from './token-key.ts'
 import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester, TokenSigner } from './types.ts'
 
-/** Newest first. */
+/** Reads the passphrases, newest first. */
 export type ReadPassphrases = () => Promise<readonly string[]>
 
 interface Opened<Attester> {

@@ -11,7 +11,7 @@ import type { KeystoreWorkFactor } from './types.ts'
 const MAX_TEXT_LENGTH = 16 * 1024
 
 export interface KeystoreV3Options {
-  /** 32 bytes; must be a valid key. */
+  /** Private key of 32 bytes; must be valid. */
   readonly privateKey: Uint8Array
   /** The key's EVM address, in any case. */
   readonly address: string

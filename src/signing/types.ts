@@ -24,7 +24,7 @@ export interface Secp256k1Backend {
 export type Secp256k1BackendName = 'libsecp256k1' | 'secp256k1-node' | 'noble'
 
 export interface Secp256k1Signer {
-  /** 65 bytes, starting with 0x04. */
+  /** Public key of 65 bytes, starting with 0x04. */
   readonly publicKey: Uint8Array
   /**
    * Signs a 32-byte digest with an RFC 6979 nonce and low s. Writes r ‖ s ‖ v (v is 27 or 28) to the 65 bytes of
@@ -48,7 +48,7 @@ export interface TokenSettings {
   /** Absolute path of the vendor's PKCS#11 library. */
   readonly module: string
   readonly token: string
-  /** Read at each login and not kept. */
+  /** Source of the PIN, which is read at each login and not kept. */
   readonly pin: PassphraseSource
   /** Path prefix of login files in the data folder. */
   readonly loginFile: string

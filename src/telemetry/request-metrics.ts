@@ -128,7 +128,7 @@ export interface DecisionCount {
 export const createDecisions = (chainNames: readonly string[]) => {
   const chains = [...new Set([...chainNames, OTHER])]
   const indexOf = new Map(chains.map((chain, index) => [chain, index]))
-  // Denied and compliant, by chain.
+  // Numbers of denied and compliant decisions, by chain.
   const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
   const totals = (): readonly DecisionCount[] =>
     (['attestation', 'task'] as const).flatMap((kind) =>

@@ -6,7 +6,7 @@ export const PASSWORD_LENGTH_MIN = 12
 const PASSWORD_LENGTH_MAX = 256
 
 interface PasswordCost {
-  /** KiB. */
+  /** Memory in KiB. */
   readonly memoryCost: number
   readonly timeCost: number
 }

@@ -27,7 +27,7 @@ export interface DescribedOperation {
   readonly answers: readonly DescribedAnswer[]
   /** Statuses with a problem as body (RFC 9457). */
   readonly problems: readonly number[]
-  /** Names of security schemes, of which one suffices; empty for none. */
+  /** Names of security schemes, of which one suffices; empty if none is required. */
   readonly security: readonly string[]
 }
 

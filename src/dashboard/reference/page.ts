@@ -5,7 +5,7 @@ import { type CallStyle, curlOf } from './sample.ts'
 import { namedSchemaHtml, schemaHtml, table } from './schema.ts'
 
 export interface ReferencePage {
-  /** Last segment of its path. */
+  /** Last segment of the page's path. */
   readonly slug: string
   readonly title: string
   readonly source: string

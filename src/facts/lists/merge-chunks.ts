@@ -9,7 +9,7 @@ const TURN_ENTRIES = 512
 /** Smaller chunks are merged with the next, so that repeated merges don't fragment the list. */
 const CHUNK_KEYS_MIN = LIST_CHUNK_KEYS / 2
 
-/** EVM before Solana, then by bytes. */
+/** Sorts EVM keys before Solana keys, then by bytes. */
 export const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
   left.length - right.length || Buffer.compare(left, right)
 

@@ -2,7 +2,7 @@
 // has the records and resolves collisions.
 
 export interface RecordIndex {
-  /** Returns the place with this hash for which `isIt` returns true; -1 if none. */
+  /** Returns the place with this hash for which `isIt` returns true; -1 if there is none. */
   find(hash: number, isIt: (place: number) => boolean): number
   /** The record must not be in the index. */
   add(hash: number, place: number): void

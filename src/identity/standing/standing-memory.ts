@@ -53,7 +53,7 @@ interface Caller {
   readonly number: number
   /** Value of `now` when the numbers were assigned; older records have other numbers. */
   readonly since: number
-  /** Numbers for standings on one chain, by name; empty for no chain. */
+  /** Numbers for standings on one chain, by name; the name is empty if there is no chain. */
   readonly byChain: Map<string, number>
 }
 

@@ -23,7 +23,7 @@ const WITH_CHECKS: ReadonlySet<WebhookMessageType> = new Set([
 ])
 
 export interface ClaimedMessage {
-  /** The same in every attempt. */
+  /** Message id, the same in every attempt. */
   readonly id: string
   readonly organizationId: string
   readonly endpointId: string

@@ -7,7 +7,7 @@ import { compareNames, type NameMatch } from './names.ts'
 
 export interface Typed {
   readonly fullName?: string
-  /** YYYY-MM-DD */
+  /** Date as YYYY-MM-DD. */
   readonly birthDate?: string
   /** Country of residence, ISO 3166-1 alpha-2. */
   readonly country?: string

@@ -25,7 +25,7 @@ import { attributeTemplate, type CryptokiModule } from './cryptoki-module.ts'
 
 export interface TokenKey {
   readonly kind: 'secp256k1' | 'ed25519'
-  /** Valid only in its session. */
+  /** Handle, valid only in its session. */
   readonly handle: bigint
   /** 65 bytes starting with 0x04 (secp256k1), or 32 bytes (ed25519). */
   readonly publicKey: Uint8Array

@@ -5,10 +5,10 @@ import type { TokenSettings } from '../../signing/types.ts'
 import { isPkcs11Supported } from './cryptoki-module.ts'
 import { TOKEN_SETTINGS } from './settings.ts'
 
-/** One per signing worker. */
+/** Entry of the token thread, which each signing worker has. */
 export const TOKEN_THREAD = 'src/modules/hardware-keys/worker/token.worker.ts'
 
-/** Null without a token. @throws SettingInvalidError if the system doesn't support tokens */
+/** Null if no token is configured. @throws SettingInvalidError if the system doesn't support tokens */
 export const tokenSettingsOf = (
   { of, hangMs }: Pick<Config, 'of' | 'hangMs'>,
   folder: Pick<DataFolder, 'tokenLogin'>,

@@ -25,7 +25,7 @@ interface ShipPass {
   readonly bytesUnshipped: number | null
   /** Whether everything from before the pass was shipped. */
   readonly complete: boolean
-  /** First failure, after which the pass continues; null for none. */
+  /** First failure, after which the pass continues; null if there is none. */
   readonly failure: unknown
 }
 

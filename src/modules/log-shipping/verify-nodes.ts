@@ -21,7 +21,7 @@ interface RepeatedUuid {
     readonly node: string
     readonly slot: string
     readonly segment: string
-    /** Starts at 1, the header. */
+    /** Line number, starting at 1 with the header. */
     readonly line: number
   }[]
 }

@@ -142,7 +142,7 @@ export const createPolicyEnvironment = (): Environment => {
 
 let shared: Environment | null = null
 
-/** One per thread, for all policies. */
+/** Returns the thread's environment, which all policies share. */
 export const sharedEnvironment = (): Environment => {
   shared ??= createPolicyEnvironment()
   return shared
@@ -159,7 +159,7 @@ export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Env
   return environment
 }
 
-/** Includes element types of lists. */
+/** Returns the permitted types, including element types of lists. */
 export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => {
   const types = new Set<string>()
   const permit = (type: string): void => {

@@ -100,7 +100,9 @@ const requestOf = (decision: ReplayableDecision, known: Chain | undefined): Atte
   }
 }
 
-/** Field that the policy reads and the request may have omitted: the response would then be 400. Null for none. */
+/**
+ * Field that the policy reads and the request may have omitted: the response would then be 400. Null if there is none.
+ */
 const maybeOmitted = (
   { requires }: CompiledPolicy,
   { kind, revision, data_size: size, value }: ReplayableDecision,

@@ -40,7 +40,7 @@ function* templateSteps(): Steps<readonly PolicyTemplate[]> {
 
 export const readTemplates = (): readonly PolicyTemplate[] => finish(templateSteps())
 
-/** Yields to the event loop. */
+/** Reads the templates in turns of the event loop. */
 export const readTemplatesInTurns = (): Promise<readonly PolicyTemplate[]> => finishInTurns(templateSteps())
 
 export const DEMO_POLICY = `name: Demo policy

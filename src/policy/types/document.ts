@@ -16,7 +16,7 @@ export interface PolicyRule {
   readonly message: string | null
 }
 
-/** `constants.<name>` */
+/** Constant that rules read as `constants.<name>`. */
 export interface PolicyConstant {
   readonly name: string
   /** Type in the document, such as "address" or "ether". */
@@ -26,7 +26,7 @@ export interface PolicyConstant {
   readonly isList: boolean
 }
 
-/** `reads.<name>`: on-chain state. */
+/** On-chain state that rules read as `reads.<name>`. */
 export interface PolicyRead {
   readonly name: string
   readonly type: ReadType

@@ -12,7 +12,7 @@ export interface ListNeed {
   readonly kind: 'list'
   /** The organization's list or, if it has none with this name, a shared list. */
   readonly list: string
-  /** Smallest maximum age required by a rule; null for none. */
+  /** Smallest maximum age required by a rule; null if there is none. */
   readonly maxAgeSeconds: number | null
 }
 

@@ -72,7 +72,7 @@ const call = async <Answer>(method: string, path: string, body?: unknown): Promi
 
 interface WalletToProve {
   readonly address: string
-  /** EIP-155; null for Solana. */
+  /** EIP-155 chain id; null for Solana. */
   readonly chainId: number | null
 }
 

@@ -14,7 +14,7 @@ const SESSIONS = defineTable('user_sessions', {
   userAgent: text,
   address: text,
   createdAtSeconds: integer,
-  /** Accurate to one minute. */
+  /** Time of the last use, accurate to one minute. */
   lastSeenAtSeconds: integer,
   expiresAtSeconds: integer,
   /** Last time the password or a passkey was checked; 0 if never. */

@@ -33,10 +33,10 @@ const USERS = defineTable('users', {
 
 export interface User extends ItemOf<typeof USERS> {}
 
-/** Never listed, logged or returned. */
+/** Credentials, which are never listed, logged or returned. */
 interface UserCredential {
   readonly user: User
-  /** argon2id in PHC format. */
+  /** Argon2id hash in PHC format. */
   readonly passwordHash: string | null
   /** Sealed. In use only if `user.hasTotp`. */
   readonly totpSecret: Uint8Array | null

@@ -94,7 +94,7 @@ export const createTallyTable = (table: string) => ({
     { group, organizationId, atMs, subject, rule, compliant, denied }: Tally,
     node: string,
   ): (string | number)[] => [group, organizationId, atMs, node, subject, rule, compliant, denied],
-  /** Null if the period is empty. */
+  /** Returns the query; null if the period is empty. */
   ask: (question: TallyQuestion) => {
     const { by, organizationId } = question
     const parts = partsOf(question)

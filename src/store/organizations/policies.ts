@@ -12,7 +12,7 @@ import { requireRoom } from './organization-limits.ts'
 const POLICIES = defineTable('policies', {
   id: text,
   organizationId: text,
-  /** `policy_name` in responses. */
+  /** Name, which responses contain as `policy_name`. */
   name: text,
   /** Never changes, so that all revisions have the same subject. */
   decides: typed<PolicySubject>(),

@@ -19,7 +19,7 @@ export interface WriteTurns {
 
 /** Share of the connections that only claims use. */
 const CLAIM_SHARE = 1 / 3
-/** About two seconds of work. */
+/** Maximum waiting writes per organization: about two seconds of work. */
 const OWN_WAITING_MAX = 1_000
 /** The second half is reserved for requests that already hold a claim. */
 const OWN_CLAIMS_WAITING_MAX = 2_000

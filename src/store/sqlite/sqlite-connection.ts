@@ -58,7 +58,7 @@ const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   return parameter === (parameter | 0) ? parameter : BigInt(parameter)
 }
 
-/** All integers are read as bigints. */
+/** Converts integers, all of which are read as bigints, to numbers if possible. */
 const narrowIntegers = <Row>(rows: Row[]): Row[] => {
   for (const row of rows as Record<string, unknown>[]) {
     for (const column in row) {

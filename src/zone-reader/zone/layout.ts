@@ -5,7 +5,7 @@ import type { ZoneFormat } from '../../domain/document-zone.ts'
 /** Characters, in the order of the classifier's outputs. */
 export const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789<'
 
-/** ICAO 9303-3 §4.9. */
+/** Weights of check digits (ICAO 9303-3 §4.9). */
 const WEIGHTS = [7, 3, 1] as const
 
 const weightOf = (character: string): number => {

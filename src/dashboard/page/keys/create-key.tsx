@@ -14,7 +14,7 @@ export const KIND_LABELS: Readonly<Record<ApiKey['kind'], string>> = {
 interface CreateKeyOptions {
   readonly params: { readonly organization: string }
   readonly mayAddDeployment?: boolean
-  /** The only type offered. */
+  /** The only key type offered. */
   readonly only?: ApiKey['kind']
   readonly onCreated?: (key: string) => void
 }

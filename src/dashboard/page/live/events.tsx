@@ -11,7 +11,7 @@ import { formatClock, formatMinute } from './format.ts'
 import type { LiveWindow } from './windows.ts'
 
 const EVENTS_AGAIN_MS = 5_000
-/** Further events are only counted. */
+/** Maximum events shown; further events are only counted. */
 const EVENTS_SHOWN = 12
 const SOURCES_AGAIN_MS = 15_000
 const SOURCES_SINCE_MS = 900_000

@@ -5,7 +5,7 @@ export interface Palette {
   readonly lines: Readonly<Record<Colour, string>>
   readonly grid: string
   readonly text: string
-  /** Thresholds and events. */
+  /** Colors of thresholds and events. */
   readonly warn: string
   readonly bad: string
   readonly mark: string

@@ -66,7 +66,7 @@ const Reviewers = ({ reviewers }: Pick<Numbers, 'reviewers'>) => {
   )
 }
 
-/** Hidden without sessions. */
+/** Hidden if there are no sessions. */
 export const Verification = () => {
   const { params } = useWorkplace()
   return (

@@ -7,7 +7,7 @@ import { useWorkplace } from '../shell/session.ts'
 export interface Policies {
   readonly ofRequests: readonly Policy[] | null
   readonly ofSessions: readonly Policy[] | null
-  /** The id if the policy is unknown. */
+  /** Returns the policy's name, or its id if the policy is unknown. */
   readonly nameOf: (id: string) => string
 }
 

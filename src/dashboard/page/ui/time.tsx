@@ -21,7 +21,7 @@ const watch = (watcher: (nowMs: number) => void): (() => void) => {
 }
 
 interface TimeProps {
-  /** ISO 8601; null shows `none`. */
+  /** Time in ISO 8601; null shows `none`. */
   readonly at: string | null
   readonly none?: string
   readonly full?: boolean

@@ -11,17 +11,17 @@ export const MANIFEST = 'manifest.json'
 export const BACKUP_FORMAT = 1
 
 export interface BackedUpFile {
-  /** Relative, with slashes. */
+  /** Relative path with slashes. */
   readonly path: string
   readonly bytes: number
-  /** Lowercase hex. */
+  /** SHA-256 in lowercase hex. */
   readonly sha256: string
 }
 
 export interface BackupManifest {
   readonly format: typeof BACKUP_FORMAT
   readonly version: string
-  /** ISO 8601, UTC. */
+  /** Time in ISO 8601, UTC. */
   readonly createdAt: string
   readonly deploymentId: string
   readonly schema: number

@@ -8,7 +8,7 @@ import type { FactNeed } from '../../../policy/types/needs.ts'
 type Members = Readonly<Record<string, unknown>>
 
 interface UnknownFact {
-  /** `velocity.1h`. */
+  /** Path such as `velocity.1h`. */
   readonly path: string
   readonly known: readonly string[]
 }

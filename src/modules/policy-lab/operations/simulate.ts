@@ -27,7 +27,7 @@ export const RULE_OUTCOME = named(
 type RuleOutcome = Static<typeof RULE_OUTCOME>
 
 export interface Simulation {
-  /** Null without a verdict; a real request would get 400, 422 or 503. */
+  /** Null if there is no verdict; a real request would get 400, 422 or 503. */
   readonly verdict: Verdict | null
   readonly failure: string | null
   readonly rules: readonly RuleOutcome[]
@@ -50,8 +50,8 @@ const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean)
 }
 
 /**
- * The organization's deny and allow lists precede the policy, as in a real decision.
- * @param refusal reason that the request is not evaluated, such as a missing field; null for none
+ * The organization's deny and allow lists precede the policy, as in a real decision. @param refusal reason that the
+ * request is not evaluated, such as a missing field; null if there is none
  */
 export const simulatePolicy = (
   policy: CompiledPolicy,

@@ -27,7 +27,7 @@ export interface PolicyReplay {
 
 interface PolicyReplayResult extends ReplaySummary {
   readonly bytes: number
-  /** Listed by `decisions verify`. */
+  /** Number of unreadable lines, which `decisions verify` lists. */
   readonly unreadable: number
 }
 

@@ -14,7 +14,7 @@ import { EU_XML, UK_XML, UN_XML } from './xml-lists.ts'
 
 /** A larger list would exhaust the memory of the search process. */
 const LIST_ENTRIES_MAX = 500_000
-/** Relative to the previous version. */
+/** Permitted sizes relative to the previous version. */
 const SHRINKS_TO = 0.8
 const GROWS_TO = 5
 /** Up to this many entries, growth is unlimited. */

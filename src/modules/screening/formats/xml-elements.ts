@@ -24,7 +24,7 @@ export interface XmlList {
   readonly entryOf: (element: XmlElement) => ListedEntry
 }
 
-/** Descendants at any depth. */
+/** Returns the descendants with this name, at any depth. */
 export const elementsOf = (element: XmlElement, name: string): readonly XmlElement[] =>
   element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...elementsOf(child, name)])
 

@@ -5,7 +5,7 @@ import type { ScorePart } from './screen-subject.ts'
 
 interface PartialDate {
   readonly year: number
-  /** 0 if unknown. */
+  /** Month; 0 if unknown, like the day. */
   readonly month: number
   readonly day: number
   readonly isAbout: boolean

@@ -32,7 +32,7 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   },
 }
 
-/** Followed by the screener's name. */
+/** Prefix of a check's name, followed by the screener's name. */
 const SCREENER = 'wallets.screeners.'
 const BY_SCREENER: Readonly<Record<string, string>> = {
   look: 'A wallet is flagged. Clear or confirm each hit above.',

@@ -9,7 +9,7 @@ import { encodeVerifierKey, NoteInvalidError, type VerifierKey } from '../tree/n
 import type { LogKey } from './log-key.ts'
 
 export interface LogHead {
-  /** Verifier key. */
+  /** Verifier key of the log. */
   readonly logKey: string
   /** Lines covered by the latest signed head. */
   readonly size: number

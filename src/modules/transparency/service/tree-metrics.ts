@@ -48,7 +48,7 @@ export interface TreeMetrics {
   readonly failures: number
   /** Whether signing is suspended until an operator has investigated. */
   readonly refused: boolean
-  /** Null without witnesses, or if another node builds the tree. */
+  /** Null if there are no witnesses, or if another node builds the tree. */
   readonly cosigning: {
     readonly ageMs: number
     readonly isLate: boolean

@@ -25,7 +25,7 @@ export const readMeta = async (statements: Statements, name: string): Promise<st
   return row?.value ?? null
 }
 
-/** Empty hashes for a missing tile. */
+/** Returns empty hashes for a missing tile. */
 export const readTilesOf =
   (statements: Statements): ReadTiles =>
   async (tiles) => {

@@ -5,7 +5,7 @@ import { decodeBase64, NoteInvalidError, type VerifierKey } from './note.ts'
 import { verifyConsistency } from './prove.ts'
 
 export interface Submission {
-  /** Size of the last cosigned head; 0 for none. */
+  /** Size of the last cosigned head; 0 if there is none. */
   readonly oldSize: number
   readonly path: readonly Uint8Array[]
   readonly checkpoint: string
@@ -39,7 +39,7 @@ type SubmissionJudgement =
   /** `isFork`: the log signed two roots for one size; otherwise, the old size is wrong. */
   | { readonly status: 409; readonly size: number; readonly isFork: boolean }
 
-/** @param before last cosigned head; null for none @param key of the log */
+/** @param before last cosigned head; null if there is none @param key of the log */
 export const judgeSubmission = (before: string | null, text: string, key: VerifierKey): SubmissionJudgement => {
   let submission: Submission
   let origin: string

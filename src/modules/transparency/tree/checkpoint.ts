@@ -13,7 +13,7 @@ export interface Checkpoint extends TreeHead {
 
 export interface LogSigner {
   readonly key: VerifierKey
-  /** Ed25519. */
+  /** Signs with Ed25519. */
   sign(message: Uint8Array): Uint8Array
 }
 

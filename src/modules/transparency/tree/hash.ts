@@ -9,7 +9,7 @@ const sha256 = (bytes: Uint8Array): Buffer => {
   return hash
 }
 
-/** Root without leaves. */
+/** Root of a tree without leaves. */
 export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0))
 
 /** SHA-256 of 0x00 and the entry. */

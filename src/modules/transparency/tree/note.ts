@@ -8,7 +8,7 @@ type SignatureType = keyof typeof SIGNATURE_TYPES
 export interface VerifierKey {
   readonly name: string
   readonly type: SignatureType
-  /** 32 bytes. */
+  /** Public key of 32 bytes. */
   readonly publicKey: Uint8Array
   /** First four bytes of SHA-256 of name, type and key. */
   readonly keyId: number
@@ -22,7 +22,7 @@ interface NoteSignature {
 }
 
 export interface Note {
-  /** Ends with a newline. */
+  /** Text, which ends with a newline. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
@@ -58,7 +58,7 @@ export const verifierKeyOf = (name: string, type: SignatureType, publicKey: Uint
 
 const hexId = (keyId: number): string => keyId.toString(16).padStart(8, '0')
 
-/** `<name>+<key id>+<base64>`. */
+/** Encodes `<name>+<key id>+<base64>`. */
 export const encodeVerifierKey = ({ name, type, publicKey, keyId }: VerifierKey): string =>
   `${name}+${hexId(keyId)}+${Buffer.concat([Uint8Array.of(SIGNATURE_TYPES[type]), publicKey]).toString('base64')}`
 
@@ -83,7 +83,7 @@ export const encodeNote = ({ text, signatures }: Note): string => {
   return `${text}\n${signatures.map(encodeSignature).join('')}`
 }
 
-/** One line: `— <name> <base64>`. */
+/** Encodes one line: `— <name> <base64>`. */
 export const encodeSignature = ({ name, keyId, bytes }: NoteSignature): string => {
   const id = Buffer.alloc(4)
   id.writeUInt32BE(keyId)
@@ -113,7 +113,7 @@ export const isSignedBy = ({ publicKey }: VerifierKey, message: Uint8Array, sign
   return verify(null, message, key, signature)
 }
 
-/** Unverified signature attributed to this key; null for none. */
+/** Unverified signature attributed to this key; null if there is none. */
 export const signatureOf = ({ signatures }: Note, key: VerifierKey): NoteSignature | null =>
   signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId) ?? null
 

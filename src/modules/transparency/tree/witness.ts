@@ -20,7 +20,7 @@ class TilesMissingError extends Error {
 }
 
 /**
- * @param before last cosigned head; null for none @param readTiles returns a tile reader for a tree size
+ * @param before last cosigned head; null if there is none @param readTiles returns a tile reader for a tree size
  * @throws TilesMissingError; errors of `readTiles`
  */
 export const judgeHead = async (

@@ -14,7 +14,7 @@ export interface TakenPlace extends TreeSegment {
   readonly takenBytes: number
 }
 
-/** Each comparison adds to these. */
+/** Findings, to which each comparison adds. */
 export interface Findings {
   compared: number
   newer: number

@@ -13,7 +13,7 @@ const grayOf = (bitmap: ImageBitmap, side: number) => {
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
   const { data } = context.getImageData(0, 0, canvas.width, canvas.height)
   const pixels = new Uint8Array(canvas.width * canvas.height)
-  // Rec. 709 luma.
+  // Luma weights of Rec. 709.
   for (let at = 0; at < pixels.length; at++) {
     pixels[at] = 0.2126 * data[at * 4]! + 0.7152 * data[at * 4 + 1]! + 0.0722 * data[at * 4 + 2]!
   }

@@ -10,7 +10,7 @@ import {
   walletError,
 } from './wallet.ts'
 
-/** Used part of EIP-1193. */
+/** The part of EIP-1193 that the page uses. */
 interface Provider {
   request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>
 }

@@ -38,11 +38,11 @@ const ABJAD = createAbjad(readTable(LETTERS.hebrew), 'WYE')
 const FINAL_FORMS = readKeys(LETTERS.hebrewForms)
 const plain = (letter: string): string => FINAL_FORMS.get(letter) ?? letter
 
-/** Marks a final vowel. */
+/** A final ה that marks a vowel. */
 const FINAL_H = /ה$/
 /** Latin writes the preceding letter as a digraph (`Yitzhak`). */
 const AFTER_DIGRAPH = /(?<=[גדזטכסצקשת])[הח]/g
-/** `Jacob` and `Yaakov`. */
+/** An initial י, as in `Jacob` and `Yaakov`. */
 const FIRST_Y = /^י/
 
 const heard = (word: string): string =>

@@ -51,10 +51,10 @@ export interface QueryPart {
   /** Covered query words, as bits. */
   readonly mask: number
   readonly weight: number
-  /** Indexed word with the same spelling; -1 if none. */
+  /** Indexed word with the same spelling; -1 if there is none. */
   readonly same: number
   readonly matches: ReadonlyMap<number, WordMatch>
-  /** Matching joins by name. */
+  /** Matching joins by listed name. */
   readonly joins: ReadonlyMap<number, WordMatch>
 }
 
@@ -161,7 +161,7 @@ const leftOvers = (
   return pairings.sort((left, right) => right.gain - left.gain)
 }
 
-/** Position of the join's first word in the name; -1 if none. */
+/** Position of the join's first word in the name; -1 if there is none. */
 const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): number => {
   const wanted = index.textOf(join)
   for (let at = 0; at + 1 < listed.length; at++) {

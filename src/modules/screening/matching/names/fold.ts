@@ -8,7 +8,7 @@ export const WORD_MAX = 32
 
 export const toAscii = (text: string): string => anyAscii(text).toLowerCase()
 
-/** Letters and digits only. */
+/** Returns only letters and digits. */
 export const toAsciiWord = (text: string): string => toAscii(text).replaceAll(/[^a-z0-9]/g, '')
 
 const RULES: readonly SpellingRule[] = [

@@ -32,7 +32,7 @@ const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 
 const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <= 7 ? 1 : 2)
 /** Maximum edit distance of joins, which are many and must match almost exactly. */
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
-/** Same sound, different spelling. */
+/** Similarity of words with the same sound but different spellings. */
 const FOLDED_SIMILARITY = 0.97
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
 

@@ -10,11 +10,11 @@ const SPELLINGS_MAX = 256
 export const alternatives = (text: string): readonly string[] =>
   text.split(' ').map((alternative) => (alternative === '-' ? '' : alternative))
 
-/** Alternatives by key. */
+/** Reads alternatives by key. */
 export const readTable = (rows: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> =>
   new Map(Object.entries(rows).map(([key, texts]) => [key, alternatives(texts)]))
 
-/** Key by alternative. */
+/** Reads keys by alternative. */
 export const readKeys = (rows: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(rows).flatMap(([key, texts]) => alternatives(texts).map((text) => [text, key])))
 
