@@ -31,16 +31,16 @@ export interface CommandActor {
 
 export type Actor = KeyActor | PersonActor | CommandActor
 
-/** Id in the audit log and in sessions: `user:…`, `key:…` or `command-line`. */
+/** Returns the id in the audit log and in sessions: `user:…`, `key:…` or `command-line`. */
 export const actorId = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.kind
   return actor.kind === 'key' ? `key:${actor.principal.keyId}` : `user:${actor.user.id}`
 }
 
-/** Account in an id from `actorId`; null for other actors. */
+/** Returns the account in an id from `actorId`; null for other actors. */
 export const accountOf = (id: string): string | null => (id.startsWith('user:') ? id.slice('user:'.length) : null)
 
-/** Key in an id from `actorId`, also with the prefix `operator:`; null for other actors. */
+/** Returns the key in an id from `actorId`, also with the prefix `operator:`; null for other actors. */
 export const keyIdOf = (id: string): string | null => /^(?:operator:)?key:(.+)$/.exec(id)?.[1] ?? null
 
 export const actorName = (actor: Actor): string => {
@@ -70,7 +70,7 @@ export const mayDeployment = (actor: Actor): boolean => {
   return actor.kind === 'key' ? actor.deployment : actor.user.deploymentAdmin
 }
 
-/** Ids of the visible organizations; null for all organizations. */
+/** Returns the ids of the visible organizations; null for all organizations. */
 export const visibleOrganizations = (actor: Actor): readonly string[] | null => {
   if (actor.kind === 'command-line') return null
   if (actor.kind === 'key') return [actor.principal.organizationId]

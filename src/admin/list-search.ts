@@ -27,7 +27,7 @@ const hexRange = (digits: string): KeyRange => ({
   to: toKey(BigInt(`0x${digits.padEnd(40, 'f')}`), 20),
 })
 
-/** Numbers whose base58 digits start with `start`, per address length. Each leading 1 is a zero byte. */
+/** Returns the numbers whose base58 digits start with `start`, per address length. Each leading 1 is a zero byte. */
 const base58Ranges = (start: string): readonly KeyRange[] => {
   const value = [...start].reduce((sum, digit) => sum * 58n + BigInt(BASE58.indexOf(digit)), 0n)
   const zeroBytes = Math.min(32, /^1*/.exec(start)?.[0].length ?? 0)

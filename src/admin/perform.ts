@@ -58,7 +58,7 @@ export interface Entry {
   readonly caller: Caller
   readonly deadline: Deadline
   readonly origin: string | null
-  /** Claim of the request's Idempotency-Key; null before it is held, or without a key. */
+  /** Returns the claim of the request's Idempotency-Key; null before it is held, or without a key. */
   readonly claim: () => IdempotencyClaim | null
   readonly stillAllowed: () => Promise<boolean>
 }

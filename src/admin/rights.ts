@@ -33,7 +33,10 @@ const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => (
   roles: await tables.memberships.rolesOf(user.id),
 })
 
-/** Scope whose keys the actor may not see, if any. A key with the scope `deployment` also has the scope `admin`. */
+/**
+ * Returns the scope whose keys the actor may not see, if any. A key with the scope `deployment` also has the scope
+ * `admin`.
+ */
 export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'deployment' | undefined => {
   if (mayDeployment(actor)) return undefined
   return roleIn(actor, organizationId) === ORGANIZATION_ROLES[0] ? 'deployment' : 'admin'
@@ -72,7 +75,10 @@ export const namedThings = (path: string): readonly string[] => path.match(/[a-z
 export const namedHolders = (path: string): readonly string[] =>
   namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
 
-/** The actor with current rights. @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights left */
+/**
+ * Returns the actor with current rights. @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights
+ * left
+ */
 export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
   if (actor.kind === 'command-line') return actor
   if (actor.kind === 'key') {

@@ -109,7 +109,10 @@ export interface Services {
     readonly decisionFacts: Pick<DecisionFacts, 'read'>
     readonly knowledge: SessionKnowledge
   }
-  /** Canonical form of an operator's URL. @throws FieldInvalidError for `field` (default: `url`) if the service must not request it */
+  /**
+   * Returns the canonical form of an operator's URL. @throws FieldInvalidError for `field` (default: `url`) if the
+   * service must not request it
+   */
   readonly reachableUrl: (text: string, reach: Reach, field?: string) => string
   readonly webhooks: {
     /** Networks in which receivers may be. */

@@ -38,7 +38,10 @@ export const requireReason = (
   throw new FieldInvalidError('public_comment', 'or private_comment is required, because a rejection is final')
 }
 
-/** Parts to submit again: only with `retry`, and only required parts. @throws FieldInvalidError for `corrections` */
+/**
+ * Returns the parts to submit again: only with `retry`, and only required parts. @throws FieldInvalidError for
+ * `corrections`
+ */
 export const correctionsOf = (
   session: Session,
   status: SessionStatus,

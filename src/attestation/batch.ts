@@ -6,7 +6,7 @@ export interface BatchOptions {
   readonly size: number
   /** Rejects with the element’s error. */
   readonly perform: (index: number) => Promise<ElementAnswer>
-  /** Response line for an element's error. */
+  /** Returns the response line for an element's error. */
   readonly describe: (index: number, error: unknown) => string
   readonly withhold: (answer: ElementAnswer) => void
   /** Returns a function that cancels the callback. */

@@ -12,7 +12,7 @@ class ConcurrencyExceededError extends CountersignError {
 }
 
 export interface Concurrency {
-  /** The error that a request of this organization would get, or null. Always the same object. */
+  /** Returns the error that a request of this organization would get, or null. Always the same object. */
   refusal(organizationId: string): ConcurrencyExceededError | null
   /** @throws ConcurrencyExceededError 429 */
   capped(attest: AttestHandler): AttestHandler

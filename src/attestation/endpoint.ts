@@ -25,7 +25,7 @@ export interface EndpointDependencies {
   /** `withhold`: marks a decision in the log whose request was already answered with 408 (invariant 4). */
   readonly pool: Pick<Pool, 'refusal' | 'withhold'>
   readonly concurrency: Pick<Concurrency, 'refusal'> | null
-  /** Estimated wait of a new claim of the organization, in milliseconds; null if too many are waiting. */
+  /** Returns the estimated wait of a new claim of the organization, in milliseconds; null if too many are waiting. */
   readonly storeBacklogMs: (organizationId: string) => number | null
   readonly chains: ChainTable
   readonly clock: Pick<Clock, 'unixSeconds'>
@@ -50,7 +50,10 @@ const NOT_CLAIMED = (): undefined => undefined
 const STORE_TURNS = 6
 const STORE_CROWDED = new QueueFullError(1)
 
-/** The error that a request would get from its organization’s limit or the pool, or null. Always the same object. */
+/**
+ * Returns the error that a request would get from its organization’s limit or the pool, or null. Always the same
+ * object.
+ */
 export const refusalOf = (
   { concurrency, pool }: Pick<EndpointDependencies, 'concurrency' | 'pool'>,
   organizationId: string,

@@ -112,7 +112,7 @@ const decimalOfHex = (text: string): string | null => {
   return BigInt(text).toString()
 }
 
-/** Canonical decimal below 2^256 wei, or below 2^64 lamports. @throws FieldInvalidError */
+/** Returns the canonical decimal below 2^256 wei, or below 2^64 lamports. @throws FieldInvalidError */
 export const decodeValue = (text: string, family: ChainFamily): string => {
   const maximum = family === 'evm' ? UINT256_MAX : UINT64_MAX
   const decimal = text.length <= UINT256_MAX.length && isCanonicalDecimal(text) ? text : decimalOfHex(text)

@@ -7,7 +7,7 @@ import { VERBS } from './verbs.ts'
 const flagsOf = (command: Command): readonly string[] =>
   optionsOf(command).flatMap(({ name, negatable }) => [`--${name}`, ...(negatable ? [`--no-${name}`] : [])])
 
-/** Next words by the preceding words: `key create` → its options, `key create --kind` → its choices. */
+/** Returns the next words by the preceding words: `key create` → its options, `key create --kind` → its choices. */
 const candidates = (): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, readonly string[]>([['', [...NOUNS, ...Object.keys(VERBS), 'help']]])
   for (const noun of NOUNS) {

@@ -75,7 +75,7 @@ const commandsFor = async (
   return [commandsOf(noun), given]
 }
 
-/** Commands with a similar noun: `decision` and `decisions`. */
+/** Returns commands with a similar noun: `decision` and `decisions`. */
 const othersOf = async (noun: string): Promise<readonly Command[]> =>
   (await import('./commands.ts')).commandsOf(noun.endsWith('s') ? noun.slice(0, -1) : `${noun}s`)
 
@@ -106,7 +106,10 @@ const configOf = (settings: string[], environment: CommandPlace['environment']):
   return asStarted(config, dataFolderAt(config.dataDir))
 }
 
-/** Names of the running modules; of all modules if the settings are invalid, so that help is always available. */
+/**
+ * Returns the names of the running modules; of all modules if the settings are invalid, so that help is always
+ * available.
+ */
 const modulesOf = (...given: Parameters<typeof configOf>): ReadonlySet<string> => {
   try {
     return configOf(...given).modules

@@ -55,7 +55,7 @@ const openExistingStore = async (config: Config, folder: DataFolder, clock: Cloc
   return openStore({ target, clock, limits: config, onlyExisting: true })
 }
 
-/** Settings that contain or name secrets, as environment variables for another process. */
+/** Returns the settings that contain or name secrets, as environment variables for another process. */
 const secretSettingsOf = (config: Config): Record<string, string> =>
   Object.assign(
     {},

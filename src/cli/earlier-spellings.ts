@@ -93,7 +93,7 @@ const fill = (parts: readonly string[], values: ReadonlyMap<string, readonly str
     (part) => values.get(part) ?? [part.replaceAll(PLACEHOLDERS, (name) => values.get(name)?.join(',') ?? '')],
   )
 
-/** Values of the placeholders; null if the words don't match. */
+/** Returns the values of the placeholders; null if the words don't match. */
 const matchWords = (expected: readonly string[], given: readonly string[]): Map<string, readonly string[]> | null => {
   const takesRest = expected.at(-1)?.endsWith('…') ?? false
   if (takesRest ? given.length < expected.length : given.length !== expected.length) return null
@@ -125,7 +125,7 @@ const splitSpelling = ([from]: Spelling) => {
   return { noun: nounOf(noun), verb, expected, required }
 }
 
-/** Words and options of the current command; null if the spelling doesn't match. */
+/** Returns the words and options of the current command; null if the spelling doesn't match. */
 const apply = (spelling: Spelling, target: Command, args: readonly string[]): readonly string[] | null => {
   const [, to, renamed = {}] = spelling
   const { verb, expected, required } = splitSpelling(spelling)

@@ -63,7 +63,7 @@ export const configFileOf = (
   return path === undefined || path === '' || !existsSync(path) ? null : resolve(path)
 }
 
-/** All COUNTERSIGN_* variables, with values only if they can't be secret; an RPC URL may contain a key. */
+/** Returns all COUNTERSIGN_* variables, with values only if they can't be secret; an RPC URL may contain a key. */
 export const describeGivenSettings = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, unknown>> => {

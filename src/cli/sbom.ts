@@ -23,7 +23,7 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   sha512: 'SHA-512',
 }
 
-/** Algorithm and hex digest of `sha512-<base64>`. */
+/** Returns the algorithm and hex digest of `sha512-<base64>`. */
 const hashOf = (integrity: string) => {
   const at = integrity.indexOf('-')
   const alg = ALGORITHMS[integrity.slice(0, at)]
@@ -37,7 +37,7 @@ const referenceOf = ({ place, version }: Pick<LockedPackage, 'place' | 'version'
 const purlOf = (packageName: string, packageVersion: string): string =>
   `pkg:npm/${packageName.replace('@', '%40')}@${packageVersion}`
 
-/** SPDX expression if the text looks like one; otherwise a license name. */
+/** Returns an SPDX expression if the text looks like one; otherwise a license name. */
 const licenseOf = (text: string) =>
   /^[A-Za-z0-9.+-]+$|^\(?[A-Za-z0-9.+()-]+(?: (?:AND|OR|WITH) [A-Za-z0-9.+()-]+)+\)?$/.test(text)
     ? { expression: text }

@@ -15,7 +15,7 @@ const ATTESTER_FORM = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 const ATTESTATION_SIGNATURE_FORM = /^0x(?:[0-9a-fA-F]{130}|[0-9a-fA-F]{128})$/
 const TASK_SIGNATURE_FORM = /^0x[0-9a-fA-F]{130}$/
 
-/** Body of `POST /v2/attestation`. JSON.stringify omits undefined fields. */
+/** Returns the body of `POST /v2/attestation`. JSON.stringify omits undefined fields. */
 export const attestationBody = (request: AttestationRequest): Readonly<Record<string, unknown>> => ({
   from: request.from,
   chain: request.chain,

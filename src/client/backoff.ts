@@ -38,7 +38,7 @@ export const isRetried = (error: unknown): boolean =>
 /** RFC 9110 §5.6.7. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** Seconds of a `Retry-After` header (RFC 9110 §10.2.3); null if it is missing or malformed. */
+/** Returns the seconds of a `Retry-After` header (RFC 9110 §10.2.3); null if it is missing or malformed. */
 export const parseRetryAfter = (header: string | null, nowMs: number = Date.now()): number | null => {
   if (header === null) return null
   if (/^[0-9]{1,9}$/.test(header)) return Number(header)
@@ -66,9 +66,8 @@ export const isTwinInFlight = (error: unknown): error is RequestRefusedError & {
 const TWIN_POLL_MS = 1_000
 
 /**
- * Delay before the next poll for an earlier attempt; null beyond the longest permitted wait.
- * @param asked number of previous polls
- * @param waitedMs total wait so far
+ * Returns the delay before the next poll for an earlier attempt; null beyond the longest permitted wait. @param asked
+ * number of previous polls @param waitedMs total wait so far
  */
 export const twinDelayMs = (
   policy: RetryPolicy,

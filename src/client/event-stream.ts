@@ -8,7 +8,7 @@ export interface ServerSentEvent {
 
 export interface EventParser {
   push(bytes: Uint8Array): ServerSentEvent[]
-  /** Reconnection delay from the server; null if there is none. */
+  /** Returns the reconnection delay from the server; null if there is none. */
   retryMs(): number | null
 }
 

@@ -73,7 +73,9 @@ const seconds = (argument: string, value: number): bigint => {
   return BigInt(value)
 }
 
-/** Attestation argument of a guarded contract. @throws ArgumentInvalidError unless it is for an EVM chain */
+/**
+ * Returns the attestation argument of a guarded contract. @throws ArgumentInvalidError unless it is for an EVM chain
+ */
 export const attestationArgument = (attestation: Attestation): AttestationArgument => ({
   uuid: attestation.uuid,
   expiration: seconds('expiration', attestation.expiration),
@@ -81,7 +83,10 @@ export const attestationArgument = (attestation: Attestation): AttestationArgume
   signature: signature('signature', attestation.signature),
 })
 
-/** Argument of a registry's `validateAttestation` and `hashStatementWithExpiry`. @throws ArgumentInvalidError */
+/**
+ * Returns the argument of a registry's `validateAttestation` and `hashStatementWithExpiry`. @throws
+ * ArgumentInvalidError
+ */
 export const statementArgument = (
   call: EvmAttestedCall,
   attestation: Pick<Attestation, 'uuid' | 'expiration'>,
@@ -124,7 +129,7 @@ export const evmAttestedCall = (
   }
 }
 
-/** Argument of a contract guarded by v1 tasks. @throws ArgumentInvalidError */
+/** Returns the argument of a contract guarded by v1 tasks. @throws ArgumentInvalidError */
 export const taskMessageArgument = (task: CompliantTask): TaskMessageArgument => ({
   taskId: task.taskId,
   expiry: seconds('expiryBlock', task.expiryBlock),

@@ -18,7 +18,7 @@ const DIGEST_PARAMETERS = [
 /** Half of the order of secp256k1; registries reject a larger s. */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** The 32 signed bytes. @throws ArgumentInvalidError */
+/** Returns the 32 signed bytes. @throws ArgumentInvalidError */
 export const evmDigest = (
   call: EvmAttestedCall,
   attestation: Pick<Attestation, 'uuid' | 'expiration'>,

@@ -29,7 +29,7 @@ const parseState = (data: string, requestId: string): SessionState => {
   return readSessionState({ body, requestId })
 }
 
-/** The server's delay with jitter, or the backoff if that is longer. */
+/** Returns the server's delay with jitter, or the backoff if that is longer. */
 const reconnectDelayMs = (
   { retry, random }: FollowDependencies,
   failures: number,

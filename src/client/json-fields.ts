@@ -6,7 +6,7 @@ export interface Fields {
   optionalText(name: string): string | undefined
   nullableText(name: string): string | null
   flag(name: string): boolean
-  /** Whole number from 0 to 2^53 - 1. */
+  /** Returns a whole number from 0 to 2^53 - 1. */
   count(name: string): number
   one<Choice extends string>(name: string, choices: readonly Choice[]): Choice
   matching(name: string, form: RegExp): string

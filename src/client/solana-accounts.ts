@@ -13,5 +13,5 @@ export const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8
 
 const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
 
-/** Account with a program's upgrade authority. */
+/** Returns the account with a program's upgrade authority. */
 export const programDataOf = (program: PublicKey): PublicKey => accountOf(UPGRADEABLE_LOADER, program.toBytes())

@@ -44,7 +44,8 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Uint8Array => {
 }
 
 /**
- * The 32 signed bytes. @param prefix the deployment's message prefix, if not the default @throws ArgumentInvalidError
+ * Returns the 32 signed bytes. @param prefix the deployment's message prefix, if not the default @throws
+ * ArgumentInvalidError
  */
 export const solanaMessage = (
   call: SolanaAttestedCall,

@@ -17,7 +17,7 @@ export interface ChangeFollower {
   followChange(change: Change): void
   /** Call after changes may have been missed. */
   resync(): void
-  /** Monotonic ms at which the oldest pending change was reported; null if none is pending. */
+  /** Returns the monotonic time in ms at which the oldest pending change was reported; null if none is pending. */
   behindSinceMs?(): number | null
 }
 

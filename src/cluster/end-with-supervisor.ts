@@ -7,7 +7,9 @@ import type { Logger } from '../telemetry/log.ts'
 const PR_SET_PDEATHSIG = 1
 const SIGKILL = 9
 
-/** Absolute path of the C library (GNU or musl): for a bare name, Bun also searches the working directory. */
+/**
+ * Returns the absolute path of the C library (GNU or musl): for a bare name, Bun also searches the working directory.
+ */
 const libraryPath = (): string | null =>
   /\s(\/\S+\/(?:libc\.so\.6|ld-musl-[^/\s]+\.so\.1))$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] ?? null
 

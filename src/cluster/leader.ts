@@ -54,7 +54,7 @@ export interface LeaderDependencies {
 }
 
 export interface Leader extends Lead {
-  /** Last known holder; null if there is none. */
+  /** Returns the last known holder; null if there is none. */
   holder(): string | null
   /** Checks at once, then every two seconds. Resolves after the first check, regardless of its result. */
   start(): Promise<void>

@@ -6,7 +6,7 @@ import type { LiveProcessTable } from '../store/live-processes.ts'
 // Time shared by processes without comparing wall clocks. Each process advances the latest written value with its own
 // monotonic clock, so shared time never goes back and never runs fast.
 interface SharedTime {
-  /** Whole milliseconds since an arbitrary moment. */
+  /** Returns whole milliseconds since an arbitrary moment. */
   nowMs(): number
   /** Adopts a later time of another process. */
   see(ms: number): void
@@ -110,7 +110,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
   }
 
   return {
-    /** Number of live processes including this one, at the last successful beat. */
+    /** Returns the number of live processes including this one, at the last successful beat. */
     count: (): number => count,
     living,
     /** Registers this process and reads the others. Rejects if the store is unavailable. */

@@ -37,7 +37,7 @@ export interface AdminClient {
   call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
   /** Runs all operations of `work` in one transaction. */
   together<Result>(work: (admin: AdminClient) => Promise<Result>): Promise<Result>
-  /** Client with an author other than the operating system's user. */
+  /** Returns a client with an author other than the operating system's user. */
   as(author: string): AdminClient
 }
 

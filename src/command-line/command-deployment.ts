@@ -24,9 +24,9 @@ export interface CommandDeployment {
   open(): Promise<Opened>
   /** @param named null for the target in the settings. @throws CommandFailedError */
   shipTarget(named: ShipPlace | null): ShipTarget
-  /** Settings in the environment, without values that contain secrets. */
+  /** Returns the settings in the environment, without values that contain secrets. */
   describeSettings(environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, unknown>>
-  /** Settings that contain or name secrets, as environment variables for another process. */
+  /** Returns the settings that contain or name secrets, as environment variables for another process. */
   secretSettings(): Readonly<Record<string, string>>
   /** @throws StoreUnusableError if another process uses the data folder or the store */
   runAlone<Result>(work: (store: Store) => Promise<Result>): Promise<Result>

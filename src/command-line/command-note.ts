@@ -26,7 +26,7 @@ export const isNoted = (verb: string, commandArguments: readonly string[]): bool
   !commandArguments.includes('-h') &&
   wordOf(verb, commandArguments) !== undefined
 
-/** Words after `word` up to the next option: later words may be option values. */
+/** Returns the words after `word` up to the next option: later words may be option values. */
 const subjectsOf = (word: string | undefined, commandArguments: readonly string[]): readonly string[] => {
   const after = commandArguments.slice(word === undefined ? 0 : commandArguments.indexOf(word) + 1)
   const end = after.findIndex((argument) => argument.startsWith('-'))

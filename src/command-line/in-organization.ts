@@ -12,7 +12,7 @@ const findOrganization = ({ admin }: Pick<Opened, 'admin'>, name: string, hint =
     unknown: `unknown organization ${name}${hint}`,
   })
 
-/** Id of the organization of `--org`, or the default. @throws CommandFailedError if it doesn't exist */
+/** Returns the id of the organization of `--org`, or the default. @throws CommandFailedError if it doesn't exist */
 export const requireOrganization = async (
   opened: Pick<Opened, 'admin'>,
   given: string | undefined,

@@ -13,7 +13,7 @@ export type TreeCheck = (logs: CheckedLogs) => Promise<TreeReport>
 export interface LogTree {
   /** @param checkpoints heads kept by third parties. @param archivedBefore ISO time; older lines may be archived */
   checkOf(deployment: CommandDeployment, checkpoints: readonly string[], archivedBefore: string | null): TreeCheck
-  /** Differences between the audit log and its signed heads. */
+  /** Returns the differences between the audit log and its signed heads. */
   auditHeadProblems(deployment: CommandDeployment, store: Store): Promise<readonly string[]>
 }
 

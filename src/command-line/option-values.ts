@@ -8,7 +8,7 @@ import { CommandFailedError, type ParsedCommand, UsageError } from './output.ts'
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LONGEST_SECONDS = 10 * 365 * 86_400
 
-/** Seconds of `0`, `90`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
+/** Returns the seconds of `0`, `90`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
 export const parseDuration = (text: string, flag: string): number => {
   const match = /^([0-9]{1,9})([smhd]?)$/.exec(text)
   const seconds = match === null ? Number.NaN : Number(match[1]) * (UNIT_SECONDS[match[2] || 's'] ?? Number.NaN)
@@ -20,7 +20,10 @@ export const parseDuration = (text: string, flag: string): number => {
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
 
-/** Unix seconds of an ISO 8601 date or time with a zone, or of a duration before or after now. @throws UsageError */
+/**
+ * Returns the Unix seconds of an ISO 8601 date or time with a zone, or of a duration before or after now. @throws
+ * UsageError
+ */
 export const parseMoment = (text: string, flag: string, nowSeconds: number, direction: 'past' | 'future'): number => {
   if (ISO_TIME.test(text) && !Number.isNaN(Date.parse(text))) return Math.floor(Date.parse(text) / 1000)
   if (!/^[0-9]+[smhd]$/.test(text))
@@ -35,7 +38,7 @@ export const parseWhole = (text: string, flag: string): number => {
   return Number(text)
 }
 
-/** Author of a change: the option's value, or the operating system's user. @throws UsageError */
+/** Returns the author of a change: the option's value, or the operating system's user. @throws UsageError */
 export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {
   const name = text(option) ?? user
   if (!isAuthor(name)) throw new UsageError(`--${option} ${AUTHOR_RULE}`)

@@ -61,7 +61,7 @@ export const knownHere = async (context: CommandContext): Promise<KnownSources> 
 
 const DOCUMENT_FILE = /\.(?:ya?ml|json)$/
 
-/** The path, or the documents in a folder without its subfolders. @throws CommandFailedError */
+/** Returns the path, or the documents in a folder without its subfolders. @throws CommandFailedError */
 export const documentsAt = (path: string): readonly string[] => {
   if (!existsSync(path) || !statSync(path).isDirectory()) return [path]
   const names = readdirSync(path).filter((name) => DOCUMENT_FILE.test(name))

@@ -69,7 +69,7 @@ interface AdminDependencies {
   readonly provided: readonly ProvidedService[]
   readonly operations: Required<ModuleOperations>
   readonly without: readonly string[]
-  /** Name of the disabled module that provides an operation; null if there is none. */
+  /** Returns the name of the disabled module that provides an operation; null if there is none. */
   readonly findLeftOut: (method: string, path: string) => Promise<string | null>
   readonly notifyChanges: Services['notifyChanges']
   readonly processes: ProcessControl

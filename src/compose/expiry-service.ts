@@ -18,7 +18,7 @@ import type { Logger } from '../telemetry/log.ts'
 /** Timeout per RPC URL; a request's deadline may be shorter. */
 const RPC_TIMEOUT_MS = 5_000
 
-/** Chains whose tasks expire by block number. */
+/** Returns the chains whose tasks expire by block number. */
 const readPaces = ({ chainSettings }: Pick<Config, 'chainSettings'>) => {
   const paces = new Map<string, BlockPace & { readonly rpcUrls: readonly string[] }>()
   for (const [chainName, settings] of chainSettings) {
@@ -31,7 +31,7 @@ const readPaces = ({ chainSettings }: Pick<Config, 'chainSettings'>) => {
   return paces
 }
 
-/** Longest validity of an attestation or task after signing, in seconds. */
+/** Returns the longest validity of an attestation or task after signing, in seconds. */
 export const longestUse = (config: Pick<Config, 'chainSettings'>): number =>
   Math.max(LIFETIME_SECONDS_MAX, ...[...readPaces(config).values()].map(longestTaskSeconds))
 

@@ -36,7 +36,7 @@ const UPLOAD_DEADLINE_MS = 300_000
 /** Short, because a person is waiting. */
 const RPC_TIMEOUT_MS = 8_000
 
-/** RPC URLs by EIP-155 id. */
+/** Returns the RPC URLs by EIP-155 id. */
 const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config']) => {
   const urls = new Map<number, readonly string[]>()
   for (const [name, { rpcUrls }] of chainSettings) {

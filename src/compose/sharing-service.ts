@@ -158,7 +158,7 @@ export const createSharing = (dependencies: SharingDependencies) => {
     limiter,
     velocity,
     leads,
-    /** State for `/readyz`, which is public and must not name processes. */
+    /** Returns the state for `/readyz`, which is public and must not name processes. */
     describe: (): SharingState => {
       const places = [...leaders.values()].map(placeOf)
       const leader = (['nobody', 'here', 'elsewhere'] as const).find((place) => places.includes(place))

@@ -28,7 +28,7 @@ export interface SigningPoolDependencies {
   readonly passphrase: PassphraseSource
   readonly token: TokenSettings | null
   readonly attesters: readonly AttesterReference[]
-  /** Weight of an organization's share of the workers' time. */
+  /** Returns the weight of an organization's share of the workers' time. */
   readonly weightOf: ((organizationId: string) => number) | undefined
   /** Slot of the first worker in the decision log. */
   readonly firstSlot: number

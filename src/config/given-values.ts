@@ -54,7 +54,10 @@ const readFile = (path: string, what: string): string => {
   }
 }
 
-/** Place and code only, because the parser's message quotes the file, which may contain keys in RPC URLs. */
+/**
+ * Returns only the place and the code, because the parser's message quotes the file, which may contain keys in RPC
+ * URLs.
+ */
 const yamlPlace = (error: unknown): string => {
   const at = error instanceof YAMLParseError ? error.linePos?.[0] : undefined
   return at === undefined ? '' : `: line ${at.line}, column ${at.col} (${String(errorCodeOf(error))})`

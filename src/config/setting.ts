@@ -21,7 +21,7 @@ export const secretSetting = (
   definition: Pick<Setting<unknown>, 'name' | 'description'>,
 ): Setting<SecretSource | null> => ({ ...definition, defaultText: '', secret: true, parse: () => null })
 
-/** Environment variable that passes the secret to another process; empty if the setting isn't set. */
+/** Returns the environment variable that passes the secret to another process; empty if the setting isn't set. */
 export const secretVariable = (
   { name }: Setting<SecretSource | null>,
   source: SecretSource | null,

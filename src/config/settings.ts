@@ -294,7 +294,7 @@ const describe = ({ name, description, defaultText, secret }: Setting<unknown>):
   return `  ${how}\n      ${description}${byDefault}`
 }
 
-/** Text of `--help`: settings of the core, then of each module. */
+/** Returns the text of `--help`: settings of the core, then of each module. */
 export const describeSettings = (modules: readonly ModuleSettings[]): string =>
   [
     ...Object.values(SETTINGS).map(describe),

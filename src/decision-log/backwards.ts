@@ -18,7 +18,7 @@ const readFully = (descriptor: number, into: Buffer, length: number, position: n
   }
 }
 
-/** Length of the whole lines before `end`, including the last newline. */
+/** Returns the length of the whole lines before `end`, including the last newline. */
 export const wholeLength = (descriptor: number, end: number): number => {
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(end, 1)))
   for (let from = end; from > 0; ) {

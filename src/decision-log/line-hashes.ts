@@ -66,7 +66,7 @@ export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly le
   return { hashes, length: ends.length === 0 ? 0 : (ends.at(-1) as number) + 1 }
 }
 
-/** Valid length of a segment according to the next segment's header, if any. */
+/** Returns the valid length of a segment according to the next segment's header, if any. */
 export const countedBytes = (
   slotDirectory: string,
   segment: SegmentName,

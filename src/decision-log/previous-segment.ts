@@ -26,7 +26,7 @@ const hashLastLine = (descriptor: number, end: number): string => {
   return hasher.digest('hex')
 }
 
-/** Newest name, and link to the newest segment with a whole line. Both are null for a new slot. */
+/** Returns the newest name, and a link to the newest segment with a whole line. Both are null for a new slot. */
 export const readSlotTie = (
   slotDirectory: string,
 ): { readonly newest: SegmentName | null; readonly tie: PreviousSegment | null } => {

@@ -25,7 +25,7 @@ export interface SegmentFiles {
   syncData(descriptor: number): void
   close(descriptor: number): void
   remove(path: string): void
-  /** Size in bytes; null if the file doesn't exist. */
+  /** Returns the size in bytes; null if the file doesn't exist. */
   size(path: string): number | null
   syncPath(path: string): void
 }

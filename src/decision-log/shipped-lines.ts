@@ -34,7 +34,7 @@ type ShippedName =
  */
 export const segmentObject = (node: string, slot: string, segment: string): string => `${node}/${slot}/${segment}`
 
-/** Name of the object with a segment's SHA-256, in the format of `sha256sum -c`. */
+/** Returns the name of the object with a segment's SHA-256, in the format of `sha256sum -c`. */
 export const digestObject = (node: string, slot: string, segment: string): string =>
   `${segmentObject(node, slot, segment)}.sha256`
 

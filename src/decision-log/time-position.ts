@@ -11,7 +11,7 @@ import { listSegments, listSlots, stampOf } from './segment-name.ts'
 const PIECE_BYTES = 65_536
 const NEWLINE = 10
 
-/** First line that starts between `position` and `end`; null if none is near, or it has no time. */
+/** Returns the first line that starts between `position` and `end`; null if none is near, or it has no time. */
 const lineAfter = (descriptor: number, position: number, end: number): { start: number; atMs: number } | null => {
   const read = readAt(descriptor, position, PIECE_BYTES)
   const newline = read.indexOf(NEWLINE)
@@ -21,7 +21,7 @@ const lineAfter = (descriptor: number, position: number, end: number): { start: 
   return atMs === null ? null : { start, atMs }
 }
 
-/** Offset of a line such that all lines before it are older than `sinceMs`. */
+/** Returns the offset of a line such that all lines before it are older than `sinceMs`. */
 const beginningOf = (path: string, sinceMs: number): number => {
   const descriptor = openSync(path, 'r')
   try {
@@ -39,7 +39,10 @@ const beginningOf = (path: string, sinceMs: number): number => {
   }
 }
 
-/** Position from which to read all lines since a time (Unix milliseconds); null for the beginning of the slot. */
+/**
+ * Returns the position from which to read all lines since a time (Unix milliseconds); null for the beginning of the
+ * slot.
+ */
 export const positionSince = (slotDirectory: string, sinceMs: number): ScanPosition | null => {
   const stamp = stampOf(sinceMs)
   const segment = listSegments(slotDirectory).findLast((one) => one.stamp <= stamp)

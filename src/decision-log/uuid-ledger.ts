@@ -50,7 +50,7 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS) => {
 
   const inRange = (hash: number): boolean => hash >= rangeStart && hash < rangeStart + rangeWidth
 
-  /** Slot of the key at `offset`, or the free slot for it. Ranges divide the high bits of a hash. */
+  /** Returns the slot of the key at `offset`, or the free slot for it. Ranges divide the high bits of a hash. */
   const find = (from: Uint32Array, offset: number, hash: number): number => {
     for (let slot = hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
       if (flags[slot] === 0) return slot

@@ -40,7 +40,7 @@ export interface SegmentInChain {
   readonly previousIsEmpty: boolean
 }
 
-/** Length in bytes according to the successor's header; otherwise, the length of the whole file. */
+/** Returns the length in bytes according to the successor's header; otherwise, the length of the whole file. */
 export const countedBytes = (chained: SegmentInChain): number =>
   chained.successor?.previous_segment === chained.segment.name
     ? Math.min(chained.successor.previous_length, chained.bytes)
@@ -139,7 +139,7 @@ export const verifySegment = async (
   return { slot, name: segment.name, bytes, lines, firstAt, lastAt, lastHash, ok: problem === null, problem, warnings }
 }
 
-/** Report on a file without a whole line, left by a crash at its creation. It never contained a record. */
+/** Returns a report on a file without a whole line, left by a crash at its creation. It never contained a record. */
 export const emptySegmentReport = (slot: string, name: string, bytes: number): SegmentReport => ({
   slot,
   name,

@@ -31,7 +31,7 @@ export const openListImage = ({ entries, added, removed }: ListImage): ListMembe
   }
 }
 
-/** Seconds since the last confirmation: 0 for a list kept by people, null before the first. */
+/** Returns the seconds since the last confirmation: 0 for a list kept by people, null before the first. */
 export const listAgeSeconds = (
   { keptBy, confirmedAtSeconds }: { readonly keptBy: string; readonly confirmedAtSeconds: number | null },
   nowSeconds: number,

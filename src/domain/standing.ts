@@ -53,6 +53,6 @@ export interface StandingSource {
   loadSessions(query: StandingQuery, address: WalletAddress): Promise<readonly WalletSession[]>
   /** A limited number of wallets of the person's completed sessions at the level, including shared trusted sessions. */
   loadPersonWallets(query: StandingQuery, personId: string): Promise<readonly VerifiedWallet[]>
-  /** Pairwise id of a person for the organization. */
+  /** Returns the pairwise id of a person for the organization. */
   userIdOf(organizationId: string, personId: string): string
 }

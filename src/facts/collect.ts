@@ -36,7 +36,10 @@ interface Collected {
   reads?: Record<string, ReadValue | null>
 }
 
-/** The represented user, or the wallet itself. A Solana user in a request for an EVM chain is looked up on Solana. */
+/**
+ * Returns the represented user, or the wallet itself. A Solana user in a request for an EVM chain is looked up on
+ * Solana.
+ */
 export const representedOf = (subject: FactSubject): FactSubject => {
   const { request } = subject
   const { onBehalf } = request

@@ -10,9 +10,11 @@ import type { RemoteCounts } from './remote.ts'
 export interface FactFetcher<Answer> {
   /** Null if there is no answer. Errors are reported and count as no answer. */
   readonly ask: (subject: FactSubject) => Answer | null | Promise<Answer | null>
-  /** Number of changes to the source's in-memory data. Set if every change must affect all later decisions. */
+  /**
+   * Returns the number of changes to the source's in-memory data. Set if every change must affect all later decisions.
+   */
   readonly changes?: () => number
-  /** Name of the server for this subject, if the source has several. */
+  /** Returns the name of the server for this subject, if the source has several. */
   readonly serverOf?: (subject: FactSubject) => string
   readonly counts?: () => ReadonlyMap<string, RemoteCounts>
 }

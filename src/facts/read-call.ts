@@ -36,7 +36,7 @@ const holderOf = (operand: ReadOperand, request: AttestationRequest): Hex | null
   return typeof value === 'string' ? (parseEvmAddress(value) as Hex | null) : null
 }
 
-/** Argument in viem's type; undefined if it doesn't match the parameter. */
+/** Returns the argument in viem's type; undefined if it doesn't match the parameter. */
 const argumentOf = (parameter: AbiParameterItem, value: string | boolean): unknown => {
   if (typeof value === 'boolean') return parameter.type === 'bool' ? value : undefined
   if (parameter.type === 'address') return parseEvmAddress(value) ?? undefined

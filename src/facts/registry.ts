@@ -5,8 +5,8 @@ export interface ChainRegistry {
   /** @throws RpcFailedError if the URL serves another chain */
   verify(rpc: JsonRpc): Promise<void>
   /**
-   * Policy id of a canonical address; null if there is none. @throws RpcFailedError if there is no registry or no valid
-   * answer
+   * Returns the policy id of a canonical address; null if there is none. @throws RpcFailedError if there is no registry
+   * or no valid answer
    */
   policyId(rpc: JsonRpc, address: string): Promise<string | null>
   /** Whether the registry's address has code. */

@@ -47,7 +47,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
   const readAccount = async (rpc: JsonRpc, address: string): Promise<Account | null> =>
     parseAccount(await rpc.request('getAccountInfo', [address, CONFIRMED]))
 
-  /** Data of the program's account for the seeds; null if it doesn't exist. */
+  /** Returns the data of the program's account for the seeds; null if it doesn't exist. */
   const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
     const { programAddress } = await import('./solana-program-address.ts')
     const address = programAddress(program, [Buffer.from(seed), bs58.decode(key)])

@@ -126,7 +126,7 @@ export interface EvidenceService {
   openDocument(session: EvidenceSession, documentId: string, actor: string): Promise<OpenedDocument | null>
   /** Destroys the document's key. False if the session has no such document. @throws SessionClosedError */
   removeDocument(session: EvidenceSession, documentId: string): Promise<boolean>
-  /** Unmet requirements of the level, by default the level of the session. */
+  /** Returns the unmet requirements of the level, by default the level of the session. */
   missing(session: EvidenceSession, level?: Level): Promise<readonly Requirement[]>
   /**
    * Destroys the keys of all evidence, in any status, then deletes the files. Returns the number of erased pieces; all

@@ -3,5 +3,5 @@
 /** Argument for `get` on a hot path: without it, lru-cache allocates an object per call. */
 export const NO_OPTIONS = {}
 
-/** Options for a cache whose memory grows with its content. */
+/** Returns options for a cache whose memory grows with its content. */
 export const atMostEntries = (count: number) => ({ maxSize: count, sizeCalculation: () => 1 }) as const

@@ -26,7 +26,7 @@ const SHORT_MAX = 3
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
 
-/** The known name that is equal without case and separators, or one edit away; otherwise null. */
+/** Returns the known name that is equal without case and separators, or one edit away; otherwise null. */
 export const misspeltName = (name: string, known: Iterable<string>): string | null => {
   const spelled = plain(name)
   for (const candidate of known) {

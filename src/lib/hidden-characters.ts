@@ -44,7 +44,7 @@ export const hasHidden = (text: string): boolean => text.search(HIDDEN) !== -1
 
 export const replaceHidden = (text: string, replacement: string): string => text.replaceAll(HIDDEN, replacement)
 
-/** UTF-16 offset of the first hidden character in a multi-line text, or -1. */
+/** Returns the UTF-16 offset of the first hidden character in a multi-line text, or -1. */
 export const indexOfHidden = (text: string): number => text.search(HIDDEN_IN_LINES)
 
 export const revealHidden = (text: string): string => text.replaceAll(HIDDEN_IN_LINES, escaped)

@@ -44,7 +44,7 @@ const bucketOf = (durationMs: number): number => {
   return (octave - 2) * 8 + ((whole >>> (octave - 3)) & 7)
 }
 
-/** Smallest value and width of a bucket, in microseconds. */
+/** Returns the smallest value and width of a bucket, in microseconds. */
 const spanOf = (bucket: number): { readonly from: number; readonly width: number } => {
   if (bucket < 8) return { from: bucket, width: 1 }
   const shift = (bucket >>> 3) - 1

@@ -7,7 +7,7 @@ export const HTTPS_LINK_MAX = 2_048
 const isAltered = (character: number): boolean =>
   character <= 0x20 || character === 0x5c || (character >= 0x7f && character <= 0xa0) || character === 0xfeff
 
-/** The normalized URL; null for any other text. */
+/** Returns the normalized URL; null for any other text. */
 export const parseHttpsLink = (text: string): string | null => {
   if (text.length > HTTPS_LINK_MAX || text.slice(0, 8).toLowerCase() !== 'https://') return null
   for (let i = 0; i < text.length; i++) if (isAltered(text.charCodeAt(i))) return null

@@ -7,7 +7,7 @@ const GROUPS = 8
 
 const isDigit = (character: number): boolean => character >= 48 && character <= 57
 
-/** The four bytes as one number, or -1. Leading zeros are invalid, because some parsers read them as octal. */
+/** Returns the four bytes as one number, or -1. Leading zeros are invalid, because some parsers read them as octal. */
 const parseIpv4 = (text: string): number => {
   if (text.length < 7 || text.length > 15) return -1
   let address = 0
@@ -59,7 +59,7 @@ const parseGroups = (text: string, groups: number[], mayEndInIpv4: boolean): boo
   }
 }
 
-/** Eight 16-bit groups, or null. A zone is invalid, because it has no meaning on another host. */
+/** Returns the eight 16-bit groups, or null. A zone is invalid, because it has no meaning on another host. */
 const parseIpv6 = (text: string): readonly number[] | null => {
   if (text.length < 2 || text.length > 45) return null
   const gap = text.indexOf('::')
@@ -87,7 +87,7 @@ const formatIpv6 = (groups: readonly number[]): string => {
 const isMapped = ([a, b, c, d, e, f]: readonly number[]): boolean =>
   a === 0 && b === 0 && c === 0 && d === 0 && e === 0 && f === 0xffff
 
-/** Canonical text; null if the text is not an address. */
+/** Returns the canonical text; null if the text is not an address. */
 export const parseIpAddress = (text: string): string | null => {
   if (parseIpv4(text) !== -1) return text
   const groups = parseIpv6(text)
@@ -99,7 +99,9 @@ export const parseIpAddress = (text: string): string | null => {
 /** Leading groups that identify a subscriber's network, in which the subscriber has all 2^64 addresses. */
 const NETWORK_GROUPS = 4
 
-/** Network that counts as one client: the address for IPv4, its /64 for IPv6. Returns other texts unchanged. */
+/**
+ * Returns the network that counts as one client: the address for IPv4, its /64 for IPv6. Returns other texts unchanged.
+ */
 export const networkOf = (text: string): string => {
   const address = parseIpAddress(text)
   const groups = address === null ? null : parseIpv6(address)

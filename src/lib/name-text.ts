@@ -150,7 +150,10 @@ const toPieces = (written: string): readonly Omit<NamePiece, 'joint'>[] => {
   return runs.map((run) => ({ text: run, isDisguised, lookalike: looksLatin ? latin : null }))
 }
 
-/** Words in order, without apostrophes, invisible characters or separate marks. An unreadable word may be empty. */
+/**
+ * Returns the words in order, without apostrophes, invisible characters or separate marks. An unreadable word may be
+ * empty.
+ */
 export const readNameText = (name: string): readonly NamePiece[] => {
   const text = name
     .replaceAll(DROPPED, '')

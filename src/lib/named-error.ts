@@ -53,7 +53,7 @@ export const errorClassOf = (error: unknown): string => {
   return `${error.name}: ${system.code}${system.path === undefined ? '' : ` ${system.path}`}`
 }
 
-/** Predicate of an error message about a file, for example `can't be read (ENOENT)`. */
+/** Returns the predicate of an error message about a file, for example `can't be read (ENOENT)`. */
 export const unreadableText = (error: unknown): string => {
   const code = errorCodeOf(error)
   return typeof code === 'string' ? `cannot be read (${code})` : 'cannot be read'

@@ -97,7 +97,7 @@ const END = chunk('IEND', new Uint8Array(0))
 /** Header for a window of up to 32 KiB and the fastest compression (RFC 1950 §2.2). */
 const ZLIB_HEADER = [0x78, 0x01]
 
-/** A zlib stream (RFC 1950). Bun.deflateSync avoids the stream objects that node:zlib creates for each call. */
+/** Returns a zlib stream (RFC 1950). Bun.deflateSync avoids the stream objects that node:zlib creates for each call. */
 const compress = (bytes: Uint8Array<ArrayBuffer>): Buffer => {
   const deflated = Bun.deflateSync(bytes, { level: 1, strategy: constants.Z_RLE })
   const stream = Buffer.allocUnsafe(ZLIB_HEADER.length + deflated.length + 4)

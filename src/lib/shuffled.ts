@@ -1,4 +1,4 @@
-/** A copy in random order, so that none of several equal owners is always first. */
+/** Returns a copy in random order, so that none of several equal owners is always first. */
 export const shuffled = <Item>(items: readonly Item[]): Item[] =>
   items
     .map((item) => ({ item, place: Math.random() }))

@@ -3,9 +3,9 @@
 import { NamedError } from './named-error.ts'
 
 export interface Clock {
-  /** Milliseconds since an arbitrary start, for deadlines and durations. Never jumps. */
+  /** Returns milliseconds since an arbitrary start, for deadlines and durations. Never jumps. */
   monotonicMs(): number
-  /** Wall clock in whole Unix seconds, for expirations and records. */
+  /** Returns the wall clock in whole Unix seconds, for expirations and records. */
   unixSeconds(): number
 }
 
@@ -113,7 +113,7 @@ export const ageOn = (birthDate: string, nowSeconds: number): number => {
   return today.slice(5) < birthDate.slice(5) ? years - 1 : years
 }
 
-/** The two largest units: `2 h 5 min`. */
+/** Returns the two largest units: `2 h 5 min`. */
 export const durationText = (seconds: number): string => {
   const parts = [
     { unit: 'd', size: 86_400 },

@@ -36,7 +36,10 @@ const NAME_END = /[\s/]/
 const DOUBLE_QUOTE = 34
 const SINGLE_QUOTE = 39
 
-/** Exclusive end of the tag that starts before `from`; -1 if it has not arrived. Attribute values may contain `>`. */
+/**
+ * Returns the exclusive end of the tag that starts before `from`; -1 if it has not arrived. Attribute values may
+ * contain `>`.
+ */
 const endOfTag = (text: string, from: number): number => {
   let close = -1
   for (let at = from; ; ) {
@@ -101,7 +104,7 @@ export const createXmlScanner = (listener: XmlListener) => {
     else if (text.trim() !== '') throw new XmlInvalidError('not an XML document')
   }
 
-  /** Exclusive end of the token at `start`; -1 if it has not arrived. */
+  /** Returns the exclusive end of the token at `start`; -1 if it has not arrived. */
   const endOf = (start: number, text: string): number => {
     const after = (closing: string, from: number): number => {
       const found = text.indexOf(closing, from)

@@ -123,7 +123,7 @@ export interface Module extends ModuleSettings {
   readonly metrics?: Readonly<Record<string, MetricDefinition>>
   /** Imports of process entries, by path from the root of the repository, for the one-file program. */
   readonly processes?: Readonly<Record<string, () => Promise<unknown>>>
-  /** Environment variables for the trial of a restored backup. */
+  /** Returns the environment variables for the trial of a restored backup. */
   readonly trialEnvironment?: (config: Config) => Readonly<Record<string, string>>
   /** Services for the running service and for commands. Implementations import their code on use. */
   readonly services?: (core: Pick<ModuleCore, 'config' | 'folder'>) => readonly ProvidedService[]

@@ -37,7 +37,7 @@ const encode = (text: string): string =>
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-/** Headers for a GET request without a body. */
+/** Returns the headers for a GET request without a body. */
 export const sign = (url: URL, { region, accessKeyId, secretAccessKey, sessionToken }: SigningAccess, now: Date) => {
   const time = now.toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
   const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`

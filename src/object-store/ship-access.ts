@@ -17,7 +17,10 @@ export const openShipTarget = (place: ShipPlace, access: BucketAccess | null): S
   return createBucketTarget(place, access)
 }
 
-/** Variable with a session token of other credentials, which Bun's client would also send; null if there is none. */
+/**
+ * Returns the variable with a session token of other credentials, which Bun's client would also send; null if there is
+ * none.
+ */
 export const foreignSessionToken = (access: BucketAccess | null): string | null =>
   access?.sessionToken === null
     ? (['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '') ?? null)

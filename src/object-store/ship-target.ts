@@ -19,14 +19,14 @@ export interface ContentDigest {
 export interface ShipTarget {
   /** Description for display and logs, without secrets. */
   readonly description: string
-  /** Complete objects whose name starts with the prefix. */
+  /** Returns the complete objects whose name starts with the prefix. */
   list(prefix: string): Promise<readonly ShippedObject[]>
   /** Replaces the object atomically. */
   put(name: string, content: Blob): Promise<void>
   /** Reads the object if its metadata can't prove that it has this content. */
   isIntact(name: string, digest: ContentDigest): Promise<boolean>
   read(name: string): AsyncIterable<Uint8Array>
-  /** Fewer bytes if the object is shorter; null if it doesn't exist. */
+  /** Returns fewer bytes if the object is shorter; null if it doesn't exist. */
   readRange(name: string, offset: number, length: number): Promise<Uint8Array | null>
   /** No effect if the object doesn't exist. */
   remove(name: string): Promise<void>

@@ -37,7 +37,7 @@ export const contrast = (one: Rgb, other: Rgb): number => {
 const mix = (from: Rgb, to: Rgb, part: number): Rgb =>
   from.map((value, index) => Math.round(value + ((to[index] ?? 0) - value) * part)) as unknown as Rgb
 
-/** Nearest shade toward `end` that is legible on `ground`. */
+/** Returns the nearest shade toward `end` that is legible on `ground`. */
 const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
   for (let step = 0; step <= STEPS; step++) {
     const shade = mix(color, end, step / STEPS)

@@ -14,7 +14,7 @@ const PAGE_SOURCES = ['dashboard/page/**/*.{ts,tsx}', 'modules/*/pages/*.{ts,tsx
 const ALONE = /\/(charts|first-steps|signed-out|try-it|qr-code|chart|editor|rule-builder)\.tsx$/
 const DYNAMIC_IMPORT = /await import\('([^']+)'\)/g
 
-/** Other files that pages load on demand. */
+/** Returns the other files that pages load on demand. */
 const lateFiles = (): readonly string[] =>
   PAGE_SOURCES.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: SOURCES, absolute: true })])
     .flatMap((path) =>

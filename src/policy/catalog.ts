@@ -60,7 +60,7 @@ const NO_FIELDS: ResolvedTarget['shadowRequires'] = []
 
 const UNRELATED_TOPICS: ReadonlySet<string> = new Set(['api-key', 'attester'])
 
-/** A number per organization, replaced after each change and never reused. */
+/** Returns a number per organization, replaced after each change and never reused. */
 const createStamps = (maxOrganizations: number) => {
   const stamps = new Map<string, number>()
   let latest = 0

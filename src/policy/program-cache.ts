@@ -25,5 +25,5 @@ export const shareProgram = (key: string, program: PolicyProgram): void => {
   forgotten.register(program, key)
 }
 
-/** Cache weight of a text, with an allowance for surrounding objects. */
+/** Returns the cache weight of a text, with an allowance for surrounding objects. */
 export const weightOf = (characters: number): number => characters + 1_024

@@ -9,7 +9,7 @@ import { PolicyInvalidError, type PolicyIssue } from './issues.ts'
 import { type TestResult, testSteps } from './tools/policy-tests.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
-/** SHA-256 of the UTF-8 bytes in lowercase hex. */
+/** Returns the SHA-256 of the UTF-8 bytes in lowercase hex. */
 export const contentHashOf = (source: string): string => createHash('sha256').update(source, 'utf8').digest('hex')
 
 type RevisionText = Pick<PolicyRevision, 'id' | 'source' | 'contentHash'>

@@ -20,7 +20,7 @@ export interface AttesterReload {
   isCurrent(): boolean
   /** False while the store has an active key of a kind of which this process has none. */
   hasEveryKind(): boolean
-  /** Start of the period in which a retired key may still sign (monotonic), or null. See ChangeFollower. */
+  /** Returns the start of the period in which a retired key may still sign (monotonic), or null. See ChangeFollower. */
   behindSinceMs(): number | null
   stop(): void
 }

@@ -142,7 +142,7 @@ export class FairQueue {
     return this.lanes.get(organizationId)?.queue.size ?? 0
   }
 
-  /** Share of all workers’ time for a new job of the organization: greater than 0, at most 1. */
+  /** Returns the share of all workers’ time for a new job of the organization: greater than 0, at most 1. */
   shareOf(organizationId: string): number {
     const lane = this.lanes.get(organizationId)
     if (lane?.active) return lane.weight / this.activeWeight
@@ -198,7 +198,9 @@ export class FairQueue {
     if (this.turn >= this.active.length) this.turn = 0
   }
 
-  /** Longest queue relative to its weight. Null if it would be the organization's own, with one more job. */
+  /**
+   * Returns the longest queue relative to its weight. Null if it would be the organization's own, with one more job.
+   */
   private longestBeside(organizationId: string): Lane | null {
     const own = this.lanes.get(organizationId)
     const weight = own?.active ? own.weight : this.weightFor(organizationId)

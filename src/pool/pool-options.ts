@@ -144,7 +144,7 @@ export interface PoolOptions {
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   /** Defaults to 0. Pools that share a log need different numbers. */
   readonly firstSlot?: number
-  /** Weight of an organization's share of the workers' time under contention. Defaults to 1. */
+  /** Returns the weight of an organization's share of the workers' time under contention. Defaults to 1. */
   readonly weightOf?: ((organizationId: string) => number) | undefined
   /** Further jobs are refused, or displace a job of the organization with the longest queue. */
   readonly queueLimit: number

@@ -40,7 +40,7 @@ export interface Pool {
   noteChange(): void
   /** Jobs wait after `untilMs` (monotonic) until the lease is renewed. Without any call, the lease never ends. */
   renewLease(untilMs: number): void
-  /** The error that a job of this organization would get, or null. The refusal is counted. */
+  /** Returns the error that a job of this organization would get, or null. The refusal is counted. */
   refusal(organizationId: string, deadlineMs: number): QueueFullError | null
   resize(workers: number): void
   /** Makes either every worker or no worker sign with these keys. @throws AttestersUnusableError */

@@ -65,7 +65,7 @@ const pageHeaders = (nonce: string): Record<string, string> => ({
 /** Each visitor needs one of these language files. */
 const WORDS: Readonly<Record<Language, string>> = { en: 'english', de: 'german' }
 
-/** Path of the public URL; empty at the root of a host. */
+/** Returns the path of the public URL; empty at the root of a host. */
 export const basePathOf = (portalUrl: string): string => new URL(portalUrl).pathname.replace(/\/$/, '')
 
 export const buildPortalAssets = (portalUrl: string): Promise<PageAssets> =>

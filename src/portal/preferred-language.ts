@@ -4,7 +4,7 @@ import { LANGUAGES, type Language } from './contract.ts'
 const known = (text: string | null): Language | null =>
   LANGUAGES.find((language) => language === text?.slice(0, 2).toLowerCase()) ?? null
 
-/** Earlier choice, else the first supported language of the browser, else English. */
+/** Returns the earlier choice, else the first supported language of the browser, else English. */
 export const preferredLanguage = (chosen: string | null, offered: readonly string[]): Language => {
   for (const language of [chosen, ...offered]) {
     const found = known(language)

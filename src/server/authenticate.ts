@@ -68,7 +68,7 @@ export interface Authenticator {
   clear(): void
   /** Extends the lease to this time (monotonic milliseconds). Without a call, the lease never ends. */
   renewLease(untilMs: number): void
-  /** Last uses since the last call, accurate to a minute: Unix seconds by key id. */
+  /** Returns the last uses since the last call, accurate to a minute: Unix seconds by key id. */
   takeUses(): ReadonlyMap<string, number>
 }
 

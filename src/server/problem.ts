@@ -23,7 +23,7 @@ export interface Problem {
   readonly near?: readonly string[]
 }
 
-/** An identifier that cannot be resolved and is independent of any host (RFC 9457 §3.1.1). */
+/** Returns an identifier that cannot be resolved and is independent of any host (RFC 9457 §3.1.1). */
 export const problemType = (code: ErrorCode): string =>
   `urn:countersign:problem:${code.toLowerCase().replaceAll('_', '-')}`
 
@@ -31,7 +31,9 @@ export const problemType = (code: ErrorCode): string =>
 const INTERNAL_DETAIL = 'an internal error occurred; contact the operator with the request id'
 const RETRY_AFTER_SECONDS = 1
 
-/** Public part of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off. */
+/**
+ * Returns the public part of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off.
+ */
 export const toProblem = (error: unknown): Problem => {
   if (!(error instanceof CountersignError)) {
     return { code: 'INTERNAL', status: ERRORS.INTERNAL.status, detail: INTERNAL_DETAIL, retryAfterSeconds: null }

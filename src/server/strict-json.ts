@@ -48,7 +48,9 @@ class JsonShapeError extends CountersignError {
   }
 }
 
-/** Index of the closing quote of the string that starts before `start`; the text's length if there is none. */
+/**
+ * Returns the index of the closing quote of the string that starts before `start`; the text's length if there is none.
+ */
 const endOfEscapedString = (text: string, start: number): number => {
   let i = start
   for (; i < text.length; i++) {

@@ -9,15 +9,15 @@ import type { DataFolder } from './data-folder.ts'
 const keystorePathOf = (folder: DataFolder, keystoreFile: string): string =>
   isTokenKey(keystoreFile) ? keystoreFile : join(folder.keystores, keystoreFile)
 
-/** Attesters that workers may load, oldest first, without retired ones. */
+/** Returns the attesters that workers may load, oldest first, without retired ones. */
 export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
   (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
     status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: keystorePathOf(folder, keystoreFile) }],
   )
 
 /**
- * Attesters with keystores. If another attester of the kind can sign, a missing keystore is tolerated: the file may
- * arrive later. Otherwise, returns all, so that startup fails with an error that names the file.
+ * Returns the attesters with keystores. If another attester of the kind can sign, a missing keystore is tolerated: the
+ * file may arrive later. Otherwise, returns all, so that startup fails with an error that names the file.
  */
 export const presentAttesters = (
   attesters: readonly AttesterReference[],

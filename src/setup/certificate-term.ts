@@ -17,7 +17,7 @@ export interface CertificateCheck {
 const SOON_DAYS = 14
 const DAY_SECONDS = 86_400
 
-/** Period in which all certificates of the chain are valid. */
+/** Returns the period in which all certificates of the chain are valid. */
 const termOf = ({ cert }: ListenerTls) => {
   const blocks = cert
     .split(/(?<=-----END CERTIFICATE-----)/)

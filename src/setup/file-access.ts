@@ -66,7 +66,7 @@ const inspectSecret = (path: string, readable: number): AccessProblem | null => 
   }
 }
 
-/** Paths that other users can read or change, but should not. */
+/** Returns the paths that other users can read or change, but should not. */
 export const inspectAccess = (folder: DataFolder, settings: SecretSettings): readonly AccessProblem[] => {
   // Windows has no such modes.
   if (process.platform === 'win32') return []

@@ -17,7 +17,7 @@ export const rememberLeftOut = async (folder: Place, names: readonly string[]): 
     await writePrivateFile(folder.leftOutModules, `${names.join('\n')}\n`)
 }
 
-/** A command's settings without the modules left out at the last startup. */
+/** Returns a command's settings without the modules left out at the last startup. */
 export const asStarted = (config: Config, folder: Place): Config => {
   const leftOut = remembered(folder)
   return { ...config, modules: new Set([...config.modules].filter((name) => !leftOut.includes(name))) }

@@ -20,7 +20,7 @@ const readSource = async (source: NonNullable<Config['store']>): Promise<{ name:
   }
 }
 
-/** Location for display; null if the store is in the folder or doesn't exist yet. */
+/** Returns the location for display; null if the store is in the folder or doesn't exist yet. */
 export const rememberedStore = ({ storePlace }: Pick<DataFolder, 'storePlace'>): string | null =>
   existsSync(storePlace) ? readFileSync(storePlace, 'utf8').trim() : null
 

@@ -15,8 +15,8 @@ export interface Secp256k1Backend {
    */
   createSigner(privateKey: Uint8Array): Secp256k1Signer
   /**
-   * Public key (65 bytes, starting with 0x04) of the signer of r ‖ s ‖ v over a 32-byte digest; null if no key can have
-   * made the signature. Accepts signatures from any source.
+   * Returns the public key (65 bytes, starting with 0x04) of the signer of r ‖ s ‖ v over a 32-byte digest. Null if no
+   * key can have made the signature. Accepts signatures from any source.
    */
   recover(digest: Uint8Array, signature: Uint8Array): Uint8Array | null
 }

@@ -5,7 +5,7 @@ export interface Backlog {
   /** Call when `count` transactions (default 1) have completed together, with any result. */
   remove(count?: number): void
   readonly size: number
-  /** Expected wait of a new transaction; null if the queue accepts only necessary transactions. */
+  /** Returns the expected wait of a new transaction; null if the queue accepts only necessary transactions. */
   waitMs(): number | null
 }
 

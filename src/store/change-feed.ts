@@ -131,7 +131,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
     catchUp,
     /** False if caches may be outdated, and before startup. */
     healthy: (): boolean => running && clock.monotonicMs() - lastReadMs <= unhealthyAfterMs,
-    /** Age of the last successful read; infinite before startup. */
+    /** Returns the age of the last successful read; infinite before startup. */
     ageSeconds: (): number => (clock.monotonicMs() - lastReadMs) / 1000,
     stop: async (): Promise<void> => {
       running = false

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts'
 
-/** Unix seconds of PostgreSQL's clock; null for SQLite, which uses this machine's clock. */
+/** Returns the time of PostgreSQL's clock in Unix seconds; null for SQLite, which uses this machine's clock. */
 export const readDatabaseClock = async (database: Database): Promise<number | null> => {
   if (database.dialect !== 'postgres') return null
   const [row] = await database.query<{ seconds: number | bigint }>(

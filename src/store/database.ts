@@ -83,7 +83,9 @@ export interface Database extends Statements {
     work: (transaction: Transaction) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>
-  /** Expected wait of a new claim in milliseconds; null if the queue accepts only necessary transactions. */
+  /**
+   * Returns the expected wait of a new claim in milliseconds; null if the queue accepts only necessary transactions.
+   */
   backlogMs(organizationId: string): number | null
   /** Changes when another connection commits. Null if the dialect has no such number. */
   commitMark(): Promise<number | null>

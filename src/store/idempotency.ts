@@ -271,7 +271,7 @@ export const createIdempotencyTable = (
     return (await scope.execute(STATEMENTS[table].markDispatched, values, claimOf(claim.organizationId))) === 1
   },
 
-  /** Unexpired claims of attestations (uuid version 4), except claims under which nothing was signed. */
+  /** Returns the unexpired claims of attestations (uuid version 4), except claims under which nothing was signed. */
   listKept: async (): Promise<readonly KeptClaim[]> => {
     const rows = await scope.statements.query<RowOf<KeptClaim>>(
       `SELECT organization_id, key_id, idempotency_key, uuid, body_hash, claim_expires_at_seconds, keep_until_seconds,

@@ -21,7 +21,7 @@ import { MIGRATIONS_FROM_29 } from './migrations/from-0029.ts'
 export interface Migration {
   readonly number: number
   readonly name: string
-  /** SQL for both databases, with `words` inserted. */
+  /** Returns SQL for both databases, with `words` inserted. */
   statements(words: SchemaWords): readonly string[]
   /**
    * Oldest schema whose programs may start with this migration. Defaults to its own number. Set it only if those
@@ -89,7 +89,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
 const readApplied = (statements: Statements): Promise<readonly AppliedRow[]> =>
   statements.query<AppliedRow>('SELECT number, content_hash FROM schema_migrations')
 
-/** Oldest schema that works with all these migrations; null if one does not specify it. */
+/** Returns the oldest schema that works with all these migrations; null if one does not specify it. */
 const readWorksWith = async (statements: Statements, unknown: readonly number[]): Promise<number | null> => {
   const rows = await statements.query<{ number: number; works_with: number }>(
     'SELECT number, works_with FROM schema_readers',

@@ -7,7 +7,7 @@ import type { TableScope } from './copy/table-scope.ts'
 import type { LastUsedWriter } from './last-used.ts'
 
 export interface UpkeepOptions {
-  /** Last uses since the last call: Unix seconds by key id. */
+  /** Returns the last uses since the last call: Unix seconds by key id. */
   takeUses(): ReadonlyMap<string, number>
   /** Passes the response times since the last call to `write`. Data that could not be written is passed again. */
   readonly drainLatencies?: (write: AnswerLatencyTable['add']) => Promise<void>

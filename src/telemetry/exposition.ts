@@ -14,7 +14,7 @@ export interface Sample {
 
 const seconds = (milliseconds: number): number => milliseconds / 1000
 
-/** Cumulative buckets, sum and count in seconds. */
+/** Returns the cumulative buckets, sum and count in seconds. */
 export const histogramSamples = (
   name: string,
   labels: Readonly<Record<string, string>>,

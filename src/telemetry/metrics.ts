@@ -73,7 +73,7 @@ export interface MetricsOptions {
   readonly attestersCurrent?: () => boolean
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number
-  /** Records that the decision log refused. */
+  /** Returns the number of records that the decision log refused. */
   readonly decisionLogFailures?: () => number
   /** Requests without a verdict because a rule failed. */
   readonly ruleFailures?: () => Readonly<Record<string, number>>

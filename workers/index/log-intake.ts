@@ -138,7 +138,7 @@ export const createLogIntake = (directory: string, monotonicMs: () => number): L
     return head
   }
 
-  /** The oldest next line, so that lines of all slots are indexed in order of time. */
+  /** Returns the oldest next line, so that lines of all slots are indexed in order of time. */
   const oldest = (): { slot: string; scanner: SlotScanner; head: ParsedLine } | null => {
     let found: { slot: string; scanner: SlotScanner; head: ParsedLine } | null = null
     let lowest = Number.POSITIVE_INFINITY

@@ -72,7 +72,7 @@ const failed = (code: ErrorCode, detail: string, errorClass: string): Failure =>
   errorClass,
 })
 
-/** A failure with a message for the caller. Only the error's class is passed on, not its message. */
+/** Returns a failure with a message for the caller. Only the error's class is passed on, not its message. */
 const failureOf = (error: unknown, target: Target | undefined): Failure => {
   const errorClass = errorClassOf(error)
   if (error instanceof PolicyEvaluationError) {

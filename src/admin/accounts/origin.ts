@@ -10,7 +10,7 @@ export const createDashboardOrigins = (url: string) => {
   if (protocol === 'http:' && LOOPBACK.includes(hostname)) {
     for (const name of LOOPBACK) allowed.add(`http://${name}${port === '' ? '' : `:${port}`}`)
   }
-  /** Origin of the page that sent the request; null if it isn't the dashboard origin. */
+  /** Returns the origin of the page that sent the request; null if it isn't the dashboard origin. */
   const of = (headers: Headers): string | null => {
     const sent = headers.get('origin')
     return sent !== null && allowed.has(sent) ? sent : null

@@ -22,7 +22,7 @@ export interface Challenge<Options> {
   readonly options: Options
 }
 
-/** Domain to which a passkey is bound; null for an IP address, which WebAuthn doesn't permit. */
+/** Returns the domain to which a passkey is bound; null for an IP address, which WebAuthn doesn't permit. */
 export const relyingPartyOf = (origin: string): string | null => {
   const { hostname } = new URL(origin)
   return hostname.startsWith('[') || /^[0-9.]+$/.test(hostname) ? null : hostname

@@ -70,7 +70,7 @@ const runLength = (text: string): number => {
   return longest
 }
 
-/** Number of remaining characters. Repeated pairs count once. */
+/** Returns the number of remaining characters. Repeated pairs count once. */
 const remaining = (text: string, words: readonly string[]): number => {
   const seen: string[] = []
   let count = 0

@@ -104,7 +104,7 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
       return cookies.session.set(text, session.createdAtSeconds + SESSION_SECONDS - clock.unixSeconds())
     },
 
-    /** Person of an active session, with current roles. */
+    /** Returns the person of an active session, with current roles. */
     personOf: async ({ session, user }: FoundSession): Promise<PersonActor> => {
       await prolong(session)
       return { kind: 'person', user, session, roles: await store.memberships.rolesOf(user.id) }

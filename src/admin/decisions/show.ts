@@ -83,7 +83,7 @@ export const namesOf = async (
   }
 }
 
-/** Labels of contracts, by chain and address: `base/0x…`. */
+/** Returns the labels of contracts, by chain and address: `base/0x…`. */
 export const labelsOf = async (
   { bindings }: Pick<Tables, 'bindings'>,
   organizationId: string,

@@ -20,7 +20,7 @@ const createRing = <Item>(capacity: number) => {
   }
 }
 
-/** Median of the medians per second, and largest p99 and maximum. */
+/** Returns the median of the medians per second, and the largest p99 and maximum. */
 const minuteEventLoop = (points: readonly LivePoint[]): LivePoint['event_loop_ms'] => {
   const measured = points.flatMap(({ event_loop_ms: figures }) => (figures === null ? [] : [figures]))
   if (measured.length === 0) return null
@@ -65,7 +65,7 @@ export const createLiveMonitor = () => {
       for (const listener of listeners) listener(newest)
     },
     points: (window: '15m' | '24h'): readonly LivePoint[] => (window === '15m' ? seconds.read() : minutes.read()),
-    /** Last second; null before the second reading. */
+    /** Returns the last second; null before the second reading. */
     newest: (): LiveSecond | null => newest,
     subscribe: (listener: (second: LiveSecond) => void): (() => void) => {
       listeners.add(listener)

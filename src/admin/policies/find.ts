@@ -40,7 +40,10 @@ export const requireRevision = async (
   return revision
 }
 
-/** Lists, chains and screeners that documents can use. Includes only existing lists: a rule fails without its list. */
+/**
+ * Returns the lists, chains and screeners that documents can use. Includes only existing lists: a rule fails without
+ * its list.
+ */
 export const knownSources = async (
   store: Store,
   organizationId: string,

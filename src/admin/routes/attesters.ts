@@ -87,7 +87,9 @@ const addAttester = async (
   return attester
 }
 
-/** Oldest other active key of the kind, which signs next; null if there is none, or if the key is inactive. */
+/**
+ * Returns the oldest other active key of the kind, which signs next; null if there is none, or if the key is inactive.
+ */
 const successorOf = async ({ attesters }: Pick<Tables, 'attesters'>, attesterId: string): Promise<Attester | null> => {
   const all = await attesters.list()
   const before = all.find(({ id }) => id === attesterId)

@@ -38,7 +38,9 @@ const showEntry = (entry: ListEntry, keyNames: ReadonlyMap<string, string>) =>
     key_name: keyNames.get(entry.author) ?? null,
   })
 
-/** Names of keys among the authors. Any organization's keys may have changed a shared list (`owner` null). */
+/**
+ * Returns the names of keys among the authors. Any organization's keys may have changed a shared list (`owner` null).
+ */
 const keyNamesOf = async (
   { apiKeys }: Pick<Tables, 'apiKeys'>,
   owner: string | null,

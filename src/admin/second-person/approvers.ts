@@ -16,8 +16,8 @@ import { ConflictError } from '../errors.ts'
 const KEY_CHAIN_MAX = 20
 
 /**
- * Recipient of an actor's links: an account, COMMAND_LINE, or a key without known recipient. @param actor from
- * `actorId` @throws ConflictError if the key comes from a long chain of keys
+ * Returns the recipient of an actor's links: an account, COMMAND_LINE, or a key without known recipient. @param actor
+ * from `actorId` @throws ConflictError if the key comes from a long chain of keys
  */
 export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string, issuedBy = 0): Promise<string> => {
   const keyId = keyIdOf(actor)
@@ -30,7 +30,7 @@ export const holderOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string, i
   return holderOf(tables, recipient, issuedBy + 1)
 }
 
-/** Account that counts as the creator of an actor's objects, if any. @param actor id from `actorId` */
+/** Returns the account that counts as the creator of an actor's objects, if any. @param actor id from `actorId` */
 export const makerOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string | null> => {
   const holder = await holderOf(tables, actor)
   return holder === COMMAND_LINE || keyIdOf(holder) !== null ? null : holder

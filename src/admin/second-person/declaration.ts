@@ -84,7 +84,7 @@ export interface SecondPersonRule<Call> {
   readonly action: ApprovalAction
   /** If undefined, a second person is always required. */
   readonly needs?: (tables: Tables, call: Call) => Needs | Promise<Needs>
-  /** Body to store with a waiting request, without secrets, which `kept` contains sealed. */
+  /** Returns the body to store with a waiting request, without secrets, which `kept` contains sealed. */
   readonly withoutSecrets?: (body: never) => unknown
   /** Runs in the change's transaction, before the change. @throws the errors of the change */
   readonly see: (tables: Tables, call: Call) => Promise<Seen>
@@ -100,7 +100,7 @@ export interface SecondPersonRule<Call> {
   }
 }
 
-/** Differences between two versions of the settings, by API field name. */
+/** Returns the differences between two versions of the settings, by API field name. */
 export const changedFields = (before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>) => {
   const text = (value: unknown): string =>
     value === null ? 'none' : Array.isArray(value) ? value.join(', ') || 'no list' : String(value)

@@ -51,7 +51,7 @@ export const isRuleOn = async (
     ? organizationSettings.readDeploymentSecondPerson()
     : (await organizationSettings.read(organizationId)).secondPerson
 
-/** State that must be unchanged when the request is approved. */
+/** Returns the state that must be unchanged when the request is approved. */
 export const basisOf = ({ changes, basis }: Seen): unknown => [
   changes.map(({ what, before }) => [what, before]),
   basis ?? null,

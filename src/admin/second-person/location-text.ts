@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 const HASH_DIGITS = 16
 
 /**
- * Host, path and names of query parameters, plus a hash of the complete text. Omits the parameters' values, which may
- * be keys.
+ * Returns the host, path and names of query parameters, plus a hash of the complete text. Omits the parameters' values,
+ * which may be keys.
  */
 export const locationText = (location: string): string => {
   const url = /^https?:/i.test(location) ? URL.parse(location) : null

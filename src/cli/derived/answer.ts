@@ -26,7 +26,7 @@ const cellText = (name: string, value: unknown): string => {
   return members.map(([member, each]) => `${heading(member).toLowerCase()} ${cellText(member, each)}`).join(', ')
 }
 
-/** Column heading without the unit, which the value contains: `lifetime_seconds` → `LIFETIME`. */
+/** Returns the column heading without the unit, which the value contains: `lifetime_seconds` → `LIFETIME`. */
 const heading = (name: string): string =>
   name
     .replace(/_(?:seconds|at)$/, '')
@@ -58,7 +58,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 const isBlock = (value: unknown): value is Row => isObject(value) && Object.keys(value).length > BLOCK_MIN
 
-/** Lines of name and value, then large records, lists of records, and texts of several lines. */
+/** Returns the lines of name and value, then large records, lists of records, and texts of several lines. */
 const record = (value: Row, schema: TSchema | null): string => {
   const members = Object.entries(value)
   const properties = (schema?.['properties'] ?? {}) as Record<string, TSchema>

@@ -115,7 +115,7 @@ const placeholderOf = (field: Field): string => {
 
 const sentence = (words: string): string => words.replaceAll('`', '').replace(/\.$/, '')
 
-/** Help text for a field without a description: `policy_id` → `Policy id`. */
+/** Returns the help text for a field without a description: `policy_id` → `Policy id`. */
 const nameAsHelp = ({ part, path }: Pick<Field, 'part' | 'path'>): string => {
   const words = path.replaceAll(/[._]/g, ' ').replaceAll(/\b(?:url|ip|uuid)\b/g, (word) => word.toUpperCase())
   const named = `${words.charAt(0).toUpperCase()}${words.slice(1)}`
@@ -210,7 +210,7 @@ export const setMember = (input: Record<string, unknown>, path: string, value: u
   setMember(input[first] as Record<string, unknown>, rest.join('.'), value)
 }
 
-/** Values by part and path. @throws UsageError */
+/** Returns the values by part and path. @throws UsageError */
 export const readFields = (
   fields: readonly Field[],
   command: GivenCommand,

@@ -102,7 +102,7 @@ const exportList = async (context: CommandContext): Promise<number> => {
   return 0
 }
 
-/** Distinct addresses after the list's name. @throws UsageError */
+/** Returns the distinct addresses after the list's name. @throws UsageError */
 const addressesOf = ({ command }: CommandContext): readonly string[] => {
   const addresses = command.words.slice(1).map((given) => {
     const address = parseAnyAddress(given)

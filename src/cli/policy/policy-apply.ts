@@ -26,7 +26,7 @@ const policyNamed = (policies: Policies, name: string): string | null => {
   throw new UsageError(`several policies are named “${name}”: specify one with policy apply --policy ID (${ids})`)
 }
 
-/** Newest saved revision with the document; null if there is none. */
+/** Returns the newest saved revision with the document; null if there is none. */
 const savedRevision = async ({ admin, organization }: PolicyContext, policy: string, source: string) => {
   const contentHash = contentHashOf(source)
   const params = { organization, policy }

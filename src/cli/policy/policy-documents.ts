@@ -64,7 +64,7 @@ export const templates = (context: CommandContext): number => {
   return 0
 }
 
-/** Comment that refers editors to the schema; empty if the installation lacks it. */
+/** Returns a comment that refers editors to the schema; empty if the installation lacks it. */
 const editorLine = (): string => (existsSync(SCHEMA) ? `# yaml-language-server: $schema=${SCHEMA.href}\n` : '')
 
 export const create = (context: CommandContext): number => {

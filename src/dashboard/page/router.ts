@@ -61,7 +61,7 @@ export const usePlace = (): Place => {
 
 export const PlaceContext = createContext<Place>({ path: '/', search: '' })
 
-/** Filter or tab in the URL; empty if the URL has none. */
+/** Returns the filter or tab in the URL; empty if the URL has none. */
 export const useSearchParam = (name: string): readonly [value: string, change: (value: string) => void] => {
   const { path, search } = useContext(PlaceContext)
   const value = new URLSearchParams(search).get(name) ?? ''

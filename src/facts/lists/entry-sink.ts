@@ -49,7 +49,7 @@ const append = (column: Column, memo: string): void => {
 const DIGIT_BYTES = 2
 const DIGITS = 2 ** (8 * DIGIT_BYTES)
 
-/** First position of each digit at `byte`; null if all keys have the same digit. */
+/** Returns the first position of each digit at `byte`; null if all keys have the same digit. */
 async function startsOf({ blocks, width, count }: Column, byte: number): Promise<Uint32Array | null> {
   const starts = new Uint32Array(DIGITS)
   for (const [number, { keys }] of blocks.entries()) {

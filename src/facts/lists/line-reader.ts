@@ -15,7 +15,7 @@ const LENGTH_MAX = 36
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
 
-/** Usual ticker of the asset; `other` for an unknown chain; null for other text. */
+/** Returns the usual ticker of the asset; `other` for an unknown chain; null for other text. */
 export const otherChainOf = (text: string): string | null => {
   if (BECH32_BITCOIN.test(text)) return 'XBT'
   const bytes = text.length < LENGTH_MIN || text.length > LENGTH_MAX ? undefined : bs58.decodeUnsafe(text)

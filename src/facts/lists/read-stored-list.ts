@@ -69,7 +69,7 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
   confirmedAtSeconds: row.confirmedAtSeconds,
 })
 
-/** A list that could not be read: lookups in it fail. */
+/** Returns a list that could not be read: lookups in it fail. */
 export const unread = (row: StoredListRow): ReadList => ({
   row,
   image: { ...describe(row), entries: EMPTY_ADDRESS_SET, added: null, removed: null, current: false },

@@ -115,7 +115,7 @@ export const createServedLists = (dependencies: ServedListsDependencies) => {
     /** @param owner organization id; null for a shared list */
     changed: (listId: string, owner: string | null) => updates.add(owner ?? DEPLOYMENT, listId, clock.monotonicMs()),
     changedAll: () => updates.add(EVERYTHING, EVERYTHING, clock.monotonicMs()),
-    /** Monotonic time of the oldest unapplied change. A list published as not current counts as applied. */
+    /** Returns the monotonic time of the oldest unapplied change. A list published as not current counts as applied. */
     behindSinceMs: (): number | null => {
       let since: number | null = null
       for (const [listId, reportedMs] of updates.waiting()) {

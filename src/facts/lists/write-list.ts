@@ -173,7 +173,7 @@ async function* inKeyOrder(edits: readonly ListEdit[]): AsyncGenerator<ListEdit>
   yield* [...edits].sort((left, right) => compareKeys(left.key, right.key))
 }
 
-/** List and single changes in the same version. The base stays readable for a minute. */
+/** Returns the list and its single changes in the same version. The base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListContents, listId: string) => {
   for (;;) {
     const list = await lists.findById(listId)

@@ -63,7 +63,7 @@ export class SubjectsFailedError extends NamedError {}
 export interface Comparison {
   /** Changes with the compared data. Set only if the comparison covers all organizations. */
   readonly key: string
-  /** Version of the organization's checks, or NOTHING; null if they aren't compared again. */
+  /** Returns the version of the organization's checks, or NOTHING; null if they aren't compared again. */
   keyOf(organizationId: string): string | null
   /** Returns checks in the order of the sessions. Throws if they can't run now. @throws SubjectsFailedError */
   compare(sessions: readonly Session[]): Promise<readonly (readonly NewSessionCheck[])[]>

@@ -21,7 +21,7 @@ export type WrappedSecret =
 
 export interface KeyRotationStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
-  /** Organizations with two keys, or a key under another deployment key. */
+  /** Returns organizations with two keys, or a key under another deployment key. */
   organizationsToRotate(wrappedBy: string): Promise<readonly string[]>
   /** Returns false if the stored key isn't `old`. */
   exchangeKey(organizationId: string, old: Uint8Array, replacement: WrappedOrganizationKey): Promise<boolean>

@@ -25,7 +25,7 @@ const SIGNATURE_HEX_MAX = 16_386
 
 const encoder = new TextEncoder()
 
-/** EIP-191 version 0x45: digest that wallets sign for a text. */
+/** Returns the digest that wallets sign for a text (EIP-191, version 0x45). */
 const personalMessageDigest = (message: string): Uint8Array => {
   const text = encoder.encode(message)
   return keccak_256(Buffer.concat([encoder.encode(`\x19Ethereum Signed Message:\n${text.length}`), text]))

@@ -41,7 +41,7 @@ export const createProviders = (input: {
       if (environment === 'test') return sandbox
       return organizationId !== undefined && outside?.decides(organizationId) === true ? outside.provider : live
     },
-    /** The session's original provider; operators decide if it no longer exists. */
+    /** Returns the session's original provider; operators decide if it no longer exists. */
     of: (session: Session): DecisionProvider => all.find(({ name }) => name === session.provider) ?? manual,
   }
 }

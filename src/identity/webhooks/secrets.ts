@@ -23,7 +23,7 @@ export const createEndpointSecrets =
   }
 
 /**
- * Signing secrets of the endpoint's verification service; empty if no service is connected. @throws
+ * Returns the signing secrets of the endpoint's verification service; empty if no service is connected. @throws
  * EvidenceUnreadableError
  */
 export const serviceSecretsOf = async (

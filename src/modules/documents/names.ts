@@ -28,7 +28,7 @@ const SPELLED: Readonly<Record<string, readonly string[]>> = {
 }
 const SPELLINGS_MAX = 16
 
-/** All transliterations; empty for another script. */
+/** Returns all transliterations; empty for another script. */
 const spellingsOf = (word: string): readonly string[] => {
   let spellings = ['']
   for (const letter of word.toUpperCase().normalize('NFC')) {
@@ -39,7 +39,7 @@ const spellingsOf = (word: string): readonly string[] => {
   return spellings
 }
 
-/** Spellings by word; empty for a word that mixes alphabets. */
+/** Returns spellings by word; empty for a word that mixes alphabets. */
 const wordsOf = (typed: string): readonly (readonly string[])[] =>
   readNameText(typed).map(({ text, isDisguised }) => (isDisguised ? [] : spellingsOf(text)))
 

@@ -4,7 +4,7 @@
 export const HASHED_SIDE = 32
 const KEPT_SIDE = 8
 
-/** Discrete cosine transform of the rows. */
+/** Returns the discrete cosine transform of the rows. */
 const lowFrequencies = (values: Float64Array, rows: number): Float64Array => {
   const kept = new Float64Array(rows * KEPT_SIDE)
   for (let row = 0; row < rows; row++) {

@@ -64,7 +64,7 @@ const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, 
   return length > value.length ? null : value.subarray(0, length)
 }
 
-/** A DER octet string with the point; some modules return the bare point. */
+/** The value is a DER octet string with the point; some modules return the bare point. */
 const pointOf = (value: Uint8Array | null, pointBytes: number): Uint8Array | null => {
   if (value?.length === pointBytes) return Uint8Array.from(value)
   const isWrapped = value?.length === pointBytes + 2 && value[0] === DER_OCTET_STRING && value[1] === pointBytes

@@ -33,7 +33,9 @@ export const checkTokenSettings = (of: SettingReader): void => {
   }
 }
 
-/** Environment for another process: the token's settings, and variables that the vendor's library may read. */
+/**
+ * Returns the environment for another process: the token's settings, and variables that the vendor's library may read.
+ */
 export const tokenEnvironment = ({ of }: Pick<Config, 'of'>): Readonly<Record<string, string>> => {
   if (of(TOKEN_SETTINGS.module) === '') return {}
   const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))

@@ -58,7 +58,7 @@ const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   }
 }
 
-/** Findings in the order of the keys. Never rejects. */
+/** Returns the findings in the order of the keys. Never rejects. */
 export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
   if (settings === null) return notSet
   return async (keys) => {

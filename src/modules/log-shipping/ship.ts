@@ -52,7 +52,7 @@ const FAILURES_MAX = 3
 
 const keyOf = (slot: string, segment: string): string => `${slot}/${segment}`
 
-/** Bytes of complete lines; 0 if there is only a header, which a failed startup removes. */
+/** Returns the number of bytes in complete lines; 0 if there is only a header, which a failed startup removes. */
 const recordedLength = (path: string): number => {
   const descriptor = openSync(path, 'r')
   try {

@@ -36,7 +36,7 @@ interface ScreeningServiceDependencies {
 export interface ScreeningService {
   readonly leaderTask: LeaderTask
   readonly parts: readonly CheckPart[]
-  /** Lists for metrics; empty if this process isn't the leader. */
+  /** Returns the lists for metrics; empty if this process isn't the leader. */
   lists(): FactMetrics['lists']
 }
 

@@ -71,7 +71,7 @@ export const encodeTraces = (
   return writer.finish()
 }
 
-/** Number or bytes of a field; null if missing or malformed. */
+/** Returns the number or bytes of a field; null if missing or malformed. */
 const readField = (message: Uint8Array, wanted: number): number | Uint8Array | null => {
   let at = 0
   const varint = (): number => {
@@ -97,7 +97,7 @@ const readField = (message: Uint8Array, wanted: number): number | Uint8Array | n
   return null
 }
 
-/** Spans that the collector rejected; 0 if the response is malformed. */
+/** Returns the number of spans that the collector rejected; 0 if the response is malformed. */
 export const readRejectedSpans = (answer: Uint8Array): number => {
   const partial = readField(answer, 1)
   const rejected = partial instanceof Uint8Array ? readField(partial, 1) : null

@@ -143,7 +143,7 @@ export const borshVec = (element: BorshCodec): BorshCodec =>
 export const borshArray = (element: BorshCodec, count: number): BorshCodec =>
   codec(listType(element), count * element.minBytes, (reader) => readMany(element, count, reader))
 
-/** A list of at most one element, because the policy language has no null. */
+/** Returns a list of at most one element, because the policy language has no null. */
 export const borshOption = (element: BorshCodec): BorshCodec =>
   codec(listType(element), 1, (reader) => (reader.flag() ? [element.read(reader)] : []))
 
@@ -154,7 +154,7 @@ export const borshStruct = (tuple: TupleType, members: readonly BorshCodec[]): B
     (reader) => new tuple.constructor(members.map((member) => member.read(reader))),
   )
 
-/** The variant's name; its fields are skipped. */
+/** Returns the variant's name; its fields are skipped. */
 export const borshEnum = (
   variants: readonly { readonly name: string; readonly members: readonly BorshCodec[] }[],
 ): BorshCodec =>

@@ -25,7 +25,7 @@ export interface EvaluatorHook {
   run(node: SyntaxNode, context: unknown): unknown
 }
 
-/** A macro ("Custom macros" in the library's documentation) for one constant value. */
+/** Returns a macro ("Custom macros" in the library's documentation) for one constant value. */
 export const constantNode = (type: string, value: unknown) => ({
   async: false,
   typeCheck: (checker: TypeCheckerHook) => checker.getType(type),

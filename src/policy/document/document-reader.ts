@@ -17,7 +17,7 @@ export interface DocumentContext {
   readonly complain: ComplainAt
 }
 
-/** Source text of a scalar, because YAML rounds `0x…` and reads 1.0 as 1; null for other nodes. */
+/** Returns the source text of a scalar, because YAML rounds `0x…` and reads 1.0 as 1; null for other nodes. */
 export const verbatimText = ({ source }: DocumentContext, node: SourceNode | null): string | null => {
   if (node?.kind !== 'scalar') return null
   if (typeof node.value === 'string') return node.value

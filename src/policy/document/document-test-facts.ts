@@ -59,7 +59,7 @@ const windowSeconds = (text: string): number | null => {
   }
 }
 
-/** Addresses, optionally with the list's age. */
+/** Returns the addresses, optionally with the list's age. */
 const readList = (context: DocumentContext, lists: MappingReader, name: string): TestList => {
   const node = lists.node(name)
   const reader = node?.kind === 'mapping' ? createMappingReader(context, node, `${lists.path}/${name}`, 'a list') : null

@@ -199,7 +199,7 @@ const hasAliases = (source: string): boolean => {
 
 const COMMENT_LINE = /^[ \t]*#/
 
-/** Start of the line of a dash, and of the comment lines directly above it. */
+/** Returns the start of the line of a dash, and of the comment lines directly above it. */
 const blockStart = (source: string, dash: number): number => {
   const lineStart = (at: number): number => source.lastIndexOf('\n', at - 1) + 1
   let start = lineStart(dash)

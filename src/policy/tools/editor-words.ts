@@ -69,7 +69,7 @@ const factWords = (): readonly Word[] =>
 
 const listed = ({ label, description }: Word): string => `- \`${label}\` ${description}`
 
-/** Schema members for a text with a condition. */
+/** Returns the schema members for a text with a condition. */
 export const conditionWords = (): Schema => {
   const facts = factWords()
   return {

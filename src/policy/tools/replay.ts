@@ -101,7 +101,8 @@ const requestOf = (decision: ReplayableDecision, known: Chain | undefined): Atte
 }
 
 /**
- * Field that the policy reads and the request may have omitted: the response would then be 400. Null if there is none.
+ * Returns the field that the policy reads and the request may have omitted: the response would then be 400. Null if
+ * there is none.
  */
 const maybeOmitted = (
   { requires }: CompiledPolicy,

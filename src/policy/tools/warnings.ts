@@ -109,7 +109,7 @@ const unreachable: Warning = (_rule, { previous }) => {
 
 const FUNCTIONS_NAMED_MAX = 5
 
-/** A condition that is true for functions with the argument. */
+/** Returns a condition that is true for functions with the argument. */
 const guardOf = (having: readonly PossibleCall[], lacking: readonly PossibleCall[]): string => {
   if (lacking.every((call) => call === UNDECODED)) return 'call.decoded'
   const names = new Set(having.map((call) => call['call.function']))

@@ -7,7 +7,10 @@ import type { SessionFacts } from './session-facts.ts'
 export interface ListReader {
   /** False also if the list doesn't exist: check ageSeconds first. */
   contains(listName: string, canonicalAddress: string): boolean
-  /** Seconds since the source confirmed the list; 0 for a manual list, null if it doesn't exist or was never loaded. */
+  /**
+   * Returns the seconds since the source confirmed the list; 0 for a manual list, null if it doesn't exist or was never
+   * loaded.
+   */
   ageSeconds(listName: string): number | null
 }
 

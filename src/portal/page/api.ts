@@ -25,10 +25,10 @@ export class NetworkError extends Error {
   override readonly name = 'NetworkError'
 }
 
-/** Public URL of the page, without a trailing slash, as configured on the server. */
+/** Returns the public URL of the page, without a trailing slash, as configured on the server. */
 export const portalUrl = (): string => document.querySelector<HTMLMetaElement>('meta[name="portal-url"]')?.content ?? ''
 
-/** Path of the public URL; empty at the root of a host. */
+/** Returns the path of the public URL; empty at the root of a host. */
 export const basePath = (): string => {
   const url = portalUrl()
   // URL.parse requires Safari 18.

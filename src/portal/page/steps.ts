@@ -49,7 +49,7 @@ export const isDone = (view: View, step: Step): boolean => {
   return !view.missing.some((part) => belongsTo(step, part, view.requirements))
 }
 
-/** First incomplete step; later steps can't be opened. */
+/** Returns the first incomplete step; later steps can't be opened. */
 const openStep = (view: View): Step => stepsOf(view).find((step) => !isDone(view, step)) ?? 'review'
 
 export const currentStep = (view: View): Step => {

@@ -30,7 +30,7 @@ interface PendingOperation {
   reject(error: unknown): void
 }
 
-/** Index of the newest entry with this digest, or -1. Linear, because there are few entries. */
+/** Returns the index of the newest entry with this digest, or -1. Linear, because there are few entries. */
 const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number => {
   let index = entries.length - 1
   while (index >= 0 && !sameHash(entries[index]!.digest, digest)) index--

@@ -52,7 +52,10 @@ const insertOf = (rows: number): string =>
    VALUES ${Array.from({ length: rows }, () => ONE_ROW).join(', ')} ON CONFLICT (organization_id, at, number) DO NOTHING
    RETURNING ${TALLIED}`
 
-/** Safe integer derived from a position on a node. Collisions within an organization and millisecond are negligible. */
+/**
+ * Returns a safe integer derived from a position on a node. Collisions within an organization and millisecond are
+ * negligible.
+ */
 const placeNumber = (node: string, { place }: IndexedDecision): number =>
   Number(BigInt.asUintN(52, Bun.hash.xxHash64(`${node}/${place.slot}/${place.segment}/${place.offset}`)))
 

@@ -14,7 +14,7 @@ interface ChunkStart {
   readonly firstKey: Uint8Array
 }
 
-/** Last start at or before the key. `starts` must be sorted. */
+/** Returns the last start at or before the key. `starts` must be sorted. */
 const startOf = (starts: readonly ChunkStart[], key: Uint8Array): ChunkStart | null => {
   let low = 0
   let high = starts.length

@@ -225,7 +225,7 @@ export const createListTable = (scope: TableScope) => {
     list: (owner: string | null): Promise<readonly AddressList[]> =>
       LISTS.list(scope, { organizationId: owner }, ['name']),
 
-    /** Lists of all owners, for the administration of the deployment and for serving. */
+    /** Returns the lists of all owners, for the administration of the deployment and for serving. */
     listAll: (): Promise<readonly AddressList[]> => LISTS.everywhere.list(scope, {}, ['organizationId', 'name']),
 
     /** Searches all owners. Only for serving, because the id comes from the change feed. */
@@ -300,7 +300,9 @@ export const createListTable = (scope: TableScope) => {
     findEntry: async (list: AddressList, key: Uint8Array): Promise<ListEntry | null> =>
       (await findEntries(list, [key])).get(hexOfKey(key)) ?? null,
 
-    /** Changed entries, sorted by key. Yields to the event loop: compare the list's version before and after. */
+    /**
+     * Returns changed entries, sorted by key. Yields to the event loop: compare the list's version before and after.
+     */
     readEdits: (listId: string): Promise<readonly ListEdit[]> =>
       readInParts(512, (after, limit) => EDITS.list(scope, { listId, key: sql`> ${after}` }, { by: ['key'], limit })),
 

@@ -95,7 +95,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
   findForAuthentication: (keyId: string): Promise<ApiKeyCredential | null> =>
     CREDENTIALS.everywhere.find(scope, { keyId }),
 
-  /** Recipient of the key's text, as named in the audit log. Reads all entries of the organization. */
+  /** Returns the recipient of the key's text, as named in the audit log. Reads all entries of the organization. */
   findRecipient: async (keyId: string): Promise<string | null> => {
     const [row] = await scope.statements.query<{ actor: string }>(
       `SELECT audit_log.actor FROM api_keys

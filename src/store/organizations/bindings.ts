@@ -6,7 +6,7 @@ import type { PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { requireRoom } from './organization-limits.ts'
 
-/** Subject of a binding's change: the lookup key of caches. */
+/** Returns the subject of a binding's change: the lookup key of caches. */
 export const bindingSubject = (chainName: string, address: string): string => `${chainName}/${address}`
 
 const BINDINGS = defineTable('bindings', {

@@ -54,7 +54,7 @@ const exchangeSecret = async (
 }
 
 export const createKeyRotation = (scope: TableScope) => ({
-  /** Organizations with two keys, or with a key wrapped by another deployment key. */
+  /** Returns the organizations with two keys, or with a key wrapped by another deployment key. */
   organizationsToRotate: async (wrappedBy: string): Promise<readonly string[]> =>
     (
       await scope.statements.query<{ organization_id: string }>(

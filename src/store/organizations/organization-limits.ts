@@ -8,7 +8,7 @@ import { lockDeployment } from '../row-locks.ts'
 interface OrganizationLimit {
   readonly maximum: number
   readonly remedy: string
-  /** Counted rows, as an SQL fragment after FROM. Ended rows do not count. */
+  /** Returns the counted rows, as an SQL fragment after FROM. Ended rows do not count. */
   readonly rows: (organizationId: string, nowSeconds: number) => Expression
 }
 

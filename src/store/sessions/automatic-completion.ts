@@ -23,8 +23,8 @@ export const OPERATOR_COMPLETIONS = `SELECT (
   FROM session_wallets mine WHERE mine.organization_id = ? AND mine.session_id = ?`
 
 /**
- * Sequence number of the oldest of the operators' last completions per connected wallet. Everything before it is
- * settled.
+ * Returns the sequence number of the oldest of the operators' last completions per connected wallet. Everything before
+ * it is settled.
  */
 const findSettled = async (transaction: Transaction, { organizationId, id, checkType }: Session): Promise<number> => {
   const parameters = [checkType, organizationId, id]

@@ -40,7 +40,9 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
 export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR 2 > (SELECT COUNT(*)
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
-/** A wallet's persons known to the organization. Parameters are SQL expressions that don't refer to `sessions`. */
+/**
+ * Returns a wallet's persons known to the organization. Parameters are SQL expressions that don't refer to `sessions`.
+ */
 export const personsOf = (address: string, environment: string, organizationId: string): string =>
   `SELECT sessions.person_id FROM session_wallets held
     JOIN sessions ON sessions.organization_id = held.organization_id AND sessions.id = held.session_id

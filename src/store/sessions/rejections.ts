@@ -22,7 +22,10 @@ const REJECTIONS = defineTable('session_rejections', {
   decidedSequence: integer,
 })
 
-/** Condition on `session_rejections` as `rejected`. Parameters are SQL expressions that don't refer to `sessions`. */
+/**
+ * Returns a condition on `session_rejections` as `rejected`. Parameters are SQL expressions that don't refer to
+ * `sessions`.
+ */
 export const concerns = (address: string, environment: string, organizationId: string): string =>
   `rejected.subject IN (SELECT ${address} UNION ALL ${personsOf(address, environment, organizationId)})
     AND rejected.organization_id = ${organizationId} AND rejected.environment = ${environment}`

@@ -52,7 +52,7 @@ export const ADDRESSES_WITH_PERSON = `SELECT DISTINCT theirs.subject AS address 
   WHERE mine.subject = ? AND mine.organization_id <> ? AND theirs.subject <> theirs.session_id
     AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = theirs.subject)`
 
-/** Addresses of other sessions whose standing may have changed because of a rejection. */
+/** Returns the addresses of other sessions whose standing may have changed because of a rejection. */
 const findRejectedAddresses = async (
   transaction: Transaction,
   { organizationId, id, status, personId, consentedAtSeconds }: Session,

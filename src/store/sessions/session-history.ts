@@ -65,7 +65,7 @@ export const createSessionHistory = (scope: TableScope) => ({
     return new Map(rows.map(({ session_id: id, at }) => [id, at]))
   },
 
-  /** Median wait for a decision, in seconds; null if fewer than WAITS_MIN sessions were decided. */
+  /** Returns the median wait for a decision, in seconds; null if fewer than WAITS_MIN sessions were decided. */
   findUsualWait: async (organizationId: string, environment: ApiKeyEnvironment): Promise<number | null> => {
     const rows = await scope.statements.query<{ readonly waited: number }>(
       `SELECT MIN(CASE WHEN status <> 'submitted' THEN created_at_seconds END)

@@ -13,7 +13,7 @@ const GIVEN = `SELECT CASE kind WHEN '${FIELDS_KIND}' THEN field_names ELSE kind
     WHERE ${KEPT_OF_SESSION}
   UNION ALL SELECT 'wallets' FROM session_wallets WHERE organization_id = ? AND session_id = ?`
 
-/** Filled fields, kinds of documents, and `wallets` if one is connected. */
+/** Returns the filled fields, kinds of documents, and `wallets` if one is connected. */
 export const readGivenParts = async (
   statements: Statements,
   { organizationId, id }: Target,

@@ -40,7 +40,7 @@ export interface TokenAttester {
   readonly key: string
 }
 
-/** Names of the evidence files that a copied database needs. */
+/** Returns the names of the evidence files that a copied database needs. */
 export const evidenceFilesOf = (path: string): readonly string[] => {
   const file = new SqliteFile(path, { readonly: true })
   try {

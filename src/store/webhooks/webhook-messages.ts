@@ -145,7 +145,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     return settled > 0
   },
 
-  /** Waiting messages of all organizations, and the due time of the first; excludes paused endpoints. */
+  /** Returns the waiting messages of all organizations, and the due time of the first; excludes paused endpoints. */
   queueState: async (): Promise<{ readonly waiting: number; readonly nextAttemptAtSeconds: number | null }> => {
     const { query, queryLong = query } = scope.statements
     const [row] = await queryLong<{ waiting: number; next: number | null }>(

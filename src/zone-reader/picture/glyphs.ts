@@ -35,7 +35,7 @@ export const unpackNet = ({ units, scales, weights }: PackedNet): GlyphNet => {
   return { hidden, output, units }
 }
 
-/** Log probabilities in the order of the alphabet. */
+/** Returns the log probabilities in the order of the alphabet. */
 export const classify = ({ hidden, output, units }: GlyphNet, patch: Float32Array): Float32Array => {
   const active = new Float32Array(units)
   for (let unit = 0; unit < units; unit++) {

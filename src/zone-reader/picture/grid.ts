@@ -51,7 +51,7 @@ const turned = ({ placed, pitch }: Row): Row => ({
 const middleOf = ({ placed }: Row): Point => placed[placed.length >> 1]!
 const spanOf = ({ placed }: Row): number => placed.at(-1)!.column - placed[0]!.column
 
-/** Distance of `other` below `row` in pitches; null unless the rows are parallel and close. */
+/** Returns the distance of `other` below `row` in pitches; null unless the rows are parallel and close. */
 const below = (row: Row, other: Row): number | null => {
   const [pitch, its] = [lengthOf(row.pitch), lengthOf(other.pitch)]
   if (Math.max(pitch / its, its / pitch) > PITCH_RATIO_MAX) return null
@@ -67,7 +67,7 @@ const below = (row: Row, other: Row): number | null => {
   return cross(row.pitch, minus(middleOf(other), nearest)) / pitch / pitch
 }
 
-/** Column of `row` at a point, however far away. */
+/** Returns the column of `row` at a point, however far away. */
 const columnAt = (row: Row, point: Point): number => {
   const nearest = row.placed.reduce((best, piece) =>
     Math.abs(dot(minus(point, piece), row.pitch)) < Math.abs(dot(minus(point, best), row.pitch)) ? piece : best,
@@ -75,7 +75,7 @@ const columnAt = (row: Row, point: Point): number => {
   return nearest.column + dot(minus(point, nearest), row.pitch) / dot(row.pitch, row.pitch)
 }
 
-/** Letters of all rows; columns start at the longest row. */
+/** Returns the letters of all rows; columns start at the longest row. */
 const matchesOf = (group: Group): readonly Match[] => {
   const rows = group.map(({ row }) => row)
   const longest = rows.reduce((best, row) => (spanOf(row) > spanOf(best) ? row : best))
@@ -132,7 +132,7 @@ const gridOf = (group: Group): Grid | null => {
   }
 }
 
-/** Number of rows in a distance; null if it isn't close to a whole number. */
+/** Returns the number of rows in a distance; null if it isn't close to a whole number. */
 const rowsLower = (pitches: number): number | null => {
   const rows = Math.round(pitches / ROW_IN_PITCHES)
   return rows >= 1 && rows <= 2 && Math.abs(pitches - rows * ROW_IN_PITCHES) < ROW_STRAY * rows ? rows : null

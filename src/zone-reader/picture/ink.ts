@@ -57,7 +57,7 @@ const inkOf = ({ width, height, pixels }: GrayPicture): Uint8Array => {
   return ink
 }
 
-/** Letter-sized pieces. The flood fill visits each pixel once. */
+/** Returns the letter-sized pieces. The flood fill visits each pixel once. */
 export const findPieces = (picture: GrayPicture): readonly Piece[] => {
   const { width, height } = picture
   const ink = inkOf(picture)

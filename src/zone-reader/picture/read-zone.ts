@@ -16,7 +16,10 @@ export type ZoneReading =
   | { readonly kind: 'doubtful' }
   | { readonly kind: 'none' }
 
-/** Longest sides in pixels. Full size has finer letters, reduced size has less noise; enlarging separates letters. */
+/**
+ * Returns the longest sides in pixels. Full size has finer letters, reduced size has less noise; enlarging separates
+ * letters.
+ */
 export const readingSides = (longestSide: number): readonly [number, number] => [Math.min(longestSide, 2_400), 1_400]
 
 /** Columns by which a row may extend beyond its detected letters. */
@@ -25,7 +28,7 @@ const SLACK = 2
 /** Weight of a cell crossed by an edge: only letters with a distinct shape remain certain. */
 const UNEVEN_TRUST = 0.35
 
-/** Possible first columns of rows with that length, nearest first. */
+/** Returns the possible first columns of rows with that length, nearest first. */
 const startsOf = ({ first, last }: Grid, columns: number): readonly number[] => {
   const spare = columns - (last - first + 1)
   if (Math.abs(spare) > 2 * SLACK) return []
@@ -35,7 +38,7 @@ const startsOf = ({ first, last }: Grid, columns: number): readonly number[] => 
   return starts
 }
 
-/** Rows in which the layout may start: the first or last row may be undetected. */
+/** Returns the rows in which the layout may start: the first or last row may be undetected. */
 const topsOf = ({ lastRow }: Grid, { rows, columns }: ZoneLayout) =>
   (lastRow === rows - 1 ? [0] : lastRow === rows - 2 ? [0, -1] : []).map((top) => ({ rows, columns, top }))
 

@@ -132,7 +132,10 @@ const decodeAs = (scores: CellScores, layout: ZoneLayout, nowSeconds: number): D
 const keysOf = (place: Span | undefined): string[] =>
   place === undefined ? [] : positionsOf(place).map(({ row, column }) => `${row} ${column}`)
 
-/** Cheapest corrections, one per failed group. The composite digit eliminates corrections that fit only by chance. */
+/**
+ * Returns the cheapest corrections, one per failed group. The composite digit eliminates corrections that fit only by
+ * chance.
+ */
 const mend = (
   lines: readonly string[],
   choices: readonly (readonly (readonly Choice[])[])[],

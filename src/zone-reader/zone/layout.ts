@@ -132,7 +132,7 @@ export const LAYOUTS: readonly ZoneLayout[] = [twoLines('TD3', 44, 'P'), twoLine
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const DIGITS = '0123456789'
 
-/** Permitted characters of each position, by row. */
+/** Returns the permitted characters of each position, by row. */
 export const allowedOf = (layout: ZoneLayout): readonly (readonly string[])[] => {
   const allowed = Array.from({ length: layout.rows }, () => new Array<string>(layout.columns).fill(ALPHABET))
   const put = (place: Span | undefined, characters: string): void => {

@@ -20,7 +20,7 @@ interface PlotOptions {
   readonly element: HTMLElement
   readonly lines: readonly Line[]
   readonly palette: () => Palette
-  /** Start and end of the window in Unix seconds. */
+  /** Returns the start and end of the window in Unix seconds. */
   readonly range: () => readonly [from: number, to: number]
   /** Values of horizontal lines, read on each redraw and shown if they are within the scale. */
   readonly limits: Limits | undefined

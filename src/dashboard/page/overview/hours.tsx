@@ -34,7 +34,7 @@ export const Hours = ({ title, text, unit, parts, hours, lines = false }: HoursP
   const zone = zoneWord()
   const topOf = (value: number): number => HEIGHT - (value / highest) * HEIGHT
   const isMeasured = (index: number): boolean => (hours[index]?.ends ?? null) !== null
-  /** Path through the measured hours, with gaps for the others; a single hour is a dash. */
+  /** Returns the path through the measured hours, with gaps for the others; a single hour is a dash. */
   const pathOf = (part: 0 | 1): string =>
     hours
       .map(({ ends }, index) => {

@@ -80,7 +80,7 @@ export const nextOf = <Waiting extends Pick<Session, 'id' | 'assigned_to'>>(
   return waiting.find(({ id }) => id > presentId) ?? waiting[0] ?? null
 }
 
-/** Position of a session in the URL's queue, as of the time the session was opened. */
+/** Returns the position of a session in the URL's queue, as of the time the session was opened. */
 export const useWay = (sessionId: string): Way => {
   const { params } = useWorkplace()
   const ownId = useOwnId()

@@ -17,7 +17,7 @@ export const relativeTime = (at: string, nowMs: number): string => {
   return Math.abs(seconds) < 10 ? 'now' : relative.format(seconds, 'second')
 }
 
-/** Name of the time zone, which depends on daylight saving: `CET`, `GMT+2`, `UTC`. */
+/** Returns the name of the time zone, which depends on daylight saving: `CET`, `GMT+2`, `UTC`. */
 export const zoneWord = (at = new Date()): string =>
   zoned.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'local time'
 

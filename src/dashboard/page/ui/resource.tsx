@@ -17,7 +17,7 @@ interface ResourceProps<Row> {
   readonly columns: Columns<Row>
   readonly href?: (row: Row) => string | null
   readonly dimmed?: (row: Row) => boolean
-  /** Row name, for the row's menu. */
+  /** Returns the name of the row, for the row's menu. */
   readonly name?: (row: Row) => string
   readonly actions?: (row: Row) => readonly (Action | false)[]
   readonly onChange?: () => void

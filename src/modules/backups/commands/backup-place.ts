@@ -19,7 +19,7 @@ interface KeptBackup {
 
 export interface BackupPlace {
   readonly whereIs: (name: string) => string
-  /** Complete backups, oldest first. */
+  /** Returns the complete backups, oldest first. */
   readonly list: () => Promise<readonly KeptBackup[]>
   readonly make: (name: string) => Promise<BackupManifest>
   readonly remove: (name: string) => Promise<void>

@@ -45,7 +45,7 @@ const NO_LISTS: Comparison = {
   compare: async (sessions) => sessions.map(() => []),
 }
 
-/** Reason that a name could not be compared; null if all were compared. */
+/** Returns the reason that a name could not be compared; null if all were compared. */
 const problemOf = ({ subjects, answers }: ScreenedSession): string | null => {
   if (subjects === null) return UNREADABLE
   if (subjects.length === 0) return NO_NAME

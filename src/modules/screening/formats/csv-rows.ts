@@ -40,7 +40,10 @@ export function* csvRows(text: string): Generator<readonly string[]> {
   if (row.length > 0) yield row
 }
 
-/** Rows as objects by the lowercase names in the first line. @param columns of which `id` and `name` are required */
+/**
+ * Returns the rows as objects by the lowercase names in the first line. @param columns of which `id` and `name` are
+ * required
+ */
 export const csvRecords = (text: string, columns: readonly string[]): readonly Readonly<Record<string, string>>[] => {
   const [header = [], ...rows] = csvRows(text)
   const names = header.map((column) => column.toLowerCase())

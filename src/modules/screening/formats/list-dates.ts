@@ -12,7 +12,7 @@ const isoOf = (year: number, month: number, day: number): string | null => {
 
 const ABOUT = /^(?:circa|approximately|approx\.?|about|c\.?)\s*/i
 
-/** A date, both ends of a range, or nothing for other text. */
+/** Returns a date, both ends of a range, or nothing for other text. */
 export const parseListDates = (text: string): readonly string[] => {
   const bare = text.trim().replace(ABOUT, '')
   const about = bare === text.trim() ? '' : '~'

@@ -50,7 +50,7 @@ const readRemarks = (remarks: string) => {
     pieces.flatMap((piece) => REMARKS[part].exec(piece)?.[1] ?? [])
 }
 
-/** The values of a file's column, by entity number. */
+/** Returns the values of a file's column, by entity number. */
 const columnOf = (text: string | undefined, columns: number, column: number, file: string) => {
   const groups = Map.groupBy(text === undefined ? [] : rowsOf(text, columns, file), ([id]) => id)
   return (id: string): readonly string[] =>

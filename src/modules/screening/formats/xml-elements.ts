@@ -28,7 +28,7 @@ export interface XmlList {
 export const elementsOf = (element: XmlElement, name: string): readonly XmlElement[] =>
   element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...elementsOf(child, name)])
 
-/** Texts of all descendants at the path. */
+/** Returns the texts of all descendants at the path. */
 export const textsAt = (element: XmlElement, ...path: readonly string[]): readonly string[] =>
   path
     .reduce<readonly XmlElement[]>((found, name) => found.flatMap((each) => elementsOf(each, name)), [element])
@@ -36,7 +36,7 @@ export const textsAt = (element: XmlElement, ...path: readonly string[]): readon
 
 export const joinName = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
 
-/** Text of the first child with this name; empty if there is none. */
+/** Returns the text of the first child with this name; empty if there is none. */
 export const childText = (element: XmlElement, name: string): string =>
   element.children.find((child) => child.name === name)?.text.trim() ?? ''
 

@@ -66,7 +66,7 @@ const scoreCountry = (given: string | undefined, listed: readonly string[]): Sco
     : { part: 'country', points: -3, detail: `listed countries: ${listed.join(', ')}` }
 }
 
-/** Points for date of birth (people only) and country; never negative for entered values. */
+/** Returns the points for date of birth (people only) and country; never negative for entered values. */
 export const narrowParts = (
   { birthDate, country, isFromDocument }: ScreenedSubject,
   kind: NameKind,

@@ -142,7 +142,7 @@ export const openScreening = (image: Uint8Array) => {
     }
   }
 
-  /** The name as written, and divided into listed words. */
+  /** Returns the name as written, and divided into listed words. */
   const find = ({ words, others, within, spelled, divisible }: NameReading, kind: NameKind, minimum: number) => {
     if (words.length === 0) return { found: [], problem: null }
     const budget: WorkBudget = { left: WORK_MAX }

@@ -13,7 +13,7 @@ import { headProblem, readHeadObject } from '../verify/tree-heads.ts'
 
 const CHECKPOINT = 'checkpoint'
 
-/** Size of the published head. @throws CommandFailedError if the target contains another log */
+/** Returns the size of the published head. @throws CommandFailedError if the target contains another log */
 export const publishTree = async (
   { tree, key }: Pick<TreeAccess, 'tree' | 'key'>,
   target: ShipTarget,

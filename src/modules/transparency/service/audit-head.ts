@@ -12,7 +12,7 @@ import { isOfOtherLog, readHeadFile } from '../verify/tree-heads.ts'
 import { type LogKey, readLogKey } from './log-key.ts'
 import { treeTargetOf } from './tree-service.ts'
 
-/** Problems, each with the location of the head. @param tree null if there is none yet */
+/** Returns problems, each with the location of the head. @param tree null if there is none yet */
 export const auditHeadProblems = async (
   { audit }: Pick<Store, 'audit'>,
   { key }: Pick<LogKey, 'key'>,

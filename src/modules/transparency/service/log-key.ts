@@ -42,7 +42,7 @@ interface LogKeyInput {
   readonly workFactor: 'standard' | 'light'
 }
 
-/** The new keystore, and the deployment value that names it. */
+/** Returns the new keystore, and the deployment value that names it. */
 const makeValue = async (input: LogKeyInput, name: string): Promise<{ value: string; path: string }> => {
   const { folder, passphrase, workFactor } = input
   const made = await createAttesterKeystore({ kind: 'ed25519', directory: folder.keystores, passphrase, workFactor })

@@ -45,7 +45,7 @@ type SpanRow = RowOf<TreeSpan>
 export const createDecisionTreeReader = (database: Pick<Database, 'query'>) => ({
   readTiles: readTilesOf(database),
   head: (): Promise<StoredHead | null> => readHead(database),
-  /** Published signed head: with witnesses, the latest cosigned head. Null if there is none yet. */
+  /** Returns the published signed head: with witnesses, the latest cosigned head. Null if there is none yet. */
   published: async (): Promise<string | null> =>
     (await readMeta(database, PUBLISHED)) ?? ((await readHead(database))?.checkpoint || null),
   auditHead: (): Promise<string | null> => readMeta(database, AUDIT_HEAD),
@@ -70,7 +70,7 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>) => (
     }
     return spans
   },
-  /** Segments of all nodes that have lines in the tree, with the number of submitted bytes. */
+  /** Returns the segments of all nodes that have lines in the tree, with the number of submitted bytes. */
   segments: async (): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]> =>
     (
       await database.query<TreeSegment & { readonly taken_bytes: number }>(

@@ -30,7 +30,7 @@ export const parseCheckpoint = (text: string): Checkpoint => {
   return { origin, size: Number(size), root: hash }
 }
 
-/** The checkpoint of a signed note, whose signatures are not verified. @throws NoteInvalidError */
+/** Returns the checkpoint of a signed note, whose signatures are not verified. @throws NoteInvalidError */
 export const readCheckpoint = (encoded: string): Checkpoint => parseCheckpoint(parseNote(encoded).text)
 
 export const signCheckpoint = ({ size, root }: TreeHead, { key, sign }: LogSigner, origin = key.name): string => {

@@ -8,7 +8,7 @@ const TIME_BYTES = 8
 const messageOf = (text: string, timeSeconds: number): Buffer =>
   Buffer.from(`cosignature/v1\ntime ${timeSeconds}\n${text}`)
 
-/** Signature line. @param signer key of type `cosignature` */
+/** Returns the signature line. @param signer key of type `cosignature` */
 export const cosign = (checkpoint: string, timeSeconds: number, { key, sign }: LogSigner): string => {
   const time = Buffer.alloc(TIME_BYTES)
   time.writeBigUInt64BE(BigInt(timeSeconds))
@@ -23,7 +23,7 @@ export const withCosignatures = (checkpoint: string, lines: string, keys: readon
   return checkpoint + found.map(encodeSignature).join('')
 }
 
-/** Unix seconds. @throws NoteInvalidError if the cosignature is missing or invalid */
+/** Returns the time in Unix seconds. @throws NoteInvalidError if the cosignature is missing or invalid */
 export const openCosignature = (checkpoint: string, key: VerifierKey): number => {
   const note = parseNote(checkpoint)
   const signature = signatureOf(note, key)

@@ -12,7 +12,7 @@ const sha256 = (bytes: Uint8Array): Buffer => {
 /** Root of a tree without leaves. */
 export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0))
 
-/** SHA-256 of 0x00 and the entry. */
+/** Returns the SHA-256 of 0x00 and the entry. */
 export const hashLeaf = (entry: Uint8Array): Buffer => {
   const input = Buffer.alloc(1 + entry.length)
   input.set(entry, 1)
@@ -29,7 +29,7 @@ const hashPair = (source: Buffer, from: number, target: Buffer, to: number): voi
   nodeHash.copy(target, to)
 }
 
-/** SHA-256 of 0x01, left child and right child. */
+/** Returns the SHA-256 of 0x01, left child and right child. */
 export const hashNode = (left: Uint8Array, right: Uint8Array): Buffer => {
   const node = Buffer.concat([left, right])
   hashPair(node, 0, node, 0)

@@ -113,11 +113,11 @@ export const isSignedBy = ({ publicKey }: VerifierKey, message: Uint8Array, sign
   return verify(null, message, key, signature)
 }
 
-/** Unverified signature attributed to this key; null if there is none. */
+/** Returns the unverified signature attributed to this key; null if there is none. */
 export const signatureOf = ({ signatures }: Note, key: VerifierKey): NoteSignature | null =>
   signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId) ?? null
 
-/** Text of the note. @throws NoteInvalidError if it is malformed or not signed with the key */
+/** Returns the text of the note. @throws NoteInvalidError if it is malformed or not signed with the key */
 export const openNote = (encoded: string, key: VerifierKey): string => {
   const note = parseNote(encoded)
   const signature = signatureOf(note, key)

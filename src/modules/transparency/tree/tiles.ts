@@ -17,7 +17,7 @@ export interface Tile extends TileName {
   readonly hashes: Uint8Array
 }
 
-/** Number of hashes in a level of a tree. */
+/** Returns the number of hashes in a level of a tree. */
 export const levelWidth = (level: number, size: number): number => Math.floor(size / TILE_WIDTH ** level)
 
 /** Returns a path such as `tile/0/x001/x234/067`, with `.p/<width>` for an incomplete tile. */

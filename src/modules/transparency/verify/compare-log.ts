@@ -26,7 +26,10 @@ export interface Findings {
 export interface LogComparison {
   readonly readTiles: ReadTiles
   readonly readSpans: (place: TreeSegment) => Promise<readonly TreeSpan[]>
-  /** First span of a segment. Doesn't count its spans, because they are counted when that segment is compared. */
+  /**
+   * Returns the first span of a segment. Doesn't count its spans, because they are counted when that segment is
+   * compared.
+   */
   readonly firstSpan: (place: TreeSegment) => Promise<TreeSpan | null>
   readonly saltKey: Uint8Array
   readonly found: Findings
@@ -88,7 +91,7 @@ export const createLogComparison = (options: LogComparison) => {
     return false
   }
 
-  /** End of the compared lines; null after a problem. */
+  /** Returns the end of the compared lines; null after a problem. */
   const compareLines = async (
     lines: readonly LineSeen[],
     name: string,

@@ -29,7 +29,7 @@ export const isOfOtherLog = (encoded: string, logName: string): boolean => {
   }
 }
 
-/** Shipped head, next to the logs of the nodes. */
+/** Returns the shipped head, next to the logs of the nodes. */
 const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
 
 /** Far above a head with the maximum number of cosignatures. */
@@ -53,7 +53,7 @@ export const shipHead = async (target: ShipTarget, logName: string, checkpoint: 
   }
 }
 
-/** Reason that the tree doesn't contain the head; null if it does. */
+/** Returns the reason that the tree doesn't contain the head; null if it does. */
 export const headProblem = async (
   encoded: string,
   key: VerifierKey,

@@ -76,7 +76,7 @@ export const createCosigning = (options: CosigningOptions) => {
     return { status, text: body.toString('utf8') }
   }
 
-  /** Signature line. @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
+  /** Returns the signature line. @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
   const cosignatureOf = async (state: (typeof states)[number], head: StoredHead): Promise<string> => {
     const { key } = state.witness
     let answer = await ask(state.witness, state.knownSize, head)

@@ -64,7 +64,7 @@ export interface NameComparison {
   readonly hasWhole: boolean
   /** If one name is a single word of the other, that word's rarity. */
   readonly sharedOnlyWord: 'rare' | 'common' | null
-  /** The listed words and their differences, without the query. */
+  /** Returns the listed words and their differences, without the query. */
   readonly describe: () => string
 }
 
@@ -161,7 +161,7 @@ const leftOvers = (
   return pairings.sort((left, right) => right.gain - left.gain)
 }
 
-/** Position of the join's first word in the name; -1 if there is none. */
+/** Returns the position of the join's first word in the name; -1 if there is none. */
 const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): number => {
   const wanted = index.textOf(join)
   for (let at = 0; at + 1 < listed.length; at++) {

@@ -67,7 +67,7 @@ const fitsFirst = (written: string, vowels: string): boolean => {
   return signs.length === 1 ? vowels !== '' : fits(signs, vowels, true)
 }
 
-/** Number of gaps whose vowels contradict the Arabic word. */
+/** Returns the number of gaps whose vowels contradict the Arabic word. */
 const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   const last = arabic.consonants.length
   const isMisfit = (written: string, at: number): boolean => {
@@ -87,7 +87,9 @@ const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
 ]
 const limited = <Item>(items: readonly Item[], length: number): Item => items[Math.min(length, items.length) - 1]!
 
-/** Similarity of words with the same consonants. @param latin null if the other word has no vowels either */
+/**
+ * Returns the similarity of words with the same consonants. @param latin null if the other word has no vowels either
+ */
 export const likenessOf = (word: Skeleton, latin: Skeleton | null): number => {
   const { consonants, gaps } = word
   const letters = consonants.length + (gaps ?? []).join('').replaceAll(DROPPED_SOUND, '').length

@@ -123,7 +123,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return found
   }
 
-  /** Other ways to divide the letters of adjacent words. */
+  /** Returns other ways to divide the letters of adjacent words. */
   return (texts: readonly string[]): readonly (readonly string[])[] => {
     const letters = texts.join('')
     const places = listedPlaces(letters)
@@ -135,7 +135,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     const sizeOf = (each: readonly Place[]): number => each.reduce((sum, { start, end }) => sum + end - start, 0)
     const isWritten = ({ start, end }: Place): boolean =>
       written.some((word) => word.start === start && word.end === end)
-    /** Words of a listed name, remains of divided words, and unchanged words. */
+    /** Returns the words of a listed name, the remains of divided words, and unchanged words. */
     const asWords = (chosen: readonly Place[]): readonly string[] => {
       const cuts = [...chosen].sort((one, other) => one.start - other.start)
       const found: string[] = []

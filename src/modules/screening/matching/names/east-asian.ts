@@ -62,7 +62,7 @@ const readingsOf = (character: string, language: HanLanguage): readonly string[]
   return readings
 }
 
-/** All readings; empty if a character has none. */
+/** Returns all readings; empty if a character has none. */
 const inHangul = (signs: Signs): readonly string[] =>
   combine(signs.map((sign) => (isHangul(sign) ? [sign] : readingsOf(sign, 'korean'))))
 
@@ -105,7 +105,7 @@ const readPart = (signs: Signs): readonly Words[] => {
   ].filter(isRead)
 }
 
-/** Any three or four characters, or a piece of two. */
+/** Returns any three or four characters, or a piece of two. */
 const placesOf = (pieces: readonly Signs[], count: number): readonly (readonly [start: number, end: number])[] => {
   const places: (readonly [number, number])[] = []
   for (let length = WITHIN_MIN; length <= Math.min(UNSPACED_MAX, count - 1); length++) {
@@ -128,7 +128,9 @@ const asOneName = (pieces: readonly Signs[]): Signs | null => {
   return last.length === 1 ? [...last, ...pieces.slice(0, -1).flat()] : null
 }
 
-/** Each reading as one name; empty if unreadable. @param isWhole whether there are no words in another script */
+/**
+ * Returns each reading as one name; empty if unreadable. @param isWhole whether there are no words in another script
+ */
 export const readEastAsian = (texts: readonly string[], isWhole: boolean): readonly Words[] => {
   const pieces = texts.map((text) => [...text])
   const signs = pieces.flat()

@@ -47,7 +47,7 @@ export const spellFamilyName = (syllables: string): readonly string[] => [
 
 let revised: ReadonlyMap<string, string> | undefined
 
-/** First syllable of each romanization; several syllables share one. */
+/** Returns the first syllable of each romanization; several syllables share one. */
 const byRevised = (): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   for (let at = 0; at < LEADS.length * VOWELS * TAILS; at++) {
@@ -58,7 +58,10 @@ const byRevised = (): ReadonlyMap<string, string> => {
   return found
 }
 
-/** Readings in Hangul of a family name and two syllables; empty for other names. @param words lowercase ASCII */
+/**
+ * Returns the readings in Hangul of a family name and two syllables; empty for other names. @param words lowercase
+ * ASCII
+ */
 export const fromRevised = (words: readonly string[]): readonly (readonly [family: string, given: string])[] => {
   if (words.length < 2 || words.length > 3) return []
   revised ??= byRevised()

@@ -26,11 +26,11 @@ export const wordAt = (packed: number): number => packed & WORD_MASK
 export const packWord = (role: WordRole, word: number): number => (ROLES.indexOf(role) << ROLE_SHIFT) | word
 
 const NONE_TOLERATED = (): number => 0
-/** Maximum edit distance, by length of the written word. */
+/** Returns the maximum edit distance, by length of the written word. */
 const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 4 ? 1 : length <= 9 ? 2 : 3)
-/** Maximum edit distance of folded words, which are already more similar. */
+/** Returns the maximum edit distance of folded words, which are already more similar. */
 const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <= 7 ? 1 : 2)
-/** Maximum edit distance of joins, which are many and must match almost exactly. */
+/** Returns the maximum edit distance of joins, which are many and must match almost exactly. */
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
 /** Similarity of words with the same sound but different spellings. */
 const FOLDED_SIMILARITY = 0.97
@@ -146,7 +146,7 @@ export const openNameIndex = (arrays: FlatArrays) => {
   return {
     names: entryOf.length,
     resembling: (word: NameWord): readonly WordMatch[] => search(word, true),
-    /** Single words that may match two joined words. */
+    /** Returns the single words that may match two joined words. */
     resemblingJoin: (word: NameWord): readonly WordMatch[] =>
       word.written.length < JOIN_LENGTH_MIN ? [] : search(word, false),
     nearness: (word: number, text: string): { readonly similarity: number; readonly distance: number } => {
@@ -157,7 +157,7 @@ export const openNameIndex = (arrays: FlatArrays) => {
     find: (text: string): number => written.first(written.table.find(text)),
     namesWith,
     isJoin: (word: number): boolean => (flags[word]! & 1) !== 0,
-    /** Number of names with a word of the same folded form. */
+    /** Returns the number of names with a word of the same folded form. */
     frequency: (word: number): number => frequencies[word]!,
     textOf,
     firstByte: (word: number): number => tableOf(word).firstByte(rows[word]!),

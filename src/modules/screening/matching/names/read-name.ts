@@ -48,7 +48,7 @@ const SERVANT_OF = 'abdul'
 const SERVANT = /^abd(?:[aeiou]|ou)?l?$/
 const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)(?!l{1,3}ah?i?$)(?:l(?=[a-z]{3})|(?=[b-df-hj-km-np-tv-z][a-z]{3}))/
 
-/** Text after "servant of", which may be empty; null for another word. */
+/** Returns the text after "servant of", which may be empty; null for another word. */
 const servantsMaster = (text: string): string | null => {
   if (SERVANT.test(text)) return ''
   return SERVANT_AND_MASTER.test(text) ? text.replace(SERVANT_AND_MASTER, '') : null

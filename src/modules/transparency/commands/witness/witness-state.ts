@@ -34,7 +34,7 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
     const cosigned = join(folder, 'cosigned')
     return {
       key,
-      /** Last cosigned head with its cosignature; null before the first. */
+      /** Returns the last cosigned head with its cosignature; null before the first. */
       before: (): Promise<string | null> => readHeadFile(cosigned),
       /** Stores the head. @returns the signature line */
       cosign: async (checkpoint: string, logKey: VerifierKey): Promise<string> => {
