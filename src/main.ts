@@ -49,7 +49,10 @@ const explain = (error: unknown): string | null => {
   return null
 }
 
-/** `bun run` forwards a signal that the process group has already received. */
+/**
+ * Time within which a signal counts as the same: `bun run` forwards a signal that the process group has already
+ * received.
+ */
 const SAME_SIGNAL_MS = 1_000
 
 /** Stops the service on a signal, then ends the process. */

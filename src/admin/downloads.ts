@@ -30,10 +30,13 @@ export interface Downloads {
   respond(call: DownloadCall, download: Download): Response
 }
 
-/** An unread download holds megabytes in the buffers of its socket. */
+/** Maximum per organization: an unread download holds megabytes in the buffers of its socket. */
 const PER_ORGANIZATION_MAX = 4
 const PER_ACTOR_MAX = 2
-/** The next part is requested after the client has accepted the buffered megabytes: about 25 KB per second. */
+/**
+ * Longest time without reading. The next part is requested after the client has accepted the buffered megabytes: about
+ * 25 KB per second.
+ */
 const UNREAD_MAX_MS = 120_000
 
 export const createDownloads = (after: Timers['after'] = systemTimers.after): Downloads => {

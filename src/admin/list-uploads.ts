@@ -40,7 +40,7 @@ const UPLOADS_MAX = 2
 const UPLOADS_PER_OWNER_MAX = 1
 const REWRITES_WAITING_MAX = 64
 const OWN_REWRITES_WAITING_MAX = 4
-/** A million lines of 300 characters. */
+/** Maximum size of an upload: a million lines of 300 characters. */
 const UPLOAD_BYTES_MAX = 314_572_800
 const UPLOAD_PACE: UploadPace = { timeLimitMs: 600_000, graceMs: 10_000, bytesPerSecondMin: 65_536 }
 

@@ -29,7 +29,7 @@ interface DecodedBody {
   readonly value: unknown
 }
 
-/** Policy sources have one escape per line and quotation mark. */
+/** Maximum number of escapes. Policy sources have one escape per line and quotation mark. */
 const ESCAPES_MAX = 65_536
 
 const NONE: DecodedBody = Object.freeze({ text: '', value: undefined })

@@ -1,7 +1,7 @@
 // Matches evidence with a reviewer's search text: names by word prefixes, numbers by at least four characters.
 import type { SearchedEvidence } from '../identity/evidence-types.ts'
 
-/** Shorter parts of a number would match almost everything. */
+/** Minimum length: shorter parts of a number would match almost everything. */
 const NUMBER_MIN = 4
 
 const plain = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()

@@ -24,7 +24,7 @@ import {
 /** Misspelled fields are refused: ignoring `chainId` would select the default chain, Ethereum. */
 const TASK_FIELDS: ReadonlySet<string> = new Set(['from', 'to', 'data', 'msg_value', 'value', 'chain_id', 'on_behalf'])
 
-/** Ethereum mainnet (spec, "Task request"). */
+/** Default chain: Ethereum mainnet (spec, "Task request"). */
 const CHAIN_ID_DEFAULT = 1
 
 /** The parser may have rounded JSON numbers of 2^53 or higher. */

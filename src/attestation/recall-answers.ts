@@ -14,9 +14,9 @@ import {
 } from '../server/idempotency.ts'
 import { DEFAULT_LIFETIME_SECONDS } from '../store/organizations/projects.ts'
 
-/** Covers attestations with a lifetime of up to nine minutes, which is most of them, plus slack. */
+/** Retention that covers attestations with a lifetime of up to nine minutes, which is most of them, plus slack. */
 const KEEP_SECONDS = 600
-/** With several nodes, a retry may have to wait for the node that failed. */
+/** Retention with several nodes: a retry may have to wait for the node that failed. */
 const KEEP_SECONDS_OVER_NODES = 86_400
 const FOUND_MAX = 1_000
 /**

@@ -25,7 +25,7 @@ export interface DecodedRequest {
 
 /** Maximum bytes of call data (decisions §2). */
 const DATA_MAX_BYTES = 65_536
-/** Same limit as in the Solana program. */
+/** Maximum size, as in the Solana program. */
 const VERIFICATION_HASH_MAX_BYTES = 64
 /** Maximum characters of a chain name in an error. */
 const CHAIN_ECHO_MAX = 64
@@ -166,10 +166,10 @@ class FieldMisspeltError extends CountersignError {
   }
 }
 
-/** Characters: enough for every known name and one typo. */
+/** Maximum number of characters in an error message: enough for every known name and one typo. */
 const FIELD_ECHO_MAX = 32
 
-/** Comparing each field with all known names takes microseconds. */
+/** Maximum number of fields: comparing each field with all known names takes microseconds. */
 const FIELDS_MAX = 256
 
 class FieldsTooManyError extends fixedError(

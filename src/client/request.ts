@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly requestId: string
 }
 
-/** A hundred times the size of a full batch. */
+/** Maximum size of a response: a hundred times the size of a full batch. */
 const ANSWER_BYTES_MAX = 16_777_216
 
 /** Null if the body is too large. */

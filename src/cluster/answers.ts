@@ -15,7 +15,7 @@ export interface ProcessAnswersOptions {
 
 type Question = Extract<FromProcess, { type: 'collect' | 'metrics' | 'look' | 'figures' }>
 
-/** A process that is too busy to respond in time is omitted. */
+/** Limit for answers. A process that is too busy to respond in time is omitted. */
 const COLLECT_MS = 1_000
 const LOOK_MS = 500
 

@@ -35,7 +35,7 @@ export interface FollowedChanges extends ChangeFeed {
   follow(follower: ChangeFollower): Promise<void>
 }
 
-/** If a change isn't applied for this long, the process stops deciding. */
+/** Time after which a process with an unapplied change stops deciding. */
 const BEHIND_MAX_MS = 4_000
 
 /** The only place that invalidates caches. */

@@ -18,7 +18,7 @@ import type { ProcessListener, SupervisedProcess } from './place.ts'
 import { createProcessSupervisor, type ProcessSupervisor } from './process-supervisor.ts'
 import { sendToChild } from './send.ts'
 
-/** Added to the deadline, because a stop does more than finish requests. */
+/** Time added to the deadline, because a stop does more than finish requests. */
 const STOP_SLACK_MS = 15_000
 
 /** Only Linux distributes connections fairly on a shared port. */

@@ -63,12 +63,12 @@ export interface Leader extends Lead {
 }
 
 const LOOK_MS = 2_000
-/** Two consecutive renewals may fail. */
+/** Validity of a renewal: two consecutive renewals may fail. */
 export const TRUSTED_MS = 4_000
-/** The lease is taken over within 8 s of the last renewal. */
+/** Time without a renewal after which a process takes over the lease: at most 8 s after the last renewal. */
 const TAKEN_OVER_MS = 5_500
 const RETRY_MS = 500
-/** Longer than one delivery or request of a task. */
+/** Limit for a stop: longer than one delivery or request of a task. */
 const STOP_LIMIT_MS = 15_000
 
 export const createLeader = (dependencies: LeaderDependencies): Leader => {

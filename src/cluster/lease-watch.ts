@@ -12,7 +12,7 @@ export interface LeaseWatchDependencies {
 }
 
 const LOOK_MS = 2_000
-/** Longer than a restart of all processes of the role. */
+/** Age of an abandoned lease: longer than a restart of all processes of the role. */
 export const ABANDONED_MS = 60_000
 
 export const createLeaseWatch = ({ lease, clock, after, onAbandoned, onError }: LeaseWatchDependencies) => {

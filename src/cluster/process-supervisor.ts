@@ -43,12 +43,12 @@ export class ProcessStartError extends NamedError {
 
 const BACKOFF_MS = 100
 const BACKOFF_MAX_MS = 5_000
-/** If a process was ready for this long, its exit counts as a new problem. */
+/** Time for which a process must have been ready for its exit to count as a new problem. */
 const SETTLED_MS = 30_000
 const PING_MS = 1_000
 /** Unanswered pings, not time, because suspending the process group also suspends the supervisor. */
 const SILENT_PINGS = 10
-/** Higher, because keys are created at first startup. */
+/** Higher limit at startup, because keys are created at first startup. */
 const SILENT_PINGS_AT_START = 120
 
 export const createProcessSupervisor = (options: ProcessSupervisorOptions): ProcessSupervisor => {

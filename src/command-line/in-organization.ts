@@ -1,6 +1,6 @@
 import type { AnswerOf, Opened } from './admin-client.ts'
 
-/** Created at a deployment's first startup. */
+/** Name of the organization that is created at a deployment's first startup. */
 const ORGANIZATION_DEFAULT = 'demo'
 
 type Organization = AnswerOf<'GET /organizations/{organization}'>

@@ -37,7 +37,7 @@ import { createStoredStandings } from './identity-service.ts'
 import { createSharing } from './sharing-service.ts'
 import { createNoSigning, openSigning } from './signing-service.ts'
 
-/** More than the workers of any process, including lost workers in native code. */
+/** Number of slots: more than the workers of any process, including lost workers in native code. */
 const SLOTS_PER_PROCESS = 1_000
 
 const clock = systemClock

@@ -31,9 +31,9 @@ interface PortalServiceDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** Enough for a photograph over a slow connection; evidence has its own limit. */
+/** Limit for an upload: enough for a photograph over a slow connection. Evidence has its own limit. */
 const UPLOAD_DEADLINE_MS = 300_000
-/** Short, because a person is waiting. */
+/** Limit for a call, which is short because a person is waiting. */
 const RPC_TIMEOUT_MS = 8_000
 
 /** Returns the RPC URLs by EIP-155 id. */

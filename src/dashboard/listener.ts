@@ -20,7 +20,7 @@ interface DashboardListenerOptions
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** Must exceed the request deadline. */
+/** Idle limit, which must exceed the request deadline. */
 const IDLE_SECONDS = 150
 
 export const startDashboardListener = (options: DashboardListenerOptions): Listener => {

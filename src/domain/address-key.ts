@@ -41,7 +41,7 @@ const readHexWords = (text: string, words: Uint32Array): boolean => {
 
 /** Base58 digits per group. Five stay below 2^30, so the product with a limb is exact as a double. */
 const GROUP_DIGITS = 5
-/** Enough for 45 digits; 32 bytes have at most 44. */
+/** Number of groups: enough for 45 digits; 32 bytes have at most 44. */
 const GROUPS = 9
 const LIMB = 2 ** 16
 const LIMBS = 16

@@ -58,9 +58,9 @@ export const API_KEY_ENVIRONMENTS: readonly ApiKeyEnvironment[] = ['live', 'test
 
 const PREFIX_LENGTH = 9
 const KEY_ID_LENGTH = 12
-/** 62^43 is just above 2^256. */
+/** Length of the secret: 62^43 is just above 2^256. */
 const SECRET_LENGTH = 43
-/** 62^6 is greater than 2^32. */
+/** Length of the checksum: 62^6 is greater than 2^32. */
 const CHECKSUM_LENGTH = 6
 const BODY_LENGTH = PREFIX_LENGTH + KEY_ID_LENGTH + SECRET_LENGTH
 export const API_KEY_LENGTH = BODY_LENGTH + CHECKSUM_LENGTH

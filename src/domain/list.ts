@@ -2,7 +2,7 @@ import { hasHidden } from '../lib/hidden-characters.ts'
 import type { KeyWidth } from './address-key.ts'
 import { CountersignError } from './errors.ts'
 
-/** About 40 MB of memory per list. */
+/** Maximum entries of a list: about 40 MB of memory. */
 export const LIST_ENTRIES_MAX = 1_000_000
 
 /** Limited because each list costs every process time when it checks for changes. */

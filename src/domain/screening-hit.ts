@@ -94,9 +94,9 @@ export interface NearNames {
   readonly near: readonly NearName[]
 }
 
-/** docs/screening.md describes what this threshold finds and misses. */
+/** Default threshold; docs/screening.md lists the names that it finds and misses. */
 export const DEFAULT_THRESHOLD = 75
-/** Below this, nearly every name is similar to a listed name. */
+/** Minimum threshold: below this, nearly every name is similar to a listed name. */
 export const THRESHOLD_MIN = 60
 export const THRESHOLD_MAX = 100
 

@@ -42,7 +42,7 @@ export const COMPARED_STATUSES: readonly SessionStatus[] = ['submitted', 'comple
 /** Whether neither the person nor an operator can change the session. */
 export const isSessionFinal = (status: SessionStatus): boolean => SESSION_TRANSITIONS[status].length === 0
 
-/** After this many changes, wallets and evidence are refused: each view of a session reads all its events. */
+/** Maximum changes, after which wallets and evidence are refused: each view of a session reads all its events. */
 export const SESSION_CHANGES_MAX = 2_000
 
 /** Per organization. A rejection covers the wallets of all of them. */

@@ -12,10 +12,13 @@ import {
 /** Maximum sessions per wallet, organization and environment. A verification reads all of them. */
 export const SESSIONS_PER_WALLET_MAX = 128
 
-/** Spec, "Limits". An address on two chains counts twice. */
+/** Maximum per session (spec, "Limits"). An address on two chains counts twice. */
 export const WALLETS_PER_SESSION_MAX = 20
 
-/** Connected and disconnected wallets, once per chain. Each change of a session names all of them. */
+/**
+ * Maximum number of connected and disconnected wallets, counted once per chain. Each change of a session names all of
+ * them.
+ */
 export const WALLETS_OVER_TIME_MAX = 100
 
 export interface SessionWallet {

@@ -17,12 +17,12 @@ export interface BlockHeightOptions {
 }
 
 const COMPARED = 2
-/** A chain can be faster than its nominal block time, and a node can catch up. */
+/** Factor of the nominal pace: a chain can be faster than its nominal block time, and a node can catch up. */
 const PACE = 4
 const SLACK_BLOCKS = 64
 /** Time after which the previous height no longer limits the next, so that a recovered node is accepted. */
 const FORGOTTEN_AFTER_MS = 600_000
-/** Ethereum's first block; no EVM chain is older. */
+/** Time of Ethereum's first block; no EVM chain is older. */
 const OLDEST_GENESIS_SECONDS = 1_438_269_973
 
 export const createBlockHeightSource = (options: BlockHeightOptions) => {

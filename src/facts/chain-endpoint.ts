@@ -13,7 +13,7 @@ export interface ChainEndpointOptions {
   readonly timeoutMs: number
 }
 
-/** If a batch still fails after this many divisions, it counts as a node failure. */
+/** Maximum divisions: a batch that still fails counts as a node failure. */
 const DIVISIONS_MAX = 32
 
 /** Revert (geth), virtual machine error (Nethermind). */

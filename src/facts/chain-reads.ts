@@ -38,10 +38,10 @@ export interface ChainReadsDependencies extends ReadableChains {
   readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
 }
 
-/** Unanswered calls per organization. */
+/** Maximum unanswered calls per organization. */
 const PENDING_MAX = 2_000
 const CALLS_MAX = 100
-/** Batches in flight to one chain, in total and per organization. */
+/** Maximum batches in flight to one chain, in total and per organization. */
 const BATCHES_MAX = 256
 const OWN_BATCHES_MAX = 32
 

@@ -16,7 +16,7 @@ export interface VelocityTicket {
 /** Parts per window. The oldest part counts until it is completely outside the window. */
 const PARTS = 60
 
-/** More than the time difference between concurrent requests. */
+/** Slack for clocks: more than the time difference between concurrent requests. */
 const CLOCK_SLACK_SECONDS = 60
 
 interface Tally {

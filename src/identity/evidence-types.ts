@@ -52,7 +52,7 @@ export const DOCUMENT_RULES: Readonly<Record<DocumentKind, DocumentRule>> = {
 }
 
 export const DOCUMENT_BYTES_MAX = 10 * 1024 * 1024
-/** Applies to the dimensions in the image's header. */
+/** Maximum pixels according to the dimensions in the image's header. */
 export const IMAGE_PIXELS_MAX = 40_000_000
 
 export interface DocumentReceipt {

@@ -8,7 +8,7 @@ export const BASE58_DIGITS = new Uint8Array(128).fill(255)
 for (const [digit, character] of [...ALPHABET].entries()) BASE58_DIGITS[character.charCodeAt(0)] = digit
 
 const BYTES = 32
-/** 44 digits can exceed 32 bytes, but stay below 2^258. */
+/** Maximum length: 44 digits can exceed 32 bytes, but stay below 2^258. */
 const LENGTH_MAX = 44
 const LIMB = 2 ** 24
 const LIMB_COUNT = 11

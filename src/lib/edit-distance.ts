@@ -21,7 +21,7 @@ export const editDistance = (left: string, right: string): number => {
 }
 
 const NAME_MAX = 64
-/** For names of up to three characters, one edit often gives another word. */
+/** Maximum length of short names, for which one edit often gives another word. */
 const SHORT_MAX = 3
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')

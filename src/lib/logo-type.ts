@@ -2,7 +2,7 @@
 
 export type LogoType = 'image/png' | 'image/jpeg' | 'image/webp'
 
-/** Small, because every visitor of the verification page loads the logo. */
+/** Maximum size, which is small because every visitor of the verification page loads the logo. */
 export const LOGO_BYTES_MAX = 262_144
 
 const startsWith = (bytes: Uint8Array, at: number, ...wanted: readonly number[]): boolean =>

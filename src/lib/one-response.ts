@@ -2,7 +2,7 @@
 // would keep the event loop busy until the timeout.
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
-/** A server usually sends one or two: 100 (Continue) and 103 (Early Hints). */
+/** Maximum informational responses. A server usually sends one or two: 100 (Continue) and 103 (Early Hints). */
 const INFORMATIONAL_MAX = 4
 
 /** Rejects with the request's error, or with the error from `fail` if the server violates the protocol. */

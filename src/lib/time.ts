@@ -27,7 +27,7 @@ export interface Timers {
   endOfTurn(callback: () => void): void
 }
 
-/** A longer delay overflows and fires immediately. */
+/** Maximum delay: a longer delay overflows and fires immediately. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 const begin = (delayMs: number, callback: () => void): NodeJS.Timeout =>
@@ -79,7 +79,7 @@ export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: num
 
 export class ClockAheadError extends NamedError {}
 
-/** Daylight saving time and small corrections don't count as jumps. */
+/** Minimum size of a jump: daylight saving time and small corrections don't count. */
 const JUMP_SECONDS = 7_200
 /** Time after which a clock that jumped ahead is trusted. */
 const SETTLED_MS = 86_400_000

@@ -13,7 +13,7 @@ export class UploadTooSlowError extends NamedError {}
 /** The chunks are too small. */
 export class UploadFragmentedError extends NamedError {}
 
-// Each chunk costs microseconds regardless of its size, and the sender chooses the sizes.
+// Number of chunks of any size. Each chunk costs microseconds regardless of its size, and the sender chooses the sizes.
 const CHUNKS_FREE = 1_000
 const CHUNK_BYTES_MIN = 256
 

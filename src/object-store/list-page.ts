@@ -26,7 +26,7 @@ export interface ListPageRequest {
   readonly timeoutMs: number
 }
 
-/** A page has at most 1,000 keys of 1,024 bytes, possibly escaped. */
+/** Maximum size of a page: at most 1,000 keys of 1,024 bytes, possibly escaped. */
 const PAGE_BYTES_MAX = 8_388_608
 
 const encode = (text: string): string =>

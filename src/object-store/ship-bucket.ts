@@ -21,7 +21,7 @@ export interface BucketAccess {
 /** Timeout, so that a stalled request doesn't block others. Large objects get extra time, at 1 MiB/s. */
 const FIXED_LIMIT_MS = 60_000
 const BYTES_PER_LIMIT_MS = 1_049
-/** Two parts limit the memory for a large object. */
+/** Size of a part: two parts limit the memory for a large object. */
 const PART_BYTES = 8_388_608
 const PARTS_AT_ONCE = 2
 /** Limits of a listing, far beyond any deployment. */

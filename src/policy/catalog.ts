@@ -53,7 +53,7 @@ interface Entry {
   readonly stamp: number
 }
 
-/** Longer values can't exist (decisions §2) and aren't cached as misses. */
+/** Maximum length. Longer values can't exist (decisions §2) and aren't cached as misses. */
 const MAX_VERIFICATION_HASH = 64
 
 const NO_FIELDS: ResolvedTarget['shadowRequires'] = []

@@ -12,7 +12,7 @@ export interface PolicyIssue {
 
 /** Maximum issues, at which compilation stops. */
 export const ISSUES_MAX = 100
-/** Longer lines are shown as an excerpt around the column. */
+/** Maximum length of a line; longer lines are shown as an excerpt around the column. */
 const MAX_EXCERPT = 120
 
 const excerpt = (sourceLine: string, column: number): string => {

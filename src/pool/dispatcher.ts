@@ -21,7 +21,7 @@ export const depthOf = (
     ? limits.maxInFlight
     : limits.maxInFlight + Math.floor(Math.min(turnMs, limits.bridgedTurnMs) / meanServiceMs)
 
-/** A worker with jobs counts as awake for this long after its last report. */
+/** Time for which a worker with jobs counts as awake after its last report. */
 const AWAKE_MS = 1
 
 /** Decay per turn: after about 50 short turns, a long turn no longer matters. */

@@ -30,7 +30,7 @@ export const portalApi = (gate: PortalGate, parts: PortalParts, entry: PortalEnt
     .use(streamRoutes(gate, parts, tools))
 }
 
-/** On a poor connection, a phone may pause while sending a photograph. */
+/** Idle limit, because a phone on a poor connection may pause while sending a photograph. */
 const IDLE_SECONDS = 60
 
 export const startPortal = async (options: PortalOptions): Promise<Listener> => {

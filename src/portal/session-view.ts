@@ -35,7 +35,7 @@ type ViewParts = Pick<
   'sessions' | 'organizations' | 'brands' | 'retention' | 'progress' | 'evidence' | 'chains' | 'contractChainIds'
 >
 
-/** Cached, because the usual wait changes slowly and every step shows it. */
+/** Time for which the usual wait is cached, because it changes slowly and every step shows it. */
 const WAIT_KEPT_MS = 600_000
 
 /** The host is in ASCII, so that lookalike letters are visible (threats row 16). */

@@ -8,7 +8,7 @@ import type { PortalGate } from './gate.ts'
 import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
 
-/** Enough for several tabs and undetected broken connections. */
+/** Maximum streams: enough for several tabs and undetected broken connections. */
 const STREAMS_PER_BROWSER_MAX = 10
 
 export const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>, { access }: SessionTools) =>

@@ -8,7 +8,9 @@ import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
 
 const NONCE_MAX = 64
-/** Higher than identity's limit, which applies later: contract wallets choose their signature format. */
+/**
+ * Maximum length, higher than identity's limit, which applies later: contract wallets choose their signature format.
+ */
 const SIGNATURE_MAX = 20_000
 
 export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools) => {

@@ -46,11 +46,14 @@ export interface RefusalPacer {
   refuse(make: () => Response): Response | Promise<Response>
 }
 
-/** A few milliseconds of work, so that refusals under ordinary overload never wait. */
+/** Maximum per turn: a few milliseconds of work, so that refusals under ordinary overload never wait. */
 const PER_TURN = 128
-/** Leaves more than half of the time for accepted work, or for the workers on machines with few processors. */
+/**
+ * Share of the time for refusals. Leaves more than half for accepted work, or for the workers on machines with few
+ * processors.
+ */
 const SHARE = 0.4
-/** A stall with its accumulated requests is not a flood. */
+/** Length of a burst: a stall with its accumulated requests is not a flood. */
 const BURST_MS = 100
 /** Maximum pause, so that some refusals are always sent. */
 const PAUSE_MAX_MS = 50

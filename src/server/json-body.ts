@@ -4,7 +4,7 @@ import { CountersignError, fixedError } from '../domain/errors.ts'
 import { isFragmented } from '../lib/upload-pace.ts'
 import { JsonMalformedError, type JsonObject, parseStrictJsonObject } from './strict-json.ts'
 
-/** 256 KiB (decisions §1). */
+/** Maximum size of a body: 256 KiB (decisions §1). */
 export const JSON_BODY_MAX_BYTES = 262_144
 
 export interface JsonBodyOptions {

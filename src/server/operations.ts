@@ -32,7 +32,7 @@ export interface MetricsAnswerOptions {
   readonly monotonicMs: () => number
 }
 
-/** Cached, because rendering uses the main thread, and callers need no key. */
+/** Time for which the response is cached, because rendering uses the main thread, and callers need no key. */
 const RENDERED_FOR_MS = 1_000
 
 /** A proxy on this machine forwards requests from other machines. */

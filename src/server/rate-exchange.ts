@@ -27,7 +27,7 @@ const EXCHANGE_MS_PER_PROCESS = 5
 const OPENING_MS = 5
 const RETRY_MS = 250
 const CUT_AFTER_MS = 1_000
-/** Keys per exchange, a few milliseconds of work. */
+/** Maximum keys per exchange: a few milliseconds of work. */
 const KEYS_MAX = 500
 const NEXT_KEYS_MS = 20
 /** Maximum time that a request waits for an exchange. */

@@ -19,9 +19,9 @@ export const SCRYPT_PARAMETERS: Readonly<Record<KeystoreWorkFactor, ScryptParame
 
 export const PBKDF2_ITERATIONS: Readonly<Record<KeystoreWorkFactor, number>> = { standard: 600_000, light: 10_000 }
 
-/** Twice the memory of `standard`. */
+/** Maximum memory: twice the memory of `standard`. */
 const MAX_SCRYPT_BYTES = 512 * 1024 * 1024
-/** Eight times the work of `standard`. */
+/** Maximum work: eight times the work of `standard`. */
 const MAX_SCRYPT_WORK = 2 ** 24
 const MAX_PBKDF2_ITERATIONS = 10_000_000
 

@@ -7,7 +7,7 @@ import { KeystoreInvalidError, KeystoreLockedError } from './errors.ts'
 import { deriveByPbkdf2, deriveByScrypt, SCRYPT_PARAMETERS } from './key-derivation.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
-/** Far larger than any real keystore. A longer text is refused before parsing. */
+/** Maximum length, far larger than any real keystore. A longer text is refused before parsing. */
 const MAX_TEXT_LENGTH = 16 * 1024
 
 export interface KeystoreV3Options {

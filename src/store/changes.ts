@@ -87,7 +87,7 @@ export const readChanges = async (
   return first.mark === after.mark ? others : null
 }
 
-/** Only a suspended reader misses deleted rows; it detects this and resynchronizes. */
+/** Retention of changes. Only a suspended reader misses deleted rows; it detects this and resynchronizes. */
 const KEEP_SECONDS = 3_600
 
 export const trimChanges = (scope: TableScope): Promise<number> =>

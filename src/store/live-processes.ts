@@ -38,7 +38,7 @@ export const createLiveProcessTable = (given: TableScope) => {
 
 export type LiveProcessTable = ReturnType<typeof createLiveProcessTable>
 
-/** Longer than three beats. */
+/** Duration of the watch: longer than three beats. */
 const WATCH_MS = 7_000
 const LOOK_MS = 500
 

@@ -36,7 +36,7 @@ interface CommonOptions {
 /** `path`: a SQLite file. */
 export type StoreOptions = CommonOptions & ({ readonly target: StoreTarget } | { readonly path: string })
 
-/** Creating an index on a large table takes long; other nodes wait for it. */
+/** Limit for a migration. Creating an index on a large table takes long; other nodes wait for it. */
 const MIGRATION_LIMIT_MS = 3_600_000
 
 /** @throws StoreUnusableError while programs that don't follow the rules of the new schema use the database */

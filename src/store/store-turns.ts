@@ -54,7 +54,7 @@ export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: St
   }
 }
 
-/** A page of the dashboard needs about ten long reads. */
+/** Maximum waiting reads per organization. A page of the dashboard needs about ten long reads. */
 export const OWN_LONG_READS_WAITING_MAX = 64
 
 /** Long reads end with their requests and have no other time limit. */

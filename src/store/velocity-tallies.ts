@@ -28,7 +28,7 @@ const WRITERS = defineTable('velocity_writers', {
 })
 
 export const VELOCITY_WRITE_MAX = 500
-/** Exceeds the rows of one write, so that each page reaches a new number. */
+/** Size of a page. Exceeds the rows of one write, so that each page reaches a new number. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
 const DURABILITY = { survives: 'process-crash' } as const
 

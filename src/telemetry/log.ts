@@ -3,7 +3,7 @@
 import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 
-/** Characters buffered while the stderr reader stalls. */
+/** Maximum characters buffered while the stderr reader stalls. */
 const PENDING_MAX = 1_048_576
 
 /** Part of a Node stream. Buffered characters are counted here, because Bun's `writableLength` stays 0. */

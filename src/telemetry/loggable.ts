@@ -9,7 +9,7 @@ export type Loggable = null | boolean | number | string | Loggable[] | { [field:
 const DEPTH_MAX = 6
 const ITEMS_MAX = 64
 const TEXT_MAX = 4_096
-/** Longer texts are documents, which are never printed. */
+/** Maximum length of scanned texts. Longer texts are documents, which are never printed. */
 const TEXT_SCANNED_MAX = 65_536
 const FRAMES_MAX = 8
 const UNREADABLE = '[unreadable]'

@@ -75,7 +75,7 @@ export interface MetricsOptions {
   readonly logLinesDropped?: () => number
   /** Returns the number of records that the decision log refused. */
   readonly decisionLogFailures?: () => number
-  /** Requests without a verdict because a rule failed. */
+  /** Returns the number of requests without a verdict because a rule failed, by reason. */
   readonly ruleFailures?: () => Readonly<Record<string, number>>
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics

@@ -55,7 +55,7 @@ export interface RequestTraceOptions {
   readonly onEnd: (trace: FinishedTrace) => void
 }
 
-/** More than a policy or the traced elements of a batch need. */
+/** Maximum spans: more than a policy or the traced elements of a batch need. */
 const SPANS_MAX = 128
 /** Maximum traced elements, spread evenly over the batch. */
 const ELEMENTS_MAX = 8

@@ -11,7 +11,7 @@ export interface ChallengeUse {
 const CHALLENGE_SECONDS = 300
 const EXPIRY_BYTES = 6
 const NONCE_BYTES = 16
-/** 192 bits, short enough for the field that returns the challenge. */
+/** Size of the MAC: 192 bits, short enough for the field that returns the challenge. */
 const MAC_BYTES = 24
 const LENGTH = EXPIRY_BYTES + NONCE_BYTES + MAC_BYTES
 

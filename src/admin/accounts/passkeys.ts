@@ -47,7 +47,7 @@ const assertionOf = (userId: string | null): ChallengeUse => ({
 
 const describeCredential = ({ id, transports }: Passkey) => ({ id, transports: [...transports] })
 
-/** Enough for the longest credential id and an RSA key. */
+/** Maximum length: enough for the longest credential id and an RSA key. */
 const ANSWER_PART_MAX = 2_048
 
 /**

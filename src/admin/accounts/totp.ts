@@ -5,7 +5,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 const TOTP_STEP_SECONDS = 30
 const TOTP_DIGITS = 6
 const LATE_STEPS = 1
-/** 160 bits (RFC 4226, section 4). */
+/** Size of a secret: 160 bits (RFC 4226, section 4). */
 export const TOTP_SECRET_BYTES = 20
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'

@@ -102,7 +102,7 @@ const filterOf = ({
 
 const EXPORT_QUERY = Type.Object({ ...FILTERS, format: oneOf(['csv', 'ndjson']) })
 const EXPORT_ROWS = 500
-/** Entries per file; larger exports require several files by date. */
+/** Maximum entries per file; larger exports require several files by date. */
 const EXPORT_MAX = 100_000
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 const EXPORT_ANSWER = {

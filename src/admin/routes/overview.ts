@@ -105,7 +105,10 @@ const OVERVIEW = named(
   }),
 )
 
-/** Failing since its last delivered message. @param messages newest first */
+/**
+ * Returns the failing endpoints: number of failed messages since the last delivered message, and time of the oldest.
+ * @param messages newest first
+ */
 export const failingSince = (messages: readonly WebhookMessage[]) => {
   const failing = new Map<string, { failed: number; sinceSeconds: number }>()
   const working = new Set<string>()

@@ -55,7 +55,7 @@ const seeDeciderEnd = async (
   return { subject, name, changes: [{ what: 'sessions are decided by', before: locationText(url), after }] }
 }
 
-/** Concurrent tests per organization. */
+/** Maximum concurrent tests per organization. */
 const TESTS_MAX = 4
 
 export const WEBHOOK_ROUTES = [

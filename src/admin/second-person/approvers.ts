@@ -135,7 +135,9 @@ export const requireSomeApprover = async (
   )
 }
 
-/** More than any organization needs. Further administrators are not compared. */
+/**
+ * Maximum number of compared administrators, more than any organization needs. Further administrators are not compared.
+ */
 const COMPARED_MAX = 200
 
 /** Whether two of the administrators can approve each other's requests. */

@@ -9,10 +9,10 @@ import type { Store } from '../../store/store.ts'
 import { openGeoFile } from '../geo.ts'
 
 const DAY_SECONDS = 86_400
-/** Same threshold as in deploy/prometheus/alerts.yaml. */
+/** Age of an outdated list, as in deploy/prometheus/alerts.yaml. */
 const LIST_OLD_SECONDS = 2 * DAY_SECONDS
 const GEOGRAPHY_OLD_SECONDS = 45 * DAY_SECONDS
-/** Smaller differences between the clocks are harmless. */
+/** Minimum difference between the clocks for a finding; smaller differences are harmless. */
 const CLOCK_NOTE_SECONDS = 2
 const CLOCK_PROBLEM_SECONDS = 15
 

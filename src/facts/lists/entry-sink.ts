@@ -10,9 +10,9 @@ import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListNote } from
 import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 
-/** A file may repeat addresses, so it may have more lines than a list has entries. */
+/** Maximum lines. A file may repeat addresses, so it may have more lines than a list has entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX
-/** UTF-8 bytes of all memos: a million of 64 characters. */
+/** Maximum UTF-8 bytes of all memos: a million of 64 characters. */
 const MEMO_BYTES_MAX = 2 ** 26
 
 export class ListTooLongError extends DetailedError {
@@ -22,7 +22,7 @@ export class ListTooLongError extends DetailedError {
 }
 
 const BLOCK_BITS = 12
-/** Columns grow by blocks, because copying a million keys takes too long. */
+/** Entries per block. Columns grow by blocks, because copying a million keys takes too long. */
 const BLOCK_ENTRIES = 2 ** BLOCK_BITS
 const BLOCK_MASK = BLOCK_ENTRIES - 1
 

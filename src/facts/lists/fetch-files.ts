@@ -27,7 +27,7 @@ export interface FetchedFiles {
   readonly validators: Readonly<Record<string, string>>
 }
 
-/** Some publishers reject requests without a user agent. */
+/** User agent, because some publishers reject requests without one. */
 const USER_AGENT = 'countersign'
 const REDIRECTS_MAX = 3
 

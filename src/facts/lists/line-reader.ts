@@ -6,7 +6,7 @@ import { parseAnyAddress } from '../../domain/address-key.ts'
 import { isMemo, MEMO_RULE } from '../../domain/list.ts'
 import { escapeFormula, unescapeFormula } from '../../lib/csv.ts'
 
-/** Version byte, 20 bytes, checksum of four bytes. */
+/** Length of the payload: version byte, 20 bytes, and a checksum of four bytes. */
 const PAYLOAD = 25
 const VERSIONS: Readonly<Record<number, string>> = { 0: 'XBT', 5: 'XBT', 65: 'TRX' }
 const BECH32_BITCOIN = /^bc1[02-9ac-hj-np-z]{11,71}$/
@@ -36,7 +36,7 @@ export interface LineReaderOptions {
   readonly onSkipped: (asset: string) => void
 }
 
-/** A longer line is invalid, and its rest isn't kept in memory. */
+/** Maximum length. A longer line is invalid, and its rest isn't kept in memory. */
 const LINE_MAX = 4_096
 const QUOTE = '"'
 const BYTE_ORDER_MARK = '\ufeff'

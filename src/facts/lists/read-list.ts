@@ -20,7 +20,7 @@ export interface ListReading {
 export class ListFileInvalidError extends DetailedError {}
 
 const BAD_LINES_KEPT = 100
-/** About a millisecond of work per turn of the event loop. */
+/** Bytes per turn of the event loop: about a millisecond of work. */
 const SLICE_BYTES = 65_536
 
 /** @throws ListFileInvalidError, ListTooLongError, and errors of `bytes` */

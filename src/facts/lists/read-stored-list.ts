@@ -38,7 +38,7 @@ export interface StoredLists {
   }
 }
 
-/** About a megabyte and a few milliseconds per turn. */
+/** Chunks per turn: about a megabyte and a few milliseconds. */
 const CHUNKS_PER_TURN = 16
 
 export interface ReadList {

@@ -54,9 +54,9 @@ export type RefreshResult =
   | { readonly status: 'failed'; readonly listId: string; readonly failure: string; readonly error: unknown }
 
 const SOURCE_TIMEOUT_MS = 300_000
-/** sdn_advanced.xml is over 100 MB, as is a list of a million entries with memos. */
+/** Maximum size of a source. The file sdn_advanced.xml is over 100 MB, as is a list of a million entries with memos. */
 const SOURCE_BYTES_MAX = 1_073_741_824
-/** Longer than reading any source takes. */
+/** Length of the lease: longer than reading any source takes. */
 export const LEASE_SECONDS = 600
 /** Retry delay, unless the source's interval is shorter. */
 const RETRY_SECONDS = 300
@@ -154,7 +154,7 @@ export const refreshList = async (
 }
 
 const CHECK_INTERVAL_MS = 5_000
-/** Each reader holds a whole list in memory. */
+/** Number of concurrent readers. Each reader holds a whole list in memory. */
 const READERS = 4
 
 export const createListRefresher = (

@@ -23,7 +23,7 @@ const SESSIONS_AT_ONCE = 4
 const CLAIM_INTERVAL_MS = 500
 /** Retry delay of a decision that waits for current comparisons or for a linked session's checks. */
 const PENDING_AGAIN_SECONDS = 5
-/** Longer than all parts of one session take. */
+/** Length of a claim: longer than all parts of one session take. */
 const CLAIM_SECONDS = 180
 const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 

@@ -17,7 +17,7 @@ interface Size {
 }
 
 const DAMAGED = 'the image is damaged'
-/** Far above the number of segments, fill bytes or chunks in real images. */
+/** Maximum steps: far above the number of segments, fill bytes or chunks in real images. */
 const STEPS_MAX = 100_000
 const CARRIES_MORE = 'the document contains additional embedded data'
 

@@ -77,7 +77,7 @@ export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, conte
   return null
 }
 
-/** Cached keys need no more protection than the deployment's key, which is also in memory. */
+/** Maximum cached keys. Cached keys need no more protection than the deployment's key, which is also in memory. */
 const CACHE_MAX = 1_000
 
 interface HeldKeys {

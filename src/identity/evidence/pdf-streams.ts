@@ -25,9 +25,9 @@ const STREAM = 'stream'
 /** Inflated bytes per stream that are kept and searched for nested streams. */
 const LOOKED_AT_BYTES = 4 * 1_048_576
 const NESTED_MAX = 4
-/** Enough text to decode the two bytes of a zlib header, including whitespace. */
+/** Size of a probe: enough text to decode the two bytes of a zlib header, including whitespace. */
 const PROBE_BYTES = 64
-/** Shorter results aren't filter text, and are too short for the name of a script. */
+/** Minimum size: shorter results aren't filter text, and are too short for the name of a script. */
 const TEXT_BYTES_MIN = 8
 
 /** RFC 1950: deflate method and valid header checksum. */
@@ -70,7 +70,7 @@ const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void
   return packed
 }
 
-/** Exceeds the length of any name that `look` searches for, including its value. */
+/** Size of the overlap. Exceeds the length of any name that `look` searches for, including its value. */
 const OVERLAP_BYTES = 256
 
 /**

@@ -18,7 +18,7 @@ export interface RecordWriterDependencies {
 
 export const PERSON = 'person'
 export const RETENTION_ACTOR = 'retention'
-/** Enough for a rotation of the evidence key, which changes an organization's key twice. */
+/** Maximum attempts: enough for a rotation of the evidence key, which changes an organization's key twice. */
 export const SEAL_ATTEMPTS = 3
 
 export const createRecordWriter = (dependencies: RecordWriterDependencies) => {

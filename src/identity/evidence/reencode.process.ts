@@ -2,7 +2,7 @@
 import sharp from 'sharp'
 import { IMAGE_PIXELS_MAX } from '../evidence-types.ts'
 
-/** Keeps text on documents sharp; a 12-megapixel image takes 3 to 5 MB. */
+/** JPEG quality that keeps text on documents sharp; a 12-megapixel image takes 3 to 5 MB. */
 const QUALITY = 90
 const REFUSED = 3
 

@@ -19,7 +19,7 @@ export interface SweepResult {
 }
 
 const BATCH = 100
-/** A file is written before its row, so only older files without a row are orphans. */
+/** Minimum age of an orphan. A file is written before its row, so only older files without a row are orphans. */
 const ORPHAN_AGE_SECONDS = 3_600
 
 export const createRetentionSweep =

@@ -18,7 +18,7 @@ import { targetOf, type Vault } from './vault.ts'
 export const FIELDS_KIND = 'fields'
 const READING_KIND = 'reading'
 const FIELDS_TYPE = 'application/json'
-/** Two pages of the same person may save concurrently. */
+/** Maximum attempts, because two pages of the same person may save concurrently. */
 const FIELD_ATTEMPTS = 5
 const SEARCHES_AT_ONCE = 8
 

@@ -19,7 +19,7 @@ export interface ConnectDependencies {
   readonly portalUrl: string
 }
 
-/** 131 random bits. */
+/** Length of a nonce: 131 random bits. */
 const NONCE_LENGTH = 22
 export const NONCE_LIFETIME_SECONDS = 600
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { createQrEncoder } from '../../lib/qr-matrix.ts'
 import { createQrPainter } from '../../lib/qr-png.ts'
 
-/** 144 random bits: 24 base64url characters without padding. */
+/** Size of a token: 144 random bits, which are 24 base64url characters without padding. */
 const TOKEN_BYTES = 18
 export const TOKEN_LENGTH = 24
 

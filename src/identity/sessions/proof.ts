@@ -20,7 +20,7 @@ export type ContractProofVerifier = (
 /** Returns the kind of proof; null if it is invalid. Rejects if a contract wallet can't be queried. */
 export type VerifyProof = (proof: SignedProof) => Promise<Exclude<ProofKind, 'sandbox'> | null>
 
-/** Enough for contract wallets, which choose their own signature formats. */
+/** Maximum length of a signature: enough for contract wallets, which choose their own signature formats. */
 const SIGNATURE_HEX_MAX = 16_386
 
 const encoder = new TextEncoder()

@@ -42,7 +42,10 @@ const READ_HIGH = 4
 const SHAPE = 5
 const HEADER_WORDS = 6
 const DEPENDENCIES_MAX = 512
-/** Exceeds the number of chains on which contract wallets are proven. Limited, because callers choose the names. */
+/**
+ * Maximum number of chain names, because callers choose the names. Exceeds the number of chains on which contract
+ * wallets are proven.
+ */
 const CHAINS_MAX = 256
 const TWO_32 = 2 ** 32
 /** 2^32 divided by the golden ratio spreads consecutive numbers far apart. */

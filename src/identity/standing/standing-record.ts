@@ -6,7 +6,7 @@ import type { VerifiedWallet } from '../../domain/standing.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import type { KnownStanding, StandingsByType, StandingType } from './standing.ts'
 
-/** Enough for three standings with a few hundred wallets each. */
+/** Maximum size of a record: enough for three standings with a few hundred wallets each. */
 export const RECORD_BYTES_MAX = 65_536
 
 const STATUSES: readonly (SessionStatus | null)[] = [null, 'pending', 'submitted', 'completed', 'rejected', 'retry']

@@ -21,7 +21,7 @@ export interface DeliverDependencies {
 
 export type Deliver = (message: ClaimedMessage) => Promise<WebhookOutcome>
 
-/** All delays add up to about two days. */
+/** Maximum attempts: all delays add up to about two days. */
 export const ATTEMPTS_MAX = 12
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 4

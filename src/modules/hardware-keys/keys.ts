@@ -35,7 +35,7 @@ export interface TokenKey {
   readonly isExtractable: boolean
 }
 
-/** Two are enough to detect ambiguity. */
+/** Maximum number of found keys: two are enough to detect ambiguity. */
 const MAX_FOUND = 2
 const MAX_ATTRIBUTE_BYTES = 1024
 const DER_OCTET_STRING = 0x04

@@ -12,7 +12,7 @@ import type { Logger } from '../../telemetry/log.ts'
 import type { TokenQuestion } from './worker/token-check.process.ts'
 
 const PROGRAM = ownProcess('src/modules/hardware-keys/worker/token-check.process.ts', true)
-/** Enough for a connection to a network HSM, a login, and one signature per key. */
+/** Limit for the check: enough for a connection to a network HSM, a login, and one signature per key. */
 const TIME_LIMIT_MS = 20_000
 
 const notSet: AskToken = async (keys) =>

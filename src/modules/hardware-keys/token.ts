@@ -29,7 +29,7 @@ const LABEL_BYTES = 32
 const TOKEN_INFO_BYTES = 208
 const FLAGS_AT = 96
 const SIGNATURE_BYTES = 64
-/** Larger than a signature, in case a module writes too much. */
+/** Size of the buffer: larger than a signature, in case a module writes too much. */
 const SIGNATURE_ROOM = 256
 /** Pause after a key's failure, so that the key doesn't slow down other keys. */
 const AGAIN_MS = 1_000

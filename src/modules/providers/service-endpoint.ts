@@ -15,7 +15,7 @@ import type { ServiceDecision, VerificationService } from './services/service.ts
 import { SUMSUB } from './services/sumsub.ts'
 import { VERIFF } from './services/veriff.ts'
 
-/** Large, because messages contain all check results. */
+/** Maximum size of a message, which is large because messages contain all check results. */
 const BODY_BYTES_MAX = 1_048_576
 const AHEAD_SECONDS_MAX = 300
 

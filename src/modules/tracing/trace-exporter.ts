@@ -35,7 +35,9 @@ const BUFFERED_MAX = 2_048
 const BATCH_MAX = 512
 /** Time for which a trace waits for others, to be sent together. */
 const GATHER_MS = 1_000
-/** Half a minute in total, with pauses of 1, 2, 4, 8 and 16 s unless the collector requests others. */
+/**
+ * Maximum attempts: half a minute in total, with pauses of 1, 2, 4, 8 and 16 s unless the collector requests others.
+ */
 const TRIES_MAX = 6
 const FIRST_PAUSE_MS = 1_000
 const PAUSE_MAX_MS = 30_000

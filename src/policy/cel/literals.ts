@@ -83,7 +83,7 @@ export const parseTimestampLiteral = (text: string): number => {
 }
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 }
-/** A century, so that any sum of durations in an expression is a valid date. */
+/** Maximum duration: a century, so that any sum of durations in an expression is a valid date. */
 const MAX_DURATION_SECONDS = 36_525 * 86_400
 
 /** Parses `36h` or `1h30m` to seconds. Excludes fractions, which the library computes incorrectly, and signs. */

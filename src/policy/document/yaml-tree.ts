@@ -57,7 +57,7 @@ const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
 
 const TOO_MUCH = 'the document has too many parts or too deep nesting'
 
-/** One step takes one or two milliseconds. */
+/** Tokens per step; one step takes one or two milliseconds. */
 const STEP_TOKENS = 1_000
 /** The composer takes a microsecond per line, in one step. No text in a valid policy has more lines. */
 const LINES_MAX = POLICY_LIMITS.expressionLength

@@ -21,7 +21,7 @@ const CHALLENGES = defineTable('passkey_challenges', { id: text, challenge: text
 
 export interface Passkey extends ItemOf<typeof PASSKEYS> {}
 
-/** Bounded, because a request may read all passkeys of its account. */
+/** Maximum per account, because a request may read all passkeys of its account. */
 export const PASSKEYS_PER_ACCOUNT_MAX = 50
 
 export class PasskeyLimitError extends fixedError(

@@ -42,7 +42,7 @@ const GROUP_MAX = 256
 const WAITING_MAX = 10_000
 const PAGE = 500
 const FORGET_MS = 60_000
-/** After a longer pause, entries of other processes are read before taking the write lock. */
+/** Pause after which entries of other processes are read before taking the write lock. */
 const PAUSE_MS = 1_000
 const DURABILITY = { survives: 'process-crash' } as const
 

@@ -6,7 +6,7 @@ import { readUint32 } from './entry.ts'
 const FINGERPRINT_BITS = 11
 const DISTANCE_BITS = 32 - FINGERPRINT_BITS
 const DISTANCE_MASK = (1 << DISTANCE_BITS) - 1
-/** One megabyte. Each generation adds one memory access to a search. */
+/** Smallest size: one megabyte. Each generation adds one memory access to a search. */
 const SMALLEST = 1 << 17
 const LARGEST = 1 << (DISTANCE_BITS - 1)
 const NONE: readonly number[] = []

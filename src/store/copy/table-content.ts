@@ -9,7 +9,7 @@ export interface TableContent {
   readonly sha256: string
 }
 
-/** A list chunk has up to a few hundred kilobytes; other rows have a few hundred bytes. */
+/** Rows per batch. A list chunk has up to a few hundred kilobytes; other rows have a few hundred bytes. */
 const BATCH_ROWS = 250
 
 /** Names come from the catalog and may be SQL keywords. */

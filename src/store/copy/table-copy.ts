@@ -29,7 +29,7 @@ export interface CopyOptions {
   readonly markSource?: (transaction: Transaction) => Promise<void>
 }
 
-/** Below the timer limits of both databases. */
+/** Limit for a copy, below the timer limits of both databases. */
 export const COPY_LIMIT_MS = 43_200_000
 /** Maximum parameters per statement, within the limits of both dialects. */
 const PARAMETERS_MAX = 2_000

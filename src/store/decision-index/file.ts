@@ -6,7 +6,9 @@ import { createTallyTable } from './tally-table.ts'
 /** Increment when the stored data or its format changes. */
 const VERSION = '6'
 
-/** Few enough to scan without an index, and to create indexes without blocking searches for long. */
+/**
+ * Rows per generation: few enough to scan without an index, and to create indexes without blocking searches for long.
+ */
 export const GENERATION_ROWS = 200_000
 
 /** Columns in every index, so that non-matching rows are not read from the table. */

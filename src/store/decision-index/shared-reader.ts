@@ -25,7 +25,7 @@ interface PlaceRow {
 }
 
 const COUNT_MAX = 100_000
-/** Usually one row: only forged uuids share their first half. */
+/** Maximum rows with one half of a uuid. Usually one row: only forged uuids share their first half. */
 const SAME_UUID_MAX = 10
 
 const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, r.byte_length, r.line_hash,

@@ -12,7 +12,7 @@ type WrappedSecret =
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'traces'; readonly sealed: Uint8Array }
 
-/** Rows per transaction; limits the wait of other transactions. */
+/** Maximum rows per transaction, which limits the wait of other transactions. */
 const BATCH = 200
 /** Size of a wrapped 32-byte key: nonce, ciphertext, tag. Longer values also contain the previous key. */
 const ONE_KEY_BYTES = 60

@@ -10,7 +10,7 @@ export interface NumberedStatement {
   readonly parameterCount: number
 }
 
-/** Exceeds the number of statements in the code; bounds texts built at run time. */
+/** Maximum cached statements, above the number of statements in the code. Bounds texts built at run time. */
 const STATEMENT_CACHE_SIZE = 512
 const numbered = new LRUCache<string, NumberedStatement>({ max: STATEMENT_CACHE_SIZE })
 

@@ -7,9 +7,10 @@ import { WALLETS_OF_SESSION } from './persons.ts'
 import { placeholdersFor } from './session-rows.ts'
 import { IS_COMPLETED_WITH_CONSENT, IS_OWN } from './session-sharing.ts'
 
-// Both limits exceed the needs of any real person. They limit the time for which a completion locks the deployment.
+// Maximum linked sessions. Both limits exceed the needs of any real person. They limit the time for which a completion
+// locks the deployment.
 const LINKED_MAX = 1_000
-/** Each step finds the sessions that share an address or a person with sessions of the previous step. */
+/** Maximum steps. Each step finds the sessions that share an address or a person with sessions of the previous step. */
 const STEPS_MAX = 10
 
 interface LinkedRow {

@@ -13,7 +13,7 @@ import type { Store, Tables } from '../store.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { lockDecider } from '../webhooks/webhook-endpoints.ts'
 
-/** Longer than the retry period of any verification service. */
+/** Retention: longer than the retry period of any verification service. */
 const KEEP_SECONDS = 10 * 86_400
 
 const RESULTS = defineTable('provider_results', {

@@ -36,7 +36,7 @@ interface DecisionRow {
 const isDecidedAfter = (row: DecisionRow, other: DecisionRow): boolean =>
   row.decided === other.decided ? row.id > other.id : row.decided > other.decided
 
-/** Exceeds every level, so that no completed session matches. */
+/** Level that exceeds every other level, so that no completed session matches. */
 const NO_LEVEL = 99
 
 const readLevel = async (transaction: Transaction, organizationId: string): Promise<Level> => {
@@ -127,7 +127,7 @@ const create = async (
   return session
 }
 
-/** After three decisions during one request, an error is better than a wrong answer. */
+/** Maximum attempts: after three decisions during one request, an error is better than a wrong answer. */
 const REUSE_ATTEMPTS = 3
 
 /** Finds and locks the session to reuse. Repeats the search if the session was decided in between. */

@@ -15,7 +15,7 @@ export const TOKENS = defineTable('session_tokens', {
   requiresProof: flag,
 })
 
-/** Enough for every place where a customer may have put a link. */
+/** Maximum tokens: enough for every place where a customer may have put a link. */
 export const TOKENS_PER_SESSION_MAX = 10
 
 interface TokenSession {

@@ -21,7 +21,7 @@ interface StandingRow {
   readonly unsettled: number
 }
 
-/** Higher than any real wallet needs; limits the rows read per wallet. */
+/** Maximum sessions per wallet, which limits the rows read. Higher than any real wallet needs. */
 const SESSIONS_MAX = 64
 /** Number of decided rows to keep per type of check and proven chain. */
 const DECISIONS_KEPT = 8

@@ -7,9 +7,11 @@ import { type ConstraintKind, ConstraintViolatedError, StoreStatementError, Stor
 import { narrowInteger, requireSafeInteger } from '../integers.ts'
 import { LOG_KEPT_BYTES } from './write-ahead-log.ts'
 
-/** Short, because SQLite blocks the thread while it waits; sqlite.ts retries without blocking. */
+/**
+ * Limit for a wait, which is short because SQLite blocks the thread while it waits; sqlite.ts retries without blocking.
+ */
 const BUSY_TIMEOUT_MS = 1
-/** Exceeds the number of statements in the code; bounds statements built at run time. */
+/** Maximum cached statements, above the number of statements in the code. Bounds statements built at run time. */
 const STATEMENT_CACHE_SIZE = 256
 
 /** Eight times SQLite's default: a small transaction in a large file touches dozens of scattered pages. */

@@ -24,7 +24,7 @@ export interface TransactionRunnerDependencies {
   readonly committed: () => void
 }
 
-/** No transaction joins later, because the first ones are waiting for the commit. */
+/** Maximum duration of a group. No transaction joins later, because the first ones are waiting for the commit. */
 const LONGEST_GROUP_MS = 5
 
 type Outcome =

@@ -22,7 +22,7 @@ const REACH = 22
 /** Minimum difference from the mean, absolute and relative. */
 const DARKER = 9
 const DARKER_SHARE = 0.1
-/** Side lengths of a readable letter in pixels; number of pieces. */
+/** Side lengths of a readable letter in pixels, and limits for the number of pieces. */
 const SIDE_MIN = 5
 const SIDE_MAX = 110
 const PIECES_MAX = 12_000

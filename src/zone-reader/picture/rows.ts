@@ -13,7 +13,7 @@ export interface Row {
   readonly pitch: { readonly x: number; readonly y: number }
 }
 
-/** A row of a zone has 30 letters or more, some connected or missing. */
+/** Minimum number of placed letters. A row of a zone has 30 letters or more, some connected or missing. */
 const PLACED_MIN = 15
 /** Maximum deviation along and across the row, in pitches. */
 const ALONG = 0.32

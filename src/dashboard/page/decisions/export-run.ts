@@ -44,7 +44,7 @@ export interface ExportRequest {
   readonly format: ExportFormat
 }
 
-/** Allows exports of ten million rows; the browser limits the time without data. */
+/** Limit for an export, long enough for ten million rows; the browser limits the time without data. */
 const TIMEOUT_MS = 6 * 3_600_000
 /** Bytes after which parts move to the browser's blob store. */
 const GATHER_BYTES = 8 * 1024 * 1024

@@ -18,7 +18,7 @@ export interface Live {
 }
 
 const REOPEN_MS = 3_000
-/** An open stream without an event for this long counts as lost; one event per second is expected. */
+/** Time without an event after which an open stream counts as lost; one event per second is expected. */
 const SILENT_MS = 5_000
 /** Interval at which a window of minutes is read again. */
 const REREAD_MS = 60_000

@@ -11,7 +11,7 @@ const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigne
 
 type QueueFilters = Readonly<Record<(typeof FILTER_NAMES)[number], string>>
 
-/** Sessions read at once; more are read after these are done. */
+/** Maximum sessions read at once; more are read after these are done. */
 const QUEUE_SESSIONS = 200
 const HOUR_MS = 3_600_000
 

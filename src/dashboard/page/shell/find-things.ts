@@ -29,7 +29,7 @@ const PLACES: Readonly<
   webhook: { group: 'Webhook', icon: 'webhook', path: () => '/webhooks' },
 }
 
-/** Shorter texts would match everything. */
+/** Minimum length: shorter texts would match everything. */
 export const FIND_MIN = 2
 
 export const findThings = async (

@@ -65,7 +65,7 @@ type MakeBackup = (to: string) => Promise<BackupManifest>
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
 /** Unfinished backup, which backup.ts renames at the end. */
 const PARTIAL = /^\.(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z)\.[0-9a-f]{12}\.partial$/
-/** Enough for 300,000 files. */
+/** Maximum size of a manifest: enough for 300,000 files. */
 const MANIFEST_BYTES_MAX = 2 ** 26
 
 /** A second backup within a second fails, because the folder exists. */

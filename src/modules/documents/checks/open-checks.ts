@@ -9,10 +9,10 @@ import { createAgeChecks } from './age-checks.ts'
 import { createDocumentChecks } from './document-checks.ts'
 import { createPersonChecks } from './person-checks.ts'
 
-/** Organizations can change their minimum ages at any time. */
+/** Interval of the age checks, because organizations can change their minimum ages at any time. */
 const AGES_INTERVAL_MS = 20_000
 
-/** Ten times the duration on an idle CPU. */
+/** Limit for a picture: ten times the duration on an idle CPU. */
 const PICTURE_TIME_LIMIT_MS = 10_000
 const ANSWER_BYTES_MAX = 65_536
 const PICTURE_SCRIPT = 'src/modules/documents/worker/read-picture.process.ts'

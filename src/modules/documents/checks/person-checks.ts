@@ -11,7 +11,7 @@ import { CHECK_ACTOR, type TraceStore } from './document-checks.ts'
 // Finds hashes that differ in at most 7 of 64 bits by equality lookups: at least one of four 16-bit parts then differs
 // in at most one bit. Each part is stored, and looked up as it is and with each bit flipped.
 
-/** Copies of a photograph differ in fewer bits; other photographs in 20 or more. */
+/** Maximum distance between copies of a photograph. Other photographs differ in 20 or more bits. */
 export const DISTANCE_MAX = 7
 
 const PARTS = 4

@@ -9,7 +9,7 @@ import type { ListReader } from '../../../policy/types/facts.ts'
 import type { AddressList } from '../../../store/lists/lists.ts'
 import type { Store } from '../../../store/store.ts'
 
-/** More than any policy reads. */
+/** Maximum rounds: more than any policy reads. */
 const ROUNDS_MAX = 64
 
 /** Aborts the evaluation to fetch an answer. */

@@ -4,7 +4,7 @@ import { PROGRAM } from '../../../program/labels.ts'
 import type { Finding } from '../../../setup/finding.ts'
 import type { Store } from '../../../store/store.ts'
 
-/** Same threshold as in deploy/prometheus/alerts.yaml. */
+/** Age of an outdated list, as in deploy/prometheus/alerts.yaml. */
 const LIST_OLD_SECONDS = 2 * 86_400
 
 const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Promise<Finding[]> =>

@@ -12,7 +12,7 @@ import type { ScreeningFormat } from './publishers.ts'
 import { readXmlEntries } from './xml-elements.ts'
 import { EU_XML, UK_XML, UN_XML } from './xml-lists.ts'
 
-/** A larger list would exhaust the memory of the search process. */
+/** Maximum entries: a larger list would exhaust the memory of the search process. */
 const LIST_ENTRIES_MAX = 500_000
 /** Permitted sizes relative to the previous version. */
 const SHRINKS_TO = 0.8

@@ -16,10 +16,10 @@ interface ScreeningRefreshDependencies {
   readonly fetch?: typeof fetchFiles
 }
 
-/** The largest known list has 25 MB. */
+/** Maximum size of a file. The largest known list has 25 MB. */
 const FILE_BYTES_MAX = 268_435_456
 const FETCH_TIME_LIMIT_MS = 300_000
-/** Longer than any refresh takes. */
+/** Length of the lease: longer than any refresh takes. */
 const LEASE_SECONDS = 900
 const RETRY_SECONDS = 600
 /** A truncated file in these formats may look complete. */

@@ -39,9 +39,11 @@ interface ScreenedList {
   readonly entries: Iterable<ListedEntry>
 }
 
-/** Date of birth (8), country (2) and rounding: names this far below the threshold are compared too. */
+/**
+ * Maximum points for date of birth (8), country (2) and rounding: names this far below the threshold are compared too.
+ */
 const LIFT_MAX = 10.5
-/** Divided words match by chance unless they match almost completely. */
+/** Minimum similarity of divided words, which match by chance unless they match almost completely. */
 const DIVIDED_SIMILARITY_MIN = 0.9
 /** Points for a one-word name that the other name contains, if date or country match. */
 const ONLY_WORD_POINTS = 73
@@ -50,7 +52,7 @@ const ONLY_WORD_NARROWING_MIN = { rare: 2, common: 4 } as const
 /** Maximum hits. More hits are reported as a problem, because the correct one may be dropped. */
 const HITS_MAX = 50
 
-/** Six times the work for the most expensive listed name. */
+/** Maximum work: six times the work for the most expensive listed name. */
 const WORK_MAX = 200_000
 
 /** Stored as JSON, because tens of thousands of small objects take more memory. */

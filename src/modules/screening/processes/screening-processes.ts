@@ -50,7 +50,7 @@ export interface ScreeningProcesses {
 const READING_TIME_LIMIT_MS = 300_000
 const START_TIME_LIMIT_MS = 60_000
 const QUESTION_SUBJECTS = 8
-/** Many times the cost of the most expensive name. */
+/** Limit per subject: many times the cost of the most expensive name. */
 const SUBJECT_TIME_LIMIT_MS = 10_000
 
 const perform = async (task: ScreeningTask, pieces: readonly Uint8Array[]): Promise<Uint8Array> => {

@@ -32,7 +32,7 @@ export const isOfOtherLog = (encoded: string, logName: string): boolean => {
 /** Returns the shipped head, next to the logs of the nodes. */
 const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
 
-/** Far above a head with the maximum number of cosignatures. */
+/** Maximum size of a head: far above a head with the maximum number of cosignatures. */
 export const HEAD_MAX_BYTES = 65_536
 
 /** Null if the object doesn't exist. A larger object is truncated, which makes the head invalid. */

@@ -12,7 +12,7 @@ import { NoteInvalidError } from '../tree/note.ts'
 import { proveConsistency } from '../tree/prove.ts'
 import { HEAD_MAX_BYTES } from '../verify/tree-heads.ts'
 
-/** A round sends at most two requests to each witness. */
+/** Limit for a request. A round sends at most two requests to each witness. */
 const REQUEST_MS = 4_000
 /** A 409 response contains the number of cosigned lines. */
 const SIZE_ANSWER = /^(0|[1-9][0-9]{0,15})\n?$/

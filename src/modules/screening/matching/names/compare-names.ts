@@ -22,14 +22,14 @@ const INITIAL_SIMILARITY = 0.92
 const PARTICLES_SIMILARITY = 0.7
 /** Words with a lower similarity count as different. */
 const SIMILARITY_MIN = 0.5
-/** Share that remains if only one of several words matches. */
+/** Share of the similarity that remains if only one of several words matches. */
 const ONE_WORD_SHARE = 0.88
 /** Minimum number of letters for pairing unmatched words. */
 const LEFT_OVER_LENGTH_MIN = 3
 const LEFT_OVER_DISTANCE_MAX = 2
 /** Minimum for a name that contains all words of the listed name. */
 const WHOLE_LISTED_SIMILARITY = 0.8
-/** Words that are identical or sound alike, allowing for floating-point error. */
+/** Minimum similarity of words that are identical or sound alike, allowing for floating-point error. */
 const WHOLE_MIN = 0.97 - 1e-6
 const WHOLE_LENGTH_MIN = 9
 const ONLY_WORD_LENGTH_MIN = 3

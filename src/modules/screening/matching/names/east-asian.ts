@@ -21,7 +21,7 @@ const HANGUL = /\p{Script=Hangul}/u
 const TWO_SYLLABLES: ReadonlySet<string> = new Set(LETTERS.mandarinLongFamilyNames)
 /** Characters with another reading as a family name. */
 const FAMILY_READINGS = readKeys(LETTERS.mandarinFamilyNames)
-/** Two characters each for the family name and the given name. */
+/** Maximum characters of a name without spaces: two each for the family name and the given name. */
 const UNSPACED_MAX = 4
 /** Minimum length of a name among other characters. */
 const WITHIN_MIN = 3

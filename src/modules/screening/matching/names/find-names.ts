@@ -17,7 +17,7 @@ const SHARED_MIN = 0.4
 /** Limits the query's weight, so that added words can't hide a listed name. */
 const TOTAL_MAX = 3
 
-/** Above this, the query may contain the listed name completely. */
+/** Minimum share of the listed name with which the query may contain it completely. */
 const WHOLE_SHARED_MIN = 0.95
 
 const isSearched = (role: WordRole): boolean => role === 'name' || role === 'common'

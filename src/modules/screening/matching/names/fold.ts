@@ -3,7 +3,7 @@ import anyAscii from 'any-ascii'
 import { applyRules, type SpellingRule } from './spellings.ts'
 import { SAME_NAMES } from './words.ts'
 
-/** Longer words, which real names don't have, are truncated. */
+/** Maximum length of a word. Longer words, which real names don't have, are truncated. */
 export const WORD_MAX = 32
 
 export const toAscii = (text: string): string => anyAscii(text).toLowerCase()

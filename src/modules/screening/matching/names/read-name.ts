@@ -8,9 +8,9 @@ import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scri
 import { hasSignsForLetters, isSpacedOut, joinSeparated } from './separated-letters.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, NUMBER_WORDS, PARTICLES } from './words.ts'
 
-/** Longer names aren't compared: reading a part would hide the rest. */
+/** Maximum length. Longer names aren't compared: reading a part would hide the rest. */
 export const NAME_LENGTH_MAX = 400
-/** Further words are ignored and reported as a problem. */
+/** Maximum words. Further words are ignored and reported as a problem. */
 const WORDS_MAX = 16
 /** Minimum letters; shorter names match too many listed names. */
 const LETTERS_MIN = 2

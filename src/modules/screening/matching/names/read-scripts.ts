@@ -68,7 +68,7 @@ const ABJAD_PART_MIN = 3
 /** The article doesn't count toward the length. */
 const ABJAD_ARTICLE = /^ال/
 
-/** Enough for three words of thirteen letters. */
+/** Maximum number of cuts: enough for three words of thirteen letters. */
 const CUTS_MAX = 32
 
 /** Splits one long word in two, in every possible way. */
