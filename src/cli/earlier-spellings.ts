@@ -187,6 +187,6 @@ export const translateEarlier = (
   if (verb === undefined || ofVerb.length === 0 || current.includes(verb)) return [noun, ...args]
   if (wantsHelp) return [...(now.split(' ') as [string, string]), '--help']
   throw new UsageError(
-    `the command ${word} ${verb} is now ${now}, with different arguments or options: see ${PROGRAM} help ${now}`,
+    `the command ${word} ${verb} is called ${now}, and takes different arguments: see ${PROGRAM} help ${now}`,
   )
 }

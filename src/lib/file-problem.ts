@@ -12,7 +12,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   SQLITE_READONLY: 'it is read-only',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
-  ENOTDIR: 'part of the path is a file, not a folder',
+  ENOTDIR: 'a file exists where a folder is required',
   EEXIST: 'a file with this name already exists',
   EIO: 'the disk reported an input/output error',
   SQLITE_CORRUPT: 'the file is corrupt',

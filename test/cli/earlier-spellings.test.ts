@@ -63,6 +63,6 @@ test.each([
 ])('%s runs %s', (earlier, now) => expect(translate(earlier)).toBe(now))
 
 test('an earlier spelling with other words or options is refused, with the command that it is', () => {
-  expect(() => translate('org level canary')).toThrow('org level is organization update,')
+  expect(() => translate('org level canary')).toThrow('org level is called organization update,')
   expect(() => translate('project bind a b')).toThrow('see bun run countersign help binding create')
 })

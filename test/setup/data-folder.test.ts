@@ -48,10 +48,14 @@ test('is made for its owner alone, twice as well as once', () => {
 test('where a file is in its way is named', () => {
   const file = join(root, 'file')
   writeFileSync(file, '')
-  for (const path of [file, join(file, 'data')]) {
+  const problems = {
+    [file]: 'a file with this name already exists',
+    [join(file, 'data')]: 'a file exists where a folder is required',
+  }
+  for (const [path, problem] of Object.entries(problems)) {
     const error = failureOf(path)
     expect(error).toBeInstanceOf(SettingInvalidError)
-    expect(String(error)).toContain(`the data folder ${path} cannot be used: a file with this name is in the way`)
+    expect(String(error)).toContain(`the data folder ${path} cannot be used: ${problem}`)
   }
 })
 
@@ -82,6 +86,6 @@ test('stops the start with exit code 2 and that line', async () => {
   const [code, stderr] = await Promise.all([child.exited, new Response(child.stderr).text()])
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `countersign: the data folder ${file} cannot be used: a file with this name is in the way; fix this, or set another --data-dir\n`,
+    stderr: `countersign: the data folder ${file} cannot be used: a file with this name already exists; fix this, or set another --data-dir\n`,
   })
 })

@@ -15,7 +15,7 @@ const CHECK = named(
     }),
     outcome: oneOf(
       CHECK_OUTCOMES,
-      '`look`: needs review. `unreadable`: the document could not be read. `not-done`: the check could not run',
+      '`look`: a reviewer must decide. `unreadable`: the document could not be read. `not-done`: the check could not run',
     ),
     sessions: Type.Array(Type.String(), { description: 'Sessions of other identities with the same value' }),
     documents: Type.Array(

@@ -106,7 +106,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
 
       const there = await migrate('--from', `sqlite:${database()}`, '--to', `file:${address}`)
       expect(there).toMatchObject({ code: 0 })
-      expect(there.stdout).toContain('identical in both stores')
+      expect(there.stdout).toContain('Both stores have identical content')
       expect(there.stdout + there.stderr).not.toContain(POSTGRES_PASSWORD)
 
       // Without the setting nothing works on what was left behind, whichever way it is named.
