@@ -26,10 +26,10 @@ const missingParts = (): readonly string[] => {
   const natives = Object.keys(BUILT?.natives ?? {})
   const library = systemLibraryPaths(process.platform, process.arch).find((path) => existsSync(path))
   const without = natives.includes('secp256k1.node')
-    ? 'the included, slower build signs'
-    : 'JavaScript signs, at a third of the speed'
+    ? 'the slower, included build signs'
+    : 'JavaScript signs at a third of the speed'
   const lines = [
-    `the system’s libsecp256k1, which signs fastest: ${library === undefined ? `not installed, so ${without}` : `found at ${library}`}`,
+    `the system’s libsecp256k1, which signs fastest (${library === undefined ? `not installed, so ${without}` : `found at ${library}`})`,
     'PostgreSQL, ClamAV, PKCS#11 modules, geolocation files and sanctions lists: configure your own',
   ]
   if (process.platform === 'win32' || !natives.some((name) => name.startsWith('@img/'))) {

@@ -20,12 +20,12 @@ export const APPROVAL = named(
     ),
     differences: Type.Union([Type.Array(Type.Record(Type.String(), Type.Unknown())), Type.Null()], {
       description:
-        'Differences between the then active revision and the requested revision, in the format of `diffRevisions`',
+        'Differences between the revision that was active at the time of the request and the requested revision, in the format of `diffRevisions`',
     }),
     effects: Type.Array(Type.String(), { description: 'Shadow and replay results at the time of the request' }),
     comment: Type.String({ description: 'The requester’s comment' }),
     state: oneOf(['pending', 'approved', 'rejected', 'expired']),
-    requested_by: Type.String({ description: 'Account of the requester' }),
+    requested_by: Type.String({ description: 'ID of the requester’s account' }),
     requested_by_name: Type.String({
       description: 'Name of the account at the time of the request, chosen by its owner',
     }),

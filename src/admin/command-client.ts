@@ -49,7 +49,7 @@ type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 
 export class ServiceNeededError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
-  'this requires the running service: use --url with an admin key, or the dashboard',
+  'this operation requires the running service: use --url with an admin key, or the dashboard',
 ) {}
 
 export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>): Value => {

@@ -40,7 +40,7 @@ export const ensureList = async (
 }
 
 const REFUSALS: Readonly<Record<Exclude<EditResult['status'], 'edited' | 'unknown' | 'edits-full'>, string>> = {
-  'kept-by-source': 'this list is maintained by its source',
+  'kept-by-source': 'this list is maintained by its source: to edit the list, first remove the source',
   'kept-by-screening':
     'this list contains the wallets of a sanctions list and is maintained by screening: create another list for your own addresses; to delete this list, first disable the sanctions list',
   full: 'the list would have too many entries',

@@ -23,7 +23,7 @@ const kindOf = (command: GivenCommand): (typeof KINDS)[number] => {
 
 const sourceOf = (content: string, command: GivenCommand): PrivateKeySource => {
   const format = detectPrivateKeyFormat(content)
-  if (format === null) throw new CommandFailedError('this is not a hex key, v3 keystore or Solana CLI keypair')
+  if (format === null) throw new CommandFailedError('the file is not a hex key, v3 keystore or Solana CLI keypair')
   if (format === 'hex') return { format, kind: kindOf(command), text: content }
   if (format === 'solana-keypair') return { format, text: content }
   const path = command.text('passphrase-file')

@@ -14,7 +14,7 @@ export class UsageError extends NamedError {}
 
 export class LocalCommandError extends UsageError {
   constructor() {
-    super('this command works on local files: run it without --url, on the machine that has them')
+    super('this command works on local files: run the command without --url, on the machine that has the files')
   }
 }
 

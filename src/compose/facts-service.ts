@@ -100,7 +100,8 @@ export const createFacts = async (dependencies: FactsDependencies) => {
   const report = (result: RefreshResult): void => {
     loads[result.status] += 1
     const { listId } = result
-    if (result.status === 'failed') log.error('the source of a list failed', { listId, failure: result.failure })
+    if (result.status === 'failed')
+      log.error('the source of a list could not be read', { listId, failure: result.failure })
     else log.info('the source of a list was read', { listId, status: result.status, entries: result.entries })
   }
   let refresher: ListRefresher | undefined

@@ -106,7 +106,7 @@ export const parseChainSettings = (value: unknown): { added: EvmChain[]; setting
   if (typeof value !== 'object' || Array.isArray(value)) return fail('must be a mapping of chain names')
   const builtIn = new Set(BUILT_IN_CHAINS.map((chain) => chain.name))
   for (const [name, entry] of Object.entries(value)) {
-    if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) fail('a name must be 1 to 32 characters of a-z, 0-9 and -')
+    if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) fail('a chain name must be 1 to 32 characters from a-z, 0-9 and -')
     if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) fail(`${name} must be a mapping`)
     const parsed = parseEntry(name, entry as Record<string, unknown>)
     if (builtIn.has(name) === (parsed.id !== null)) {

@@ -83,7 +83,7 @@ export const SETTINGS = {
   metricsListen: setting({
     name: 'metrics-listen',
     description:
-      'Address of a separate listener for /metrics, or `api` to serve it to all callers of the API listener. By default, only programs on this machine can read it',
+      'Address of a separate listener for /metrics, or `api` to serve it to all callers of the API listener. By default, only programs on this machine can read /metrics',
     defaultText: '',
     parse: (text) => (text === '' ? null : text === 'api' ? text : parseListen(text)),
   }),

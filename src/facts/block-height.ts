@@ -39,7 +39,7 @@ export const createBlockHeightSource = (options: BlockHeightOptions) => {
   const read = async (rpc: JsonRpc): Promise<number> => {
     const height = numberOf(await rpc.request('eth_blockNumber', []))
     if (height > maximumAt(options.clock.monotonicMs()))
-      throw new RpcFailedError('the RPC endpoint reported an implausibly high block')
+      throw new RpcFailedError('the RPC endpoint reported an implausibly high block number')
     return height
   }
 

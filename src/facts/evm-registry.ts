@@ -29,7 +29,7 @@ export const createEvmRegistry = (chainId: number, address: string): ChainRegist
     try {
       return decodeFunctionResult({ abi, functionName: question.functionName, data: answer })
     } catch {
-      throw new RpcFailedError('the registry’s address has no policy registry')
+      throw new RpcFailedError('there is no policy registry at the configured address')
     }
   }
   return {

@@ -121,7 +121,7 @@ export const createBucketTarget = (
         const isLong = pages > EMPTY_PAGES_MAX + found.length || found.length > OBJECTS_MAX
         // With a repeated token, the listing would never end.
         if (continuationToken !== undefined && (seen.has(continuationToken) || isLong)) {
-          throw new BucketError('the bucket’s list does not end')
+          throw new BucketError('the bucket’s listing does not end')
         }
         seen.add(continuationToken ?? '')
       } while (continuationToken !== undefined)

@@ -84,7 +84,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
     },
     address: {
       type: 'address',
-      description: 'Wallet in on_behalf; wallet.address if the request omits it.',
+      description: 'Wallet in on_behalf; wallet.address if the request omits on_behalf.',
       read: (evaluation): AddressValue => evaluation.represented,
     },
   },

@@ -27,7 +27,7 @@ export class WalletForeignError extends fixedError(
 /** The capital letters don't match the EIP-55 checksum, probably because of a typo. */
 export class AddressChecksumError extends fixedError(
   'INVALID_FIELD',
-  'the address has a typing error: its capital letters do not match',
+  'the address contains a typo: its capitalization does not match its checksum',
 ) {}
 
 export class DocumentBodyMissingError extends fixedError('INVALID_REQUEST', 'the document is empty') {}

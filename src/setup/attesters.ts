@@ -32,10 +32,12 @@ export const presentAttesters = (
   const canSign = new Set(present.filter(({ status }) => status === 'active').map(({ kind }) => kind))
   if ([...missing].some(({ kind }) => !canSign.has(kind))) return attesters
   for (const { id, kind, address, keystorePath } of missing) {
-    log.warn(
-      'the keystore of an attester is missing: it cannot sign until you restore the file or retire the attester',
-      { attester: id, kind, address, keystorePath },
-    )
+    log.warn('a keystore is missing: its attester cannot sign until you restore the file or retire the attester', {
+      attester: id,
+      kind,
+      address,
+      keystorePath,
+    })
   }
   return present
 }

@@ -104,7 +104,7 @@ export const rotateEvidenceKey = async (input: {
   }
   const [oldKey, newKey] = [readKeyFile(path, WHAT), readKeyFile(next, WHAT)]
   if (keyFingerprint(oldKey) === keyFingerprint(newKey)) {
-    throw new SettingInvalidError(`${next} contains the current key`)
+    throw new SettingInvalidError(`${next} contains the current key: replace its content with a new key`)
   }
   // From here on, no new organization's key is wrapped with the old key.
   await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(newKey))

@@ -47,7 +47,7 @@ const readPair = (listener: string, certificatePath: string, keyPath: string): L
   if (certificatePath === '' && keyPath === '') return null
   if (certificatePath === '' || keyPath === '') {
     const [given, missing] = keyPath === '' ? ['certificate', 'key'] : ['key', 'certificate']
-    throw new SettingInvalidError(`--tls-${given} is set for the ${listener} listener and --tls-${missing} is not`)
+    throw new SettingInvalidError(`--tls-${given} is set for the ${listener} listener, but --tls-${missing} is not`)
   }
   const cert = readText('tls-certificate', certificatePath)
   const key = readText('tls-key', keyPath)

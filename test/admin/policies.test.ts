@@ -154,7 +154,7 @@ describe('simulating', () => {
 
   test('a request that lacks a field has no verdict', async () => {
     const { rules, ...result } = await simulate({ source: SOURCE, request: { chain: 'base', from: WALLET } })
-    const failure = 'missing in the request (400): msg_value'
+    const failure = 'missing from the request (400): msg_value'
     expect(result).toMatchObject({ verdict: null, rule: null, failure, missing: ['msg_value'] })
     expect(rules.some(({ reached, decisive }) => reached || decisive)).toBe(false)
   })

@@ -149,7 +149,9 @@ describe('a series', () => {
     const { made, said } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 3, keys })
     expect(made).toHaveLength(1)
     expect(readdirSync(folder).sort()).toEqual([...real, ...copies, ...made])
-    expect(said).toContain(`${copies[0]}: not counted for --keep, because its manifest is a copy of an earlier one`)
+    expect(said).toContain(
+      `${copies[0]}: not counted for --keep, because its manifest is a copy of an earlier manifest`,
+    )
   })
 
   test('never removes the backup it has made, and leaves names in the future out of the count', async () => {

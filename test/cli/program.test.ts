@@ -219,6 +219,6 @@ describe('with --url', () => {
   test.each(Object.keys(VERBS))('%s runs on no other deployment', async (verb) => {
     const { code, stdout, stderr } = await world.run('--url', url, verb)
     expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toContain('run it without --url')
+    expect(stderr).toContain('run the command without --url')
   })
 })

@@ -81,7 +81,7 @@ describe('the latest block', () => {
   test('is refused if no chain can have reached it', async () => {
     const node = keep(startFakeNode(() => '0x10000000000000'))
     expect(await reasonOf(create([node.url]).source.latest())).toBe(
-      'the RPC endpoint reported an implausibly high block',
+      'the RPC endpoint reported an implausibly high block number',
     )
   })
 
@@ -92,7 +92,7 @@ describe('the latest block', () => {
     expect(await source.latest()).toBe(1_000)
     clock.advance(10_000)
     height = 1_000 + 64 + 20 + 1
-    expect(await reasonOf(source.latest())).toBe('the RPC endpoint reported an implausibly high block')
+    expect(await reasonOf(source.latest())).toBe('the RPC endpoint reported an implausibly high block number')
     height -= 1
     expect(await source.latest()).toBe(height)
     // A node that has caught up would otherwise be refused for hours.

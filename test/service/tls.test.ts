@@ -145,8 +145,8 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
       [certificate, at('empty'), 'is not a private key'],
       [certificate, at('sealed'), 'without a passphrase'],
       [certificate, at('second.key'), 'does not match the certificate'],
-      [certificate, '', '--tls-certificate is set for the api listener and --tls-key is not'],
-      ['', key, '--tls-key is set for the api listener and --tls-certificate is not'],
+      [certificate, '', '--tls-certificate is set for the api listener, but --tls-key is not'],
+      ['', key, '--tls-key is set for the api listener, but --tls-certificate is not'],
       [`portal=${certificate}`, `api=${key}`, '--tls-key is set for the api listener'],
     ]
     for (const [given, other, says] of expected) {

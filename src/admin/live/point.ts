@@ -39,8 +39,8 @@ export const LIVE_POINT = closed({
   errors: Type.Record(Type.String(), Type.Number(), {
     description: 'Error responses per second, by code; codes without errors are omitted',
   }),
-  refused: perSecond('Requests refused due to their content or a limit'),
-  failed: perSecond('Requests failed due to the service'),
+  refused: perSecond('Requests refused because of their content or a limit'),
+  failed: perSecond('Requests that failed because of the service'),
   latency_ms: percentiles('Response time of the attestation API; null if there were no responses'),
   queue_wait_ms: percentiles('Time from the submission of a job to its dispatch'),
   run_ms: percentiles('Time from the dispatch of a job to the worker’s response'),

@@ -25,7 +25,7 @@ const USER_SESSION = named(
   'UserSession',
   closed({
     id: Type.String(),
-    current: Type.Boolean({ description: 'Whether this is the session of the request' }),
+    current: Type.Boolean({ description: 'Whether the request was made in this session' }),
     user_agent: Type.String(),
     address: Type.String(),
     created_at: time(),

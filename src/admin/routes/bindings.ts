@@ -19,7 +19,7 @@ const BINDING = named(
     id: Type.String(),
     project_id: Type.String(),
     chain: Type.String(),
-    address: Type.String({ description: 'EIP-55 for EVM, base58 for Solana' }),
+    address: Type.String({ description: 'Address in EIP-55 format for EVM, or in base58 for Solana' }),
     label: nullable(Type.String({ description: 'Label of the contract or program' })),
     created_at: time(),
   }),

@@ -54,7 +54,7 @@ export const EVIDENCE_ROUTES = [
     command: false,
     summary: 'Show a session’s evidence and its missing parts',
     answer: closed({
-      fields: Type.Array(Type.String(), { description: 'Names of the fields with a value' }),
+      fields: Type.Array(Type.String(), { description: 'Names of the fields that have a value' }),
       documents: Type.Array(DOCUMENT),
       missing: Type.Array(Type.String(), { description: 'Evidence that the session’s level still requires' }),
     }),

@@ -39,10 +39,11 @@ const NUMBERS = named(
         p50_ms: Type.Array(nullable(Type.Number())),
         p95_ms: Type.Array(nullable(Type.Number())),
       },
-      '24 values each, one per hour',
+      'Arrays of 24 values, one per hour',
     ),
     rules: Type.Array(TALLY, {
-      description: 'Counts by rule, most frequent first; `later` contains the counts of the first day',
+      description:
+        'Counts by rule, most frequent first; `later` contains the counts since the start of the first interval',
     }),
   }),
 )

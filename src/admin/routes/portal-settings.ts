@@ -23,7 +23,7 @@ const BRAND = named(
   closed({
     color: Type.Union([Type.String(), Type.Null()], { description: '`#rrggbb`; null for the standard color' }),
     logo_version: Type.Union([Type.String(), Type.Null()], {
-      description: 'Changes when the logo changes; null if there is no logo',
+      description: 'Version of the logo; null if there is no logo',
     }),
     privacy_url: Type.Union([Type.String(), Type.Null()], { description: 'URL of the privacy policy' }),
     support_email: Type.Union([Type.String(), Type.Null()], { description: 'Email address for questions' }),
@@ -48,12 +48,15 @@ const days = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: RETENTION_DAYS_MAX, description })
 /** @param least minimum of the periods for which requests can't set 0 */
 const retentionFields = (least: 0 | 1) => ({
-  completed_days: days(0, 'Days after completion; 0 erases evidence within an hour'),
+  completed_days: days(0, 'Days from completion until evidence is erased; 0 erases evidence within an hour'),
   rejected_days: days(
     least,
     'Number of days after a rejection during which the documents, portrait and name are recognized',
   ),
-  abandoned_days: days(least, 'Days after the last step, for sessions that were never submitted'),
+  abandoned_days: days(
+    least,
+    'Days from the last step until evidence is erased, for sessions that were never submitted',
+  ),
 })
 const RETENTION = named('EvidenceRetention', closed(retentionFields(0)))
 

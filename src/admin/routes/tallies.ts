@@ -48,10 +48,10 @@ const TALLIES = named(
   closed({
     since: time('Start of the first counted interval'),
     step_seconds: Type.Integer({
-      description: 'Length of an interval: one hour by `rule`, otherwise 15 minutes',
+      description: 'Length of an interval: one hour for counts by `rule`, otherwise 15 minutes',
     }),
     up_to_date: Type.Boolean({ description: 'False if the newest decisions may be missing' }),
-    data: Type.Array(TALLY, { description: 'Most frequent first, without zero counts' }),
+    data: Type.Array(TALLY, { description: 'Counts, most frequent first, without zeros' }),
   }),
 )
 

@@ -30,7 +30,9 @@ export const ENDPOINT = named(
     old_secret_until: Type.Union([time(), Type.Null()], {
       description: 'Time until which messages are also signed with the old secret',
     }),
-    paused_since: Type.Union([time(), Type.Null()], { description: 'Null unless the endpoint is paused' }),
+    paused_since: Type.Union([time(), Type.Null()], {
+      description: 'Time of the pause; null unless the endpoint is paused',
+    }),
     service: Type.Union([SERVICE, Type.Null()], {
       description: 'Verification service whose webhooks decide sessions',
     }),

@@ -13,7 +13,7 @@ const route = declareRoutes('Webhooks')
 const MESSAGE = named(
   'WebhookMessage',
   closed({
-    id: Type.String({ description: 'The `webhook-id` of every attempt' }),
+    id: Type.String({ description: 'Value of the `webhook-id` header in every attempt' }),
     endpoint_id: Type.String(),
     session_id: Type.String(),
     sequence: Type.Integer({ description: 'Sequence number of the session’s change' }),
@@ -23,7 +23,9 @@ const MESSAGE = named(
     last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'HTTP status of the last attempt' }),
     last_failure: nullable(Type.String()),
     created_at: time(),
-    next_attempt_at: Type.Union([time(), Type.Null()], { description: 'Null once the message is delivered or dead' }),
+    next_attempt_at: Type.Union([time(), Type.Null()], {
+      description: 'Time of the next attempt; null once the message is delivered or dead',
+    }),
     settled_at: nullable(time()),
   }),
   ['id', 'type', 'session_id', 'state', 'attempts', 'created_at', 'next_attempt_at', 'last_status', 'last_failure'],

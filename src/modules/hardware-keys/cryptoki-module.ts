@@ -57,7 +57,7 @@ const openLibrary = (path: string): Pointer => {
  */
 export const loadCryptokiModule = (path: string): CryptokiModule => {
   if (!isPkcs11Supported(process.platform, process.arch)) {
-    throw new TokenUnusableError(`keys in hardware are not supported on ${process.platform}-${process.arch}`)
+    throw new TokenUnusableError(`hardware keys are not supported on ${process.platform}-${process.arch}`)
   }
   const list = openLibrary(path)
   const functions = linkSymbols(

@@ -18,7 +18,7 @@ export const tokenSettingsOf = (
   if (module === '' || pin === null) return null
   const { platform, arch } = process
   if (!isPkcs11Supported(platform, arch)) {
-    throw new SettingInvalidError(`pkcs11-module: keys in hardware are not supported on ${platform}-${arch}`)
+    throw new SettingInvalidError(`pkcs11-module: hardware keys are not supported on ${platform}-${arch}`)
   }
   return {
     thread: TOKEN_THREAD,

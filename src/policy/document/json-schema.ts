@@ -36,7 +36,7 @@ const rule: Schema = {
       maxLength: POLICY_LIMITS.codeLength,
       description: 'Machine-readable reason.',
     },
-    message: text('Reason for people. Required for rules that reject a session.', POLICY_LIMITS.messageLength),
+    message: text('Reason shown to people. Required for rules that reject a session.', POLICY_LIMITS.messageLength),
   }),
   oneOf: [{ required: ['allow'] }, { required: ['deny'] }, { required: ['require'] }, { required: ['review'] }],
 }
@@ -89,7 +89,7 @@ const contract: Schema = { type: 'string', pattern: ADDRESS, description: 'Contr
 const holder: Schema = {
   type: 'string',
   pattern: `${ADDRESS}|^(wallet|onBehalf|target)\\.address$`,
-  description: 'Holder. Defaults to wallet.address.',
+  description: 'Address of the holder. Defaults to wallet.address.',
 }
 
 const read: Schema = object('On-chain state that rules read as reads.<name>.', ['kind'], {

@@ -32,25 +32,25 @@ export const GEOGRAPHY = defineSource<GeographyFacts>()({
   fields: {
     located: {
       type: 'bool',
-      description: 'Whether the country is known.',
+      description: 'Whether the country of the address is known.',
       select: ({ country }) => country !== null,
     },
     country: {
       type: 'string',
       maxLength: 2,
-      description: 'ISO 3166-1 code, such as "US". Fails if client.located is false.',
+      description: 'ISO 3166-1 code of the country, such as "US". Fails if client.located is false.',
       refuseLiteral: matching(COUNTRY, 'client.country must be two capital letters (ISO 3166-1), for example "US"'),
       select: ({ country }) => country,
     },
     region_known: {
       type: 'bool',
-      description: 'Whether the region is known.',
+      description: 'Whether the region of the address is known.',
       select: ({ region }) => region !== null,
     },
     region: {
       type: 'string',
       maxLength: 6,
-      description: 'ISO 3166-2 code, such as "US-NY". Fails if client.region_known is false.',
+      description: 'ISO 3166-2 code of the region, such as "US-NY". Fails if client.region_known is false.',
       refuseLiteral: matching(REGION, 'client.region must be a country and a region (ISO 3166-2), for example "US-NY"'),
       select: ({ region }) => region,
     },

@@ -19,7 +19,7 @@ export const refuseMovedStore = async (statements: Statements): Promise<void> =>
 /** Call after a statement that found no counter of changes. */
 export const throwMoved = async (statements: Statements): Promise<never> => {
   await refuseMovedStore(statements)
-  throw new StoreUnusableError('the store has no counter of changes: restore a backup')
+  throw new StoreUnusableError('the store has no change counter: restore a backup')
 }
 
 /** Renames the counters, so that every later change, audit entry and read of the change feed fails. */

@@ -113,7 +113,7 @@ const requireFresh = async (
   for (const table of tables) {
     const expected = contents.get(table.name) ?? createContentHash(table).result()
     if ((await readContent(transaction, table)).sha256 !== expected.sha256) {
-      throw new StoreUnusableError(`the target is not empty: its table ${table.name} is in use`)
+      throw new StoreUnusableError(`the target is not empty: its table ${table.name} contains other data`)
     }
   }
 }

@@ -114,7 +114,7 @@ const withManifests = async (
     let problem: string | null = null
     if (keys.length > 0 && !isAuthentic(manifest, keys)) problem = 'the evidence key does not authenticate it'
     // The MAC doesn't cover the name, and anyone with write access can copy a manifest.
-    else if (mac !== undefined && macs.has(mac)) problem = 'its manifest is a copy of an earlier one'
+    else if (mac !== undefined && macs.has(mac)) problem = 'its manifest is a copy of an earlier manifest'
     if (mac !== undefined) macs.add(mac)
     kept.push({ name, deploymentId, problem })
   }

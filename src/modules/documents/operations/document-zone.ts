@@ -11,7 +11,7 @@ const ZONE = named(
     document_id: nullable(Type.String()),
     format: oneOf(['TD1', 'TD2', 'TD3']),
     type: Type.String(),
-    issuer: Type.String({ description: 'Three characters, as in the zone' }),
+    issuer: Type.String({ description: 'Country code of three characters, as in the zone' }),
     nationality: Type.String(),
     number: Type.String(),
     surname: Type.String(),

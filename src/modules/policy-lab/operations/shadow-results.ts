@@ -23,7 +23,7 @@ const SHADOW_CHANGE = named(
     shadow_verdict: VERDICT,
     shadow_rule: nullable(Type.String()),
     count: Type.Integer(),
-    examples: Type.Array(Type.String(), { description: 'UUIDs of the newest of these decisions' }),
+    examples: Type.Array(Type.String(), { description: 'UUIDs of the newest decisions in this group' }),
   }),
   ['count', 'verdict', 'rule', 'shadow_verdict', 'shadow_rule', 'examples'],
 )
@@ -32,11 +32,12 @@ const SHADOW_FAILURE = named(
   'ShadowFailure',
   closed({
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason, with the status of the response; null if not recorded',
+      description:
+        'Reason for the missing verdict, with the status of the response; null if the reason was not recorded',
     }),
     rule: Type.Union([Type.String(), Type.Null()], { description: 'Rule that failed' }),
     count: Type.Integer(),
-    examples: Type.Array(Type.String(), { description: 'UUIDs of the newest of these decisions' }),
+    examples: Type.Array(Type.String(), { description: 'UUIDs of the newest decisions in this group' }),
   }),
   ['count', 'failure', 'rule', 'examples'],
 )
@@ -56,7 +57,9 @@ const COUNTS = {
         otherwise: Type.Array(
           closed({
             session_id: Type.String(),
-            decided: Type.Union([SESSION_OUTCOME, Type.Null()], { description: 'Null if no revision was active' }),
+            decided: Type.Union([SESSION_OUTCOME, Type.Null()], {
+              description: 'Outcome of the active revision; null if no revision was active',
+            }),
             shadow: SESSION_OUTCOME,
           }),
           { description: 'Newest sessions with a different outcome, at most 100. Empty for viewers' },
@@ -78,7 +81,7 @@ export const SHADOW_REPORT = named(
       description: `Decisions with a different verdict, among the newest ${REPORTED_DECISIONS.toLocaleString('en')} that differ`,
     }),
     changes: Type.Array(SHADOW_CHANGE, {
-      description: 'The same decisions by verdict and rule, most frequent first',
+      description: 'Counts of these decisions by verdict and rule, most frequent first',
     }),
     failures: Type.Array(SHADOW_FAILURE, {
       description: `The newest ${REPORTED_DECISIONS.toLocaleString('en')} decisions without a shadow verdict, by reason`,

@@ -34,7 +34,7 @@ export interface Simulation {
 }
 
 const failureOf = (cause: unknown): string =>
-  cause instanceof FactUnavailableError ? cause.message : 'the expression fails on this request'
+  cause instanceof FactUnavailableError ? cause.message : 'the expression fails for this request'
 
 /** @param ended whether lists have decided, so that no rule is reached */
 const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean): readonly RuleOutcome[] => {

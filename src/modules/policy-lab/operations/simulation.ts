@@ -33,7 +33,7 @@ const SIMULATION = named(
     code: nullable(Type.String()),
     message: nullable(Type.String()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason that there is no verdict; a real request would fail with 400, 422 or 503',
+      description: 'Reason for the missing verdict; a real request would fail with 400, 422 or 503',
     }),
     missing: Type.Array(Type.String(), {
       description: 'Missing request fields that a rule reads. A real request would fail with 400',
@@ -62,7 +62,7 @@ const refusalOf = (missing: readonly string[], isRecorded: boolean): string | nu
   const names = fields.join(', ')
   return isRecorded
     ? `the log does not show ${names}: pass it in the request`
-    : `missing in the request (400): ${names}`
+    : `missing from the request (400): ${names}`
 }
 
 type SimulatedRequest = Static<typeof SIMULATED_REQUEST>

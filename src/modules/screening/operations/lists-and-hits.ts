@@ -31,7 +31,7 @@ const SCREENING_LIST = named(
     every_seconds: Type.Integer(),
     entries: Type.Integer({ description: 'Number of entries; 0 before the first read' }),
     names: Type.Integer(),
-    version: nullable(Type.String({ description: 'Version ID, to which hits refer' })),
+    version: nullable(Type.String({ description: 'ID of the version, to which hits refer' })),
     sha256: nullable(Type.String({ description: 'SHA-256 of the version’s entries' })),
     changed_at: nullable(time()),
     confirmed_at: Type.Union([time(), Type.Null()], { description: 'Time of the last successful read' }),
@@ -105,7 +105,7 @@ const HIT_FIELDS = {
   list: Type.String({ description: 'Name of the list or screener' }),
   entry: Type.String({ description: 'Publisher’s entry number; for a wallet, its address' }),
   version: Type.String({ description: 'Version of the list; empty for screeners' }),
-  name: Type.String({ description: 'Listed name that is similar' }),
+  name: Type.String({ description: 'Similar name on the list' }),
   subject: Type.String({ description: 'Subject of the hit: `person`, `business`, `owner 1` or `wallet`' }),
   score: Type.Integer(),
   why: Type.Array(closed({ part: Type.String(), points: Type.Integer(), detail: Type.String() })),
@@ -291,7 +291,9 @@ export const SCREENING_ROUTES = [
       'Clear a hit if it is a different person; confirm it if it is the same person. A session with an open hit can’t be completed. Decisions can be changed. Fails if an undecided session is assigned to another reviewer.',
     body: closed({
       state: oneOf(['cleared', 'confirmed']),
-      expected: Type.Optional(oneOf(HIT_STATES, 'State of the hit when it was read. Fails if the state has changed')),
+      expected: Type.Optional(
+        oneOf(HIT_STATES, 'State of the hit when it was read. The request fails if the state has changed'),
+      ),
       reason: Type.String({ minLength: 3, maxLength: 1_000, printable: true }),
     }),
     answer: CHECK,

@@ -18,10 +18,10 @@ const NEAR = closed({
   subject: Type.String({ description: 'Subject of the hit: `person`, `business` or `owner 1`' }),
   list: Type.String(),
   entry: Type.String(),
-  name: Type.String({ description: 'Listed name that is similar' }),
+  name: Type.String({ description: 'Similar name on the list' }),
   score: Type.Integer(),
   state: Type.Union([oneOf(HIT_STATES), Type.Null()], {
-    description: 'Null if it is not a hit at the current threshold',
+    description: 'State of the hit; null if the name is not a hit at the current threshold',
   }),
 })
 
@@ -30,12 +30,12 @@ const TRIAL = named(
   closed({
     threshold: Type.Integer({ description: 'The organization’s current threshold' }),
     sessions: Type.Integer({
-      description: 'Number of compared sessions, the newest submitted, completed or returned ones',
+      description: 'Number of compared sessions: the newest submitted, completed or returned sessions',
     }),
     exact: Type.Boolean({ description: 'Whether all sessions were compared' }),
     unread: Type.Integer({ description: 'Number of sessions whose names could not be read' }),
     counts: Type.Array(closed({ threshold: Type.Integer(), hits: Type.Integer(), sessions: Type.Integer() })),
-    names: Type.Array(NEAR, { description: `Highest score first, at most ${NAMES_MAX}` }),
+    names: Type.Array(NEAR, { description: `Names with the highest score first, at most ${NAMES_MAX}` }),
   }),
 )
 

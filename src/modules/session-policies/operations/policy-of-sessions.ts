@@ -68,7 +68,9 @@ const POLICY_DECISION = named(
     sequence: Type.Integer({ description: 'The session’s sequence number at the time of the decision' }),
     policy_id: Type.String(),
     policy_name: Type.String(),
-    decided: Type.Union([EVALUATED, Type.Null()], { description: 'Null if no revision was active' }),
+    decided: Type.Union([EVALUATED, Type.Null()], {
+      description: 'Result of the active revision; null if no revision was active',
+    }),
     code: nullable(Type.String()),
     shadow: Type.Union([EVALUATED, Type.Null()], { description: 'Shadow outcome; it has no effect' }),
     at: time(),
