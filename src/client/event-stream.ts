@@ -2,7 +2,7 @@
 
 export interface ServerSentEvent {
   readonly data: string
-  /** Value for `Last-Event-ID` when the stream is resumed. */
+  /** For `Last-Event-ID`, which the service ignores: a new stream starts with the current status. */
   readonly lastEventId: string | null
 }
 

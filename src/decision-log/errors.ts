@@ -1,13 +1,15 @@
 import { CountersignError } from '../domain/errors.ts'
 import { DetailedError, NamedError } from '../lib/named-error.ts'
 
-/** The log can't be written, so nothing may be signed or answered (invariant 2). Answered 503 (decisions §2). */
+export const LOG_NOT_WRITABLE = 'the decision log cannot be written, so no signature was returned'
+
+/** The log can't be written, so the signature is discarded (invariant 2). Answered 503 (decisions §2). */
 export class DecisionLogError extends CountersignError {
   /** Error code such as `ENOSPC`, or a short reason, for logs and operators. Contains no user text. */
   readonly reason: string
 
   constructor(reason: string, cause?: unknown) {
-    super('DEPENDENCY_UNAVAILABLE', 'the decision log cannot be written; nothing was signed', {
+    super('DEPENDENCY_UNAVAILABLE', LOG_NOT_WRITABLE, {
       retryAfterSeconds: 1,
       ...(cause === undefined ? {} : { cause }),
     })

@@ -130,7 +130,7 @@ export const logPoolEvent = (
       const unlogged = throttle(event.errorClass)
       if (unlogged === null) break
       const message = isLogFailure(event.errorClass)
-        ? 'decisions cannot be recorded; nothing is signed'
+        ? 'decisions cannot be recorded; no signature is returned'
         : 'a request could not be evaluated'
       log.error(message, { ...event, type: undefined, unlogged })
       break

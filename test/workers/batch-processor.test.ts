@@ -187,7 +187,7 @@ describe('a log that can’t be written', () => {
         status: 'failed',
         sequence,
         code: 'DEPENDENCY_UNAVAILABLE',
-        detail: 'the decision log cannot be written; nothing was signed',
+        detail: 'the decision log cannot be written, so no signature was returned',
         errorClass: 'DecisionLogError',
         // Some of it may stand in the file: the uuid must not be given up.
         nothingSigned: false,

@@ -1,6 +1,7 @@
 // Processes a batch of jobs: decides each job, records all decisions in one append, and only then returns the answers
 // (invariant 2). All effects are injected, so the code runs in any thread.
 import { answerOf } from '../../src/decision-log/answer.ts'
+import { LOG_NOT_WRITABLE } from '../../src/decision-log/errors.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { CountersignError } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
@@ -23,7 +24,7 @@ export interface BatchProcessorDependencies {
 const logFailure = (error: unknown): Failure => ({
   status: 'failed',
   code: 'DEPENDENCY_UNAVAILABLE',
-  detail: error instanceof CountersignError ? error.detail : 'the decision log cannot be written; nothing was signed',
+  detail: error instanceof CountersignError ? error.detail : LOG_NOT_WRITABLE,
   errorClass: errorClassOf(error),
 })
 
