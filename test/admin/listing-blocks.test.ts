@@ -23,12 +23,14 @@ const { id: userId, cookie } = await harness.person({
   roles: { [alpha.id]: 'organization-admin' },
 })
 const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'P' })
+const project = await harness.store.projects.create({ organizationId: alpha.id, name: 'P', policyId: policy.id })
 const own = await harness.store.lists.create({ owner: alpha.id, name: 'own', description: '' })
 const shared = await harness.store.lists.create({ owner: null, name: 'shared', description: '' })
-fillTables(join(harness.folder, 'countersign.db'), {
+await fillTables(harness.store, join(harness.folder, 'countersign.db'), {
   organizationId: alpha.id,
   userId,
   policyId: policy.id,
+  projectId: project.id,
   listIds: [own.id, shared.id],
 })
 
@@ -58,6 +60,7 @@ const lists = ADMIN_ROUTES.filter(isList).flatMap((route) => {
   const path = route.path
     .replace('{organization}', 'alpha')
     .replace('{policy}', policy.id)
+    .replace('{project}', project.id)
     .replace('{wallet}', WALLET)
     .replace('{list}', route.path.startsWith('/lists') ? 'shared' : 'own')
   const filters = Object.entries(route.query?.properties ?? {}).filter(([name]) => !['limit', 'cursor'].includes(name))

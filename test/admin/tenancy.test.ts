@@ -2,7 +2,7 @@
 // stays as it is.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readCatalog } from '../../src/store/copy/table-catalog.ts'
-import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
+import { LIMITED_ITEMS } from '../store/limited-items.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'
@@ -17,19 +17,6 @@ const SOURCE = 'name: Tenant\nrules: []\n'
 const seed = async (slug: string, n: number) => {
   const { id, key } = await harness.organization(slug)
   const admin = await harness.person({ email: `admin@${slug}.example`, roles: { [id]: 'organization-admin' } })
-  const member = await harness.person({ email: `member@${slug}.example`, roles: { [id]: 'viewer' } })
-  const asked = await harness.person({ email: `asked@${slug}.example` })
-  const offer = await store.membershipOffers.make(
-    {
-      organizationId: id,
-      userId: asked.id,
-      role: 'viewer',
-      askedBy: 'user:x',
-      askedByName: 'x',
-      expiresAtSeconds: harness.clock.unixSeconds() + 3600,
-    },
-    new Uint8Array(32).fill(n),
-  )
   const policy = await store.policies.create({ organizationId: id, name: slug })
   const revision = await store.policies.saveRevision({
     organizationId: id,
@@ -38,52 +25,24 @@ const seed = async (slug: string, n: number) => {
     quorum: 1,
   })
   const project = await store.projects.create({ organizationId: id, name: slug, policyId: policy.id })
-  const binding = await store.bindings.create({
-    organizationId: id,
-    projectId: project.id,
-    chainName: 'base',
-    address: `0x${String(n).repeat(40)}`,
-  })
-  const issued = await harness.issueKey(id, 'attestation', undefined, { name: slug })
-  const list = await store.lists.create({ owner: id, name: `list_of_${slug}` })
-  const endpointId = newWebhookEndpointId()
-  await store.webhookEndpoints.add({
-    id: endpointId,
-    organizationId: id,
-    environment: 'live',
-    purpose: 'events',
-    url: `https://${slug}.example/`,
-    sealedSecret: new Uint8Array([n]),
-  })
+  const items: Record<string, string> = {}
+  for (const { parameter, create } of Object.values(LIMITED_ITEMS)) {
+    const item = await create(store, { organizationId: id, policyId: policy.id, projectId: project.id }, slug)
+    if (parameter !== undefined && item !== undefined) items[parameter] = item
+  }
   const session = await harness.session(id, ['submitted'])
   const hit = await openHit(store, id, session)
   const [message] = (await store.webhookMessages.page(id, {}, { after: null, limit: 1 })).items
   const job = await store.tasks.create({ organizationId: id, kind: 'test', input: {}, actor: 'service' })
-  const approval = await store.approvals.request({
-    organizationId: id,
-    action: 'policy.activate',
-    subject: policy.id,
-    lifeSeconds: 60,
-    detail: { name: slug, changes: [], differences: null, effects: [], comment: '' },
-    request: {},
-    requestedBy: member.id,
-  })
   const ids: Readonly<Record<string, string>> = {
-    user: member.id,
+    ...items,
     policy: policy.id,
     revision: revision?.id ?? '',
-    project: project.id,
-    binding: binding.id,
-    key: issued.slice(9, 21),
-    list: list.name,
     address: `0x${String(n).repeat(40)}`,
     session,
     document: 'evidence_0000000000000000',
     job: job.id,
-    approval: approval.id,
-    offer,
     uuid: uuidOf(n),
-    endpoint: endpointId,
     message: message?.id ?? '',
     hit: hit.id,
   }

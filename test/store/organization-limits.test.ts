@@ -6,8 +6,8 @@ import {
   ORGANIZATION_LIMITS,
   OrganizationLimitError,
 } from '../../src/store/organizations/organization-limits.ts'
-import type { Store } from '../../src/store/store.ts'
 import { describeStores } from './dialects.ts'
+import { copyRow, insertAccounts, LIMITED_ITEMS, type Parents } from './limited-items.ts'
 import { storeOfSuite } from './store-of-test.ts'
 import { openTemporaryStore, seedOrganization } from './temporary-store.ts'
 
@@ -59,111 +59,20 @@ const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
   webhook_messages: 'one per endpoint and change of a session',
 }
 
-type Seed = Awaited<ReturnType<typeof seedOrganization>>
-
-const account = (store: Store, email: string, madeByOrganizationId?: string) =>
-  store.users.create({
-    email,
-    name: 'a',
-    deploymentAdmin: false,
-    passwordHash: null,
-    ...(madeByOrganizationId === undefined ? {} : { madeByOrganizationId }),
-  })
-
-/** Creates one thing of each kind, whose number makes it unique. */
-const CREATE: Readonly<Record<LimitedKind, (store: Store, seed: Seed, number: string) => Promise<unknown>>> = {
-  'webhook endpoints': (store, { organizationId }, number) =>
-    store.webhookEndpoints.add({
-      id: `endpoint_${number}`,
-      organizationId,
-      environment: 'live',
-      purpose: 'events',
-      url: 'https://hooks.example/',
-      sealedSecret: new Uint8Array(1),
-    }),
-  'API keys': (store, { organizationId }, name) =>
-    store.apiKeys.issue({
-      organizationId,
-      kind: 'attestation',
-      environment: 'live',
-      name,
-      expiresAtSeconds: null,
-      rateLimit: null,
-    }),
-  lists: (store, { organizationId: owner }, name) => store.lists.create({ owner, name: `list_${name}` }),
-  policies: (store, { organizationId }, name) => store.policies.create({ organizationId, name }),
-  'policy revisions': (store, { organizationId, policy }) =>
-    store.policies.saveRevision({ organizationId, policyId: policy.id, source: 'x', quorum: 1 }),
-  projects: (store, { organizationId, policy }, name) =>
-    store.projects.create({ organizationId, name, policyId: policy.id }),
-  bindings: (store, { organizationId, project }, address) =>
-    store.bindings.create({ organizationId, projectId: project.id, chainName: 'base', address }),
-  members: async (store, { organizationId }, number) => {
-    const { id } = await account(store, `${number}@member.example`)
-    await store.memberships.add(organizationId, id, 'viewer')
-  },
-  'membership offers': async (store, { organizationId }, number) => {
-    const { id: userId } = await account(store, `${number}@offer.example`)
-    const who = { organizationId, userId, role: 'viewer', askedBy: 'x', askedByName: 'x' } as const
-    await store.membershipOffers.make({ ...who, expiresAtSeconds: Number.MAX_SAFE_INTEGER }, new Uint8Array(32))
-  },
-  'created accounts': (store, { organizationId }, number) => account(store, `${number}@new.example`, organizationId),
-  'pending approvals': async (store, { organizationId }, number) => {
-    const { id: requestedBy } = await account(store, `${number}@approval.example`)
-    const what = { action: 'x', subject: 'x', detail: {}, request: {}, lifeSeconds: 60 }
-    await store.approvals.request({ organizationId, requestedBy, ...what })
-  },
-}
-
-/** Tables whose rows are copied, with their unique columns. */
-const UNIQUE: Readonly<Record<LimitedKind, { readonly table: string; readonly columns: readonly string[] }>> = {
-  'webhook endpoints': { table: 'webhook_endpoints', columns: ['id'] },
-  'API keys': { table: 'api_keys', columns: ['key_id'] },
-  lists: { table: 'lists', columns: ['id', 'name'] },
-  policies: { table: 'policies', columns: ['id'] },
-  'policy revisions': { table: 'policy_revisions', columns: ['id', 'number'] },
-  projects: { table: 'projects', columns: ['id', 'verification_hash'] },
-  bindings: { table: 'bindings', columns: ['id', 'address'] },
-  members: { table: 'memberships', columns: ['user_id'] },
-  'membership offers': { table: 'membership_offers', columns: ['id', 'user_id'] },
-  'created accounts': { table: 'users', columns: ['id', 'email'] },
-  'pending approvals': { table: 'approvals', columns: ['id'] },
-}
-
-/** As many numbers as its parameter, starting at 1. */
-const NUMBERS = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)`
-
 describeStores((open) => {
   const temporary = storeOfSuite(open)
-  let seed: Seed
+  let parents: Parents
+
+  const seed = async (slug: string): Promise<Parents> => {
+    const { organizationId, policy, project } = await seedOrganization(temporary.store, slug)
+    return { organizationId, policyId: policy.id, projectId: project.id }
+  }
 
   beforeAll(async () => {
-    seed = await seedOrganization(temporary.store, 'full')
-    await temporary.store.database.execute(
-      `INSERT INTO users (id, email, name, deployment_admin, totp_last_step, version, created_at_seconds)
-       ${NUMBERS} SELECT 'user-' || n, 'user-' || n, 'x', 0, 0, 1, 1 FROM numbers`,
-      [ORGANIZATION_LIMITS.members.maximum],
-    )
+    parents = await seed('full')
+    const { sql, parameters } = insertAccounts(ORGANIZATION_LIMITS.members.maximum)
+    await temporary.store.database.execute(sql, parameters)
   })
-
-  /** Copies one row of a table, so that there are `count` more. */
-  const copyRow = async (table: string, columns: readonly string[], where: string, count: number): Promise<void> => {
-    const { database } = temporary.store
-    const [row] = await database.query<Record<string, unknown>>(`SELECT * FROM ${table} WHERE ${where} LIMIT 1`)
-    if (row === undefined) throw new Error(`no row in ${table}`)
-    const names = Object.keys(row)
-    const key = columns[0] ?? 'id'
-    const values = names.map((name) => {
-      if (name === 'user_id' && columns.includes(name)) return `'user-' || n`
-      if (!columns.includes(name)) return name
-      return name === 'number' ? 'number + 1000 + n' : `SUBSTR(${name}, 1, 50) || '-' || n`
-    })
-    await database.execute(
-      `INSERT INTO ${table} (${names.join(', ')}) ${NUMBERS} SELECT ${values.join(', ')} FROM numbers
-       JOIN ${table} ON ${table}.${key} = ?`,
-      [count, row[key] as string],
-    )
-  }
 
   const KINDS = Object.keys(ORGANIZATION_LIMITS) as LimitedKind[]
   test.each(KINDS)(
@@ -171,25 +80,29 @@ describeStores((open) => {
     async (kind) => {
       const { store } = temporary
       const { maximum, rows } = ORGANIZATION_LIMITS[kind]
-      const { table, columns } = UNIQUE[kind]
-      const ours = seed.organizationId
+      const { table, create } = LIMITED_ITEMS[kind]
+      const ours = parents.organizationId
       const count = async (): Promise<number> => {
         const { text, parameters } = rows(ours, temporary.clock.unixSeconds())
         const [row] = await store.database.query<{ count: number }>(`SELECT COUNT(*) AS count FROM ${text}`, parameters)
         return row?.count ?? 0
       }
-      await CREATE[kind](store, seed, 'first')
+      await create(store, parents, 'first')
       const column = table === 'users' ? 'made_by_organization_id' : 'organization_id'
-      await copyRow(table, columns, `${column} = '${ours}'`, maximum - 1 - (await count()))
-      await CREATE[kind](store, seed, 'last')
+      const [row] = await store.database.query<Record<string, unknown>>(
+        `SELECT * FROM ${table} WHERE ${column} = ? LIMIT 1`,
+        [ours],
+      )
+      const { sql, parameters } = copyRow(kind, row ?? {}, maximum - 1 - (await count()))
+      await store.database.execute(sql, parameters)
+      await create(store, parents, 'last')
       expect(await count()).toBe(maximum)
-      const beyond = await CREATE[kind](store, seed, 'beyond').catch((error: unknown) => error)
+      const beyond = await create(store, parents, 'beyond').catch((error: unknown) => error)
       expect(beyond).toBeInstanceOf(OrganizationLimitError)
       expect(beyond).toMatchObject({ code: 'CONFLICT', kind, maximum })
       expect(String((beyond as OrganizationLimitError).detail)).toContain(`${maximum.toLocaleString('en-US')} ${kind}`)
       expect(await count()).toBe(maximum)
-      const others = await seedOrganization(store, `other-${table.replaceAll('_', '-')}`)
-      await CREATE[kind](store, others, 'other')
+      await create(store, await seed(`other-${table.replaceAll('_', '-')}`), 'other')
     },
     30_000,
   )
@@ -199,7 +112,7 @@ test('every table with rows of organizations has a limit', async () => {
   const temporary = await openTemporaryStore()
   const tables = await readCatalog(temporary.store.database, temporary.store.kind)
   await temporary.remove()
-  const limited = new Set(Object.values(UNIQUE).map(({ table }) => table))
+  const limited = new Set(Object.values(LIMITED_ITEMS).map(({ table }) => table))
   const owned = tables.filter(({ columns }) => columns.includes('organization_id')).map(({ name }) => name)
   const unlimited = owned.filter((name) => !limited.has(name) && !(name in LIMITED_ELSEWHERE))
   expect(unlimited).toEqual([])

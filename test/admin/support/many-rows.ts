@@ -1,23 +1,26 @@
 // Fills the tables behind the admin API's lists with many rows of one organization, by statements of SQLite itself.
 import { Database } from 'bun:sqlite'
 import { LIST_EDITS_MAX } from '../../../src/domain/list.ts'
+import { type LimitedKind, ORGANIZATION_LIMITS } from '../../../src/store/organizations/organization-limits.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { copyRow, insertAccounts, LIMITED_ITEMS, type Parents } from '../../store/limited-items.ts'
 
-export const ROWS = 100_000
+const ROWS = 100_000
+/** Lists of kinds with a lower limit have no pages. */
+const PAGED_LIMIT = 1_000
 
 const SECONDS = '1767000000 + i'
 const session = "'01a00000-0000-7000-8000-' || printf('%012d', i)"
 /** Sorts as the number does. */
 const id = (prefix: string): string => `'${prefix}_' || printf('%020d', i)`
 
-export interface Owners {
-  readonly organizationId: string
+interface Owners extends Parents {
   readonly userId: string
-  readonly policyId: string
   readonly listIds: readonly string[]
 }
 
 /** SQL expressions by column; `i` counts the rows. */
-const tables = ({ organizationId, userId, policyId, listIds }: Owners): [string, Record<string, string>][] => {
+const tables = ({ organizationId, userId, listIds }: Owners): [string, Record<string, string>][] => {
   const organization = { organization_id: `'${organizationId}'` }
   const created = { created_at_seconds: SECONDS }
   const named = { name: "'n'", version: '1', ...created }
@@ -44,74 +47,6 @@ const tables = ({ organizationId, userId, policyId, listIds }: Owners): [string,
   }
   return [
     ['organizations', { id: id('org'), slug: "'o' || i", ...named }],
-    [
-      'users',
-      { id: id('user'), email: "'u' || i || '@example.com'", deployment_admin: '0', totp_last_step: '0', ...named },
-    ],
-    ['memberships', { ...organization, user_id: id('user'), role: "'viewer'", ...created }],
-    [
-      'membership_offers',
-      {
-        id: id('offer'),
-        ...organization,
-        user_id: id('user'),
-        role: "'viewer'",
-        code_hash: 'randomblob(32)',
-        asked_by: "'x'",
-        asked_by_name: "'x'",
-        ...created,
-        expires_at_seconds: '1867000000',
-      },
-    ],
-    [
-      'api_keys',
-      {
-        key_id: id('key'),
-        ...organization,
-        kind: "'attestation'",
-        environment: "'live'",
-        scopes: "''",
-        name: "'n'",
-        hash: 'randomblob(32)',
-        ...created,
-      },
-    ],
-    ['policies', { id: id('policy'), ...organization, revision_count: '0', ...named }],
-    [
-      'policy_revisions',
-      {
-        id: id('revision'),
-        ...organization,
-        policy_id: `'${policyId}'`,
-        number: 'i',
-        source: "'rules: []'",
-        content_hash: "'x'",
-        quorum: '1',
-        ...created,
-      },
-    ],
-    [
-      'projects',
-      {
-        id: id('project'),
-        ...organization,
-        verification_hash: "'x-' || i",
-        policy_id: `'${policyId}'`,
-        lifetime_seconds: '60',
-        ...named,
-      },
-    ],
-    [
-      'bindings',
-      {
-        id: id('binding'),
-        ...organization,
-        project_id: id('project'),
-        chain_name: "'base'",
-        address: "'0x' || printf('%040x', i)",
-        ...created,
-      },
-    ],
     [
       'sessions',
       {
@@ -203,8 +138,13 @@ const tables = ({ organizationId, userId, policyId, listIds }: Owners): [string,
   ]
 }
 
-/** @param path of a SQLite file that a store has open */
-export const fillTables = (path: string, owners: Owners): void => {
+const KINDS = (Object.keys(LIMITED_ITEMS) as LimitedKind[]).filter(
+  (kind) => ORGANIZATION_LIMITS[kind].maximum >= PAGED_LIMIT,
+)
+
+/** @param path of the SQLite file that the store has open */
+export const fillTables = async (store: Store, path: string, owners: Owners): Promise<void> => {
+  for (const kind of KINDS) await LIMITED_ITEMS[kind].create(store, owners, 'copied')
   const database = new Database(path)
   // Rows that no list shows, such as an endpoint's, are left out.
   database.run('PRAGMA foreign_keys = OFF')
@@ -215,6 +155,15 @@ export const fillTables = (path: string, owners: Owners): void => {
       `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${rows})
        INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT ${Object.values(columns).join(', ')} FROM numbers`,
     )
+  }
+  const accounts = insertAccounts(ROWS)
+  database.query(accounts.sql).run(...accounts.parameters)
+  for (const kind of KINDS) {
+    const { table } = LIMITED_ITEMS[kind]
+    const column = table === 'users' ? 'made_by_organization_id' : 'organization_id'
+    const row = database.query<Record<string, unknown>, string>(`SELECT * FROM ${table} WHERE ${column} = ? LIMIT 1`)
+    const { sql, parameters } = copyRow(kind, row.get(owners.organizationId) ?? {}, ROWS)
+    database.query(sql).run(...(parameters as (string | number)[]))
   }
   database.close()
 }
