@@ -174,6 +174,8 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
     try {
       const response = await (route.streams ? enter(NO_DEADLINE) : deadlines.watch(enter))
       record(response.status, monotonicMs() - startedMs)
+      // Otherwise, the connection would stay open without an idle limit.
+      if (route.streams) response.headers.set('connection', 'close')
       return response
     } catch (error) {
       // The limit applies to the connection, which the client keeps.

@@ -123,6 +123,8 @@ export const eventStreamResponse = (
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
     'x-request-id': requestId,
+    // A stream has no idle limit, so its connection must not stay open after its end.
+    connection: 'close',
   }
   if (rateLimit !== null) setRateLimit(headers, rateLimit)
   return new Response(body, { headers })

@@ -115,7 +115,7 @@ test('a part is made when the organization’s pause after its previous part has
   expect(made()).toBe(3)
 })
 
-test('a refused download’s connection is closed like others, and an accepted one may be silent', async () => {
+test('a refused download’s connection has an idle limit, and an accepted one may be silent and is closed at the end', async () => {
   const harness = await startHarness()
   afterAll(() => harness.close())
   await harness.organization('alpha')
@@ -125,14 +125,14 @@ test('a refused download’s connection is closed like others, and an accepted o
   const { server } = harness.plugin.listen({ hostname: '127.0.0.1', port: 0 })
   if (server === null) throw new Error('the listener did not start')
   Object.assign(server, { timeout })
-  const get = (path: string, headers = {}) => fetch(`${server.url}admin/v1/organizations/alpha${path}`, { headers })
+  const get = async (path: string, headers = {}) => {
+    const response = await fetch(`${server.url}admin/v1/organizations/alpha${path}`, { headers })
+    return [response.status, response.headers.get('connection')]
+  }
   try {
-    const statuses = [
-      (await get('/audit/export?format=csv')).status,
-      (await get('/audit/export?format=csv', { cookie })).status,
-      (await get('/audit/export?format=none', { cookie })).status,
-    ]
-    expect(statuses).toEqual([401, 200, 400])
+    expect(await get('/audit/export?format=csv')).toEqual([401, null])
+    expect(await get('/audit/export?format=csv', { cookie })).toEqual([200, 'close'])
+    expect(await get('/audit/export?format=none', { cookie })).toEqual([400, null])
     expect(limits).toEqual([30, 0, 0, 30])
   } finally {
     await server.stop(true)

@@ -90,6 +90,7 @@ describe('the framing', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
     expect(response.headers.get('x-accel-buffering')).toBe('no')
+    expect(response.headers.get('connection')).toBe('close')
     expect(response.headers.get('x-request-id')).toBe('stream-1')
     close()
   })

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
 import { runFor } from '../../src/lib/caller.ts'
+import { nextTurn } from '../../src/lib/time.ts'
 import { createNearNames } from '../../src/modules/screening/checks/near-names.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 import type { NameScreener } from '../../src/modules/screening/processes/screening-processes.ts'
@@ -13,18 +14,25 @@ const ENTRIES = [
   { id: 'p1', kind: 'person', names: ['Ivan Petrovich Primerov'], birthDates: [], countries: [], wallets: [] },
 ] as const
 
-const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists = true) => {
+/** @param stuckAt number of the question that has no answer before the process ends */
+const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists = true, stuckAt = 0) => {
   const asked: number[] = []
   let closed = 0
+  const ended = Promise.withResolvers<void>()
   const screening = openScreening(buildScreening([{ list: 'own', entries: ENTRIES }]))
   const screener: NameScreener = {
     screen: async (subjects, threshold) => {
       asked.push(threshold)
+      if (asked.length === stuckAt) {
+        await ended.promise
+        throw new Error('the process has ended')
+      }
       return subjects.map((subject) => screening.screen(subject, threshold))
     },
     hasEnded: () => false,
     close: async () => {
       closed += 1
+      ended.resolve()
     },
   }
   const started = Promise.withResolvers<void>()
@@ -99,15 +107,15 @@ test('are found down to the score that is asked for, the highest first, and orga
   expect([asked, closed()]).toEqual([[70, 70, 70], 3])
 })
 
-test('end with their request, and leave the place to others', async () => {
+test('end with their request, also while a name is compared, and leave the place to others', async () => {
   const fields = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`submitted${at}`, { fullName: 'Ivan' }]))
-  const { nearNames, started, asked, closed } = open(fields)
+  const { nearNames, started, asked } = open(fields, true, 2)
   const request = new AbortController()
   const cut = runFor({ owner: 'alpha', signal: request.signal }, () => nearNames('alpha', 70))
-  request.abort()
   started.resolve()
-  expect(await cut).toMatchObject({ sessions: 0, exact: false })
-  expect([asked, closed()]).toEqual([[], 1])
+  while (asked.length < 2) await nextTurn()
+  request.abort()
+  expect(await cut).toMatchObject({ sessions: 10, exact: false })
   expect(await nearNames('beta', 70)).toMatchObject({ sessions: 30 })
 })
 

@@ -314,7 +314,9 @@ describe('an external decider', () => {
       await runChecks()
       await expect(decide()).rejects.toThrow(LinkedChecksPendingError)
       await checkAgain()
-      await expect(decide()).rejects.toThrow('another session of the person or their wallets has an open or confirmed hit')
+      await expect(decide()).rejects.toThrow(
+        'another session of the person or their wallets has an open or confirmed hit',
+      )
     },
   )
 

@@ -56,7 +56,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
 
   /**
    * Entered values stay in memory for one batch only. `sessions` is the number of compared sessions.
-   * @param signal ends the comparison early
+   * @param signal ends the comparison early, also within a batch, because it ends the process
    */
   const compareAll = async (
     screener: NameScreener,
@@ -73,10 +73,12 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     let compared = 0
     while (compared < sessions.length && !signal.aborted) {
       const batch = sessions.slice(compared, compared + BATCH)
-      for (const session of await screenSessions(fields, async () => screener, batch, lowest, onError)) {
-        near.push(...nearIn(session))
-      }
-      compared += batch.length
+      const screened = screenSessions(fields, async () => screener, batch, lowest, onError).catch((error: unknown) => {
+        if (signal.aborted) return null
+        throw error
+      })
+      for (const session of (await screened) ?? []) near.push(...nearIn(session))
+      if ((await screened) !== null) compared += batch.length
     }
     return { sessions: compared, unread, near: near.sort((left, right) => right.score - left.score) }
   }
@@ -87,18 +89,16 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     if (acquired === null) throw new ComparisonBusyError()
     const release = await acquired
     try {
+      signal?.throwIfAborted()
       const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
       if (lists.length === 0) return null
       const screener = await processes.startNameScreener(lists)
       const late = AbortSignal.timeout(TIME_MAX_MS)
+      const stop = signal === null ? late : AbortSignal.any([signal, late])
+      stop.addEventListener('abort', () => void screener.close())
       try {
         const { sessions, exact } = await newest(organizationId)
-        const found = await compareAll(
-          screener,
-          sessions,
-          lowest,
-          signal === null ? late : AbortSignal.any([signal, late]),
-        )
+        const found = await compareAll(screener, sessions, lowest, stop)
         return { ...found, exact: exact && found.sessions === sessions.length }
       } finally {
         await screener.close()
