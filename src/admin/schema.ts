@@ -38,13 +38,13 @@ export const time = (description?: string) =>
 export const timeOrNull = (unixSeconds: number | null): string | null =>
   unixSeconds === null ? null : isoTime(unixSeconds)
 
-/** Name shown to other people, without hidden characters or surrounding spaces. */
+/** Returns the schema of a name shown to other people, without hidden characters or surrounding spaces. */
 export const label = (description: string) =>
   Type.String({ description, minLength: 1, maxLength: 100, printable: true })
 
 export const isPrintable = (text: string): boolean => !hasHidden(text) && text.trim() === text
 
-/** Optional members, at least one of which is required. */
+/** Returns a schema of optional members, at least one of which is required. */
 export const partial = <Properties extends TProperties>(properties: Properties) => ({
   ...Type.Partial(closed(properties), { additionalProperties: false }),
   minProperties: 1 as const,

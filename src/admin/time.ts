@@ -13,6 +13,8 @@ export const timeOf = (name: string, text: string): number => {
   return milliseconds
 }
 
-/** Exclusive end in Unix milliseconds. The default includes the current second. @throws FieldInvalidError */
+/**
+ * Returns the exclusive end in Unix milliseconds. The default includes the current second. @throws FieldInvalidError
+ */
 export const endOf = (text: string | undefined, clock: Clock): number =>
   text === undefined ? (clock.unixSeconds() + 1) * 1_000 : timeOf('until', text)

@@ -61,7 +61,7 @@ const matching = (argument: string, text: string, form: RegExp, expected: string
   return text as `0x${string}`
 }
 
-/** Lowercase, which every encoder accepts; mixed case would need a valid EIP-55 checksum. */
+/** Returns a lowercase address, which every encoder accepts; mixed case would need a valid EIP-55 checksum. */
 const address = (argument: string, text: string): `0x${string}` =>
   matching(argument, text.toLowerCase(), /^0x[0-9a-f]{40}$/, 'must be 0x and 40 hex digits')
 

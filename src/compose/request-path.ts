@@ -24,7 +24,7 @@ import type { OrganizationLatency } from '../telemetry/request-metrics.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
 const CLAIM_SLACK_SECONDS = 5
-/** Longer than the deadline, so that a claim's holder can't sign after another request takes it over. */
+/** Returns a time longer than the deadline, so that a claim's holder can't sign after another request takes it over. */
 export const claimSecondsOf = ({ deadlineMs }: Pick<Config, 'deadlineMs'>): number =>
   Math.ceil(deadlineMs / 1000) + CLAIM_SLACK_SECONDS
 

@@ -34,7 +34,7 @@ import { createRequestPath } from './request-path.ts'
 
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
-/** Longer than the deadline, so that slow responses aren't cut off. */
+/** Returns a time longer than the deadline, so that slow responses aren't cut off. */
 const idleTimeoutSecondsOf = ({ deadlineMs }: Config): number =>
   Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(deadlineMs / 1000) + 10)
 

@@ -38,7 +38,7 @@ export interface BackwardLine {
   readonly start: number
 }
 
-/** Last line first. @param end a line boundary @throws DecisionLineMalformedError */
+/** Yields the lines, last line first. @param end a line boundary @throws DecisionLineMalformedError */
 function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes: Buffer; start: number }> {
   let held = Buffer.alloc(0)
   let heldStart = end

@@ -32,7 +32,7 @@ export class DecisionDirectoryMissingError extends DetailedError {
   }
 }
 
-/** Code of a system error such as ENOSPC, or class name of another error. Contains no user text. */
+/** Returns the code of a system error such as ENOSPC, or the class name of another error. Contains no user text. */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown error'
   const code = (error as Error & { code?: unknown }).code

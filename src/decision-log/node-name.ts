@@ -14,7 +14,7 @@ export const isNodeName = (text: string): boolean => NODE.test(text)
 export const knownNodeName = (directory: string): string | null =>
   existsSync(join(directory, NODE_FILE)) ? nodeNameOf(directory) : null
 
-/** Host name and random letters. Creates and stores the name on the first call. */
+/** Returns the name of the node: host name and random letters. Creates and stores the name on the first call. */
 export const nodeNameOf = (directory: string): string => {
   const path = join(directory, NODE_FILE)
   if (!existsSync(path)) {

@@ -93,7 +93,7 @@ const isShadow = (value: unknown): boolean =>
   isTextOrNull(value['rule']) &&
   (value['failure'] === undefined || typeof value['failure'] === 'string')
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
-/** Unix milliseconds, within the range of Date. */
+/** Whether the value is a time in Unix milliseconds, within the range of Date. */
 const isTime = (value: unknown): boolean => isCount(value) && (value as number) <= 8_640_000_000_000_000
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === 'string')
@@ -209,7 +209,7 @@ export const peekUuid = (line: Buffer): { readonly kind: LogRecord['kind']; read
   return null
 }
 
-/** Unix milliseconds; null if the line doesn't start like a record. Does not parse the rest. */
+/** Returns the time in Unix milliseconds; null if the line doesn't start like a record. Does not parse the rest. */
 export const peekTime = (line: Buffer): number | null => {
   const peeked = peekUuid(line)
   if (peeked === null) return null

@@ -10,7 +10,7 @@ export const slotName = (slot: number): string => `w${String(slot).padStart(2, '
 const SLOT = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const SEGMENT = /^(\d{8}T\d{6}\.\d{3}Z)-(\d{6,15})\.ndjson$/
 
-/** 1 to 64 lowercase letters, digits, `-` and `_`: one path element on any system. */
+/** Whether the name has 1 to 64 lowercase letters, digits, `-` and `_`: one path element on any system. */
 export const isSlotName = (name: string): boolean => SLOT.test(name)
 
 export interface SegmentName {
@@ -35,7 +35,7 @@ export const nextSegmentName = (atMs: number, previous: SegmentName | null): Seg
   return { name: `${stamp}-${String(number).padStart(6, '0')}.ndjson`, stamp, number }
 }
 
-/** Oldest first, without other files. Empty if the directory doesn't exist. */
+/** Returns the segments, oldest first, without other files. Empty if the directory doesn't exist. */
 export const listSegments = (slotDirectory: string): SegmentName[] => {
   let names: string[]
   try {
@@ -50,7 +50,7 @@ export const listSegments = (slotDirectory: string): SegmentName[] => {
     .sort((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1))
 }
 
-/** Sorted by name. @throws DecisionDirectoryMissingError */
+/** Returns the names of the slots, sorted. @throws DecisionDirectoryMissingError */
 export const listSlots = (directory: string): string[] => {
   try {
     return readdirSync(directory, { withFileTypes: true })

@@ -12,7 +12,7 @@ const FLAGS = { decision: 1, withheld: 2 } as const
 
 const hexValue = (code: number): number => (code <= 57 ? code - 48 : (code | 32) - 87)
 
-/** Finalizer of MurmurHash3, because uuids from one generator may share most bits. */
+/** Applies the finalizer of MurmurHash3, because uuids from one generator may share most bits. */
 const mix = (hash: number, word: number): number => {
   let mixed = Math.imul(hash ^ word, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)

@@ -127,7 +127,7 @@ export const parseApiKey = (text: string): ParsedApiKey | null => {
 export const possibleKeyId = (text: string): string | null =>
   text.length === API_KEY_LENGTH ? text.slice(PREFIX_LENGTH, PREFIX_LENGTH + KEY_ID_LENGTH) : null
 
-/** 32 bytes. The secret has 256 random bits, so it needs no slow hash. */
+/** Returns a hash of 32 bytes. The secret has 256 random bits, so it needs no slow hash. */
 export const hashApiKey = (text: string): Uint8Array => {
   const hash = new Uint8Array(32)
   Bun.SHA256.hash(text, hash)

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 
 export const BASE62_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Rejection sampling keeps the characters uniform: 248 is the largest multiple of 62 below 256. */
+/** Uses rejection sampling for uniform characters: 248 is the largest multiple of 62 below 256. */
 export const randomBase62 = (length: number): string => {
   let text = ''
   while (text.length < length) {
@@ -29,8 +29,8 @@ export const newVerificationHash = (): string => `x-${randomBytes(16).toString('
 
 export const newUuid = (): string => randomUUID()
 
-/** UUID v7 (RFC 9562), so that sessions sort by creation. */
+/** Returns a UUID v7 (RFC 9562), so that sessions sort by creation. */
 export const newSessionId = (): string => Bun.randomUUIDv7()
 
-/** UUID v7 (RFC 9562): ids of one process sort by creation, even within a second. */
+/** Returns a UUID v7 (RFC 9562): ids of one process sort by creation, even within a second. */
 export const newOrderedId = (): string => Bun.randomUUIDv7()

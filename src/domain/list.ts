@@ -22,9 +22,9 @@ export const isListName = (text: string): boolean => /^[a-z][a-z0-9_]{0,63}$/.te
 /** Own lists that are checked before an organization's policies; they can't be shared (decisions §4, "Duties"). */
 export const DUTY_LIST_NAMES: readonly string[] = ['allow', 'deny']
 
-/** Shared list for the wallets of a screening list: list names in policies can't contain hyphens. */
+/** Returns the shared list for the wallets of a screening list: list names in policies can't contain hyphens. */
 export const sharedListName = (screeningList: string): string => screeningList.replaceAll('-', '_')
-/** Inverse of sharedListName. */
+/** Returns the screening list of a shared list: the inverse of sharedListName. */
 export const screeningListName = (shared: string): string => shared.replaceAll('_', '-')
 
 export const MEMO_LENGTH_MAX = 200

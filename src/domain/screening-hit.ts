@@ -94,7 +94,7 @@ export interface NearNames {
   readonly near: readonly NearName[]
 }
 
-/** Default threshold; docs/screening.md lists the names that it finds and misses. */
+/** Default threshold; docs/screening.md describes the found and missed names. */
 export const DEFAULT_THRESHOLD = 75
 /** Minimum threshold: below this, nearly every name is similar to a listed name. */
 export const THRESHOLD_MIN = 60

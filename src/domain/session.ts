@@ -123,7 +123,7 @@ export interface SessionEvent {
 
 const OPERATOR = 'operator:'
 
-/** Actor for a member, a user or an admin key. */
+/** Returns the actor for a member, a user or an admin key. */
 export const operatorActor = (name: string): string => `${OPERATOR}${name}`
 
 /** False for policies, verification services and the service itself, whose decisions no operator has reviewed. */

@@ -49,9 +49,12 @@ export interface StandingQuery {
 
 /** Rejects if the store is unavailable, which never means "not verified". */
 export interface StandingSource {
-  /** A limited number: own sessions first, newest first. */
+  /** Returns a limited number of sessions: own sessions first, newest first. */
   loadSessions(query: StandingQuery, address: WalletAddress): Promise<readonly WalletSession[]>
-  /** A limited number of wallets of the person's completed sessions at the level, including shared trusted sessions. */
+  /**
+   * Returns a limited number of wallets of the person's completed sessions at the level, including shared trusted
+   * sessions.
+   */
   loadPersonWallets(query: StandingQuery, personId: string): Promise<readonly VerifiedWallet[]>
   /** Returns the pairwise id of a person for the organization. */
   userIdOf(organizationId: string, personId: string): string

@@ -115,7 +115,7 @@ export const isEvmAddress = (address: WalletAddress): address is EvmAddress => a
 export const walletOn = (address: WalletAddress, chainId: number): WalletOnChain =>
   isEvmAddress(address) ? { family: 'evm', address, chainId } : { family: 'solana', address }
 
-/** 0 for families without chain ids. */
+/** Returns 0 for families without chain ids. */
 export const storedChainId = (wallet: WalletOnChain): number => (wallet.family === 'evm' ? wallet.chainId : 0)
 
 export const walletAddressText = (address: WalletAddress): string =>

@@ -49,7 +49,7 @@ const NOWHERE = rangesOf([
 /** Other IPv6 ranges are special: unspecified, mapped, translated, link-local, multicast. */
 const GLOBAL_IPV6 = rangesOf([['2000::', 3]])
 
-/** IPv4-mapped IPv6 (RFC 4291 §2.5.5.2). */
+/** Converts an IPv4-mapped IPv6 address to IPv4 (RFC 4291 §2.5.5.2). */
 const unmapped = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 
 export const isReachable = (address: string, reach: Reach): boolean => {

@@ -22,7 +22,7 @@ export interface VelocityExchangeDependencies {
   readonly tallies: VelocityTallies
   readonly writeMax: number
   readonly processId: string
-  /** Live processes, including this one. */
+  /** Returns the number of live processes, including this one. */
   readonly processes: () => number
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly after: Timers['after']

@@ -1,6 +1,6 @@
 // Finds names that were probably meant, for error messages and misspelled fields.
 
-/** Optimal string alignment: insertions, deletions, substitutions and transpositions. */
+/** Returns the number of insertions, deletions, substitutions and transpositions (optimal string alignment). */
 export const editDistance = (left: string, right: string): number => {
   let before: number[] = []
   let row = Array.from({ length: right.length + 1 }, (_, column) => column)

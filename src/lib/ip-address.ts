@@ -71,7 +71,9 @@ const parseIpv6 = (text: string): readonly number[] | null => {
   return missing < 1 ? null : [...head, ...new Array<number>(missing).fill(0), ...tail]
 }
 
-/** RFC 5952: lowercase, no leading zeros, and the first longest run of two or more zero groups as `::`. */
+/**
+ * Formats as in RFC 5952: lowercase, no leading zeros, and the first longest run of two or more zero groups as `::`.
+ */
 const formatIpv6 = (groups: readonly number[]): string => {
   let best = { start: -1, length: 1 }
   for (let start = 0; start < GROUPS; start++) {

@@ -1,6 +1,8 @@
 let last: Pick<NodeJS.MemoryUsage, 'rss' | 'heapUsed'> = { rss: 0, heapUsed: 0 }
 
-/** Bytes. Returns the previous reading if the process has no free file descriptor, which a reading needs. */
+/**
+ * Returns the used bytes, or the previous reading if the process has no free file descriptor, which a reading needs.
+ */
 export const memoryUse = (): typeof last => {
   try {
     last = process.memoryUsage()

@@ -14,10 +14,10 @@ export const systemClock: Clock = {
   unixSeconds: () => Math.floor(Date.now() / 1000),
 }
 
-/** ISO 8601 with milliseconds, the format of the APIs. */
+/** Returns the time in ISO 8601 with milliseconds, the format of the APIs. */
 export const isoTime = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
-/** ISO 8601 in whole seconds, the format of printed output. */
+/** Returns the time in ISO 8601 and whole seconds, the format of printed output. */
 export const isoSeconds = (unixSeconds: number): string => isoTime(unixSeconds).replace('.000Z', 'Z')
 
 export interface Timers {

@@ -25,7 +25,7 @@ const nameOf = (need: FactNeed): string => {
   }
 }
 
-/** Equal if one answer satisfies both needs. */
+/** Returns a key that is equal if one answer satisfies both needs. */
 export const keyOfNeed = (need: FactNeed): string => JSON.stringify(need)
 
 const leastAge = (left: number | null, right: number | null): number | null => {

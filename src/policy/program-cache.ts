@@ -9,7 +9,10 @@ const forgotten = new FinalizationRegistry<string>((key) => {
   if (shared.get(key)?.deref() === undefined) shared.delete(key)
 })
 
-/** Equal for documents with the same decisions and denial texts; ignores names, descriptions and tests. */
+/**
+ * Returns a key that is equal for documents with the same decisions and denial texts; ignores names, descriptions and
+ * tests.
+ */
 export const programKey = (document: PolicyDocument): string => {
   const { decides, constants, abi, idl, reads, rules } = document
   return createHash('sha256')

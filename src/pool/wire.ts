@@ -122,7 +122,7 @@ const BARE_STATUS = {
 } as const
 const BARE_NUMBER = { 'target-not-cached': TARGET_NOT_CACHED, unsigned: UNSIGNED, 'lease-ended': LEASE_ENDED } as const
 
-/** Bit 0: compliant. Other bits: 0 if there is no shadow, otherwise 1 plus its outcome's index. */
+/** Encodes the verdict. Bit 0: compliant. Other bits: 0 if there is no shadow, otherwise 1 plus its outcome's index. */
 const encodeVerdict = (compliant: boolean, shadow: ShadowOutcome | undefined): number =>
   (compliant ? 1 : 0) + (shadow === undefined ? 0 : 2 * (SHADOW_OUTCOMES.indexOf(shadow) + 1))
 

@@ -55,7 +55,7 @@ export const createSlots = (firstNumber: number) => {
 
 export type Slots = ReturnType<typeof createSlots>
 
-/** Milliseconds: 0 after the first failure in a row, then doubling. */
+/** Returns the delay in milliseconds: 0 after the first failure in a row, then doubling. */
 export const restartDelayMs = (failures: number, limits: PoolLimits): number =>
   failures <= 1 ? 0 : Math.min(limits.restartBackoffMs * 2 ** (failures - 2), limits.restartBackoffMaxMs)
 

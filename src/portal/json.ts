@@ -27,7 +27,7 @@ export const booleanOf = (body: JsonObject, field: string): boolean => {
   return value
 }
 
-/** EIP-155. @throws FieldMissingError, FieldInvalidError */
+/** Reads an EIP-155 chain id. @throws FieldMissingError, FieldInvalidError */
 const chainIdOf = (body: JsonObject): number => {
   const value = body['chainId'] ?? null
   if (value === null) throw new FieldMissingError('chainId')

@@ -41,7 +41,10 @@ export const accountKeyPath = (
   return accountKey.source === 'file' ? accountKey.path : null
 }
 
-/** Newest first; two during a rotation. Read at each call, because they may rotate. @throws SettingInvalidError */
+/**
+ * Returns the keys, newest first; two during a rotation. Read at each call, because they may rotate. @throws
+ * SettingInvalidError
+ */
 export const readAccountKeys = (
   config: Pick<Config, 'accountKey'>,
   folder: Pick<DataFolder, 'accountKey'>,
@@ -51,7 +54,7 @@ export const readAccountKeys = (
   return readKeysInUse(accountKey?.path ?? folder.accountKey, ACCOUNT_KEY)
 }
 
-/** 32 bytes. @throws SettingInvalidError */
+/** Returns the key of 32 bytes. @throws SettingInvalidError */
 export const prepareAccountKey = async (
   { accountKey }: Pick<Config, 'accountKey'>,
   folder: Pick<DataFolder, 'accountKey'>,

@@ -25,7 +25,7 @@ const curl = (url: string, key: string, verificationHash: string): string =>
     `  -d '{"from":"${SAMPLE_WALLET}","chain":"base","verification_hash":"${verificationHash}"}'`,
   ].join('\n')
 
-/** Relative if it is inside the current folder. */
+/** Returns a relative path for a path inside the current folder. */
 const displayPath = (path: string): string => {
   const fromHere = relative(process.cwd(), path)
   return fromHere.startsWith('..') ? path : `./${fromHere}`

@@ -33,7 +33,7 @@ const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder,
   return () => readKeysInUse(path, WHAT)
 }
 
-/** Newest first; empty if there is no key. @throws SettingInvalidError */
+/** Returns the keys, newest first; empty if there is no key. @throws SettingInvalidError */
 export const findEvidenceKeys = (
   { evidenceKey }: Pick<Config, 'evidenceKey'>,
   folder: KeyFolder,

@@ -75,7 +75,10 @@ export const readKeyFile = (path: string, what: string): Uint8Array => {
 
 export const nextKeyPath = (path: string): string => `${path}.next`
 
-/** Newest first; two during a rotation. @throws SettingInvalidError if a key is unreadable or malformed */
+/**
+ * Returns the keys, newest first; two during a rotation. @throws SettingInvalidError if a key is unreadable or
+ * malformed
+ */
 export const readKeysInUse = (path: string, what: string): readonly [Uint8Array, ...Uint8Array[]] => {
   // Read first, because the end of a rotation renames this file to `path`.
   const newer = readKeyFileIfThere(nextKeyPath(path), what)

@@ -38,7 +38,10 @@ export interface KeystorePkcs8Options {
   readonly workFactor: KeystoreWorkFactor
 }
 
-/** HMAC-SHA-256 of the whole DER encoding, with a separate key. Detects a wrong passphrase before decryption. */
+/**
+ * Returns the HMAC-SHA-256 of the whole DER encoding, with a separate key. Detects a wrong passphrase before
+ * decryption.
+ */
 const macOf = (derived: Uint8Array, der: Uint8Array): Buffer => {
   const key = createHmac('sha256', derived).update('countersign keystore mac').digest()
   const mac = createHmac('sha256', key).update(der).digest()

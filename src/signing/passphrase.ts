@@ -27,7 +27,7 @@ export const readPassphraseFile = async (path: string): Promise<string> => {
   return value
 }
 
-/** Newest first; two during a rotation. @throws PassphraseMissingError */
+/** Returns the passphrases, newest first; two during a rotation. @throws PassphraseMissingError */
 export const readPassphrases = async (source: PassphraseSource): Promise<readonly [string, ...string[]]> => {
   if (source.source === 'environment') {
     const value = process.env[source.name] ?? ''

@@ -31,7 +31,10 @@ const retried = (load: () => Bindings): Bindings => {
   }
 }
 
-/** Single-file program: equivalent to the package's `bindings` entry, with the file at another path. */
+/**
+ * Loads the addon of the single-file program: equivalent to the package's `bindings` entry, with the file at another
+ * path.
+ */
 const loadBuiltAddon = (path: string): Addon => {
   const wrap = require('secp256k1/lib/index.js') as (addon: unknown) => Bindings
   const load = () => wrap(new (createRequire(import.meta.url)(path) as { Secp256k1: new () => unknown }).Secp256k1())

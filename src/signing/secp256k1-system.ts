@@ -8,7 +8,7 @@ import type { Secp256k1Backend } from './types.ts'
 /** Newest first: releases 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and earlier unreleased versions. */
 const ABI_VERSIONS = [7, 6, 5, 2, 1, 0]
 
-/** Newest version first. Absolute paths only: see FfiBackendOptions. */
+/** Returns the paths, newest version first. Absolute paths only: see FfiBackendOptions. */
 export const systemLibraryPaths = (platform: string, architecture: string): readonly string[] => {
   if (platform === 'darwin') {
     const folders = ['/opt/homebrew/lib', '/opt/homebrew/opt/secp256k1/lib', '/usr/local/lib', '/opt/local/lib']

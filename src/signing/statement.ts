@@ -56,7 +56,7 @@ export const createTaskDigester = (keccak: Keccak256): TaskDigester => {
   }
 }
 
-/** Keccak-256 with the original padding instead of the FIPS 202 padding. Use it only on the calling thread. */
+/** Returns Keccak-256 with the original padding instead of the FIPS 202 padding. Use it only on the calling thread. */
 export const loadKeccak256 = async (): Promise<Keccak256> => {
   const hasher = await createKeccak(256)
   return (bytes) => hasher.init().update(bytes).digest('binary')

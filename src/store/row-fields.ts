@@ -12,7 +12,7 @@ export type RowOf<Item> = { readonly [Field in keyof Item & string as ColumnOf<F
 
 type FieldsOf<Row> = { -readonly [Column in keyof Row & string as FieldOf<Column>]: Row[Column] }
 
-/** Cached: there are few names and many rows. */
+/** Caches the results: there are few names and many rows. */
 export const remembered = (spell: (name: string) => string): ((name: string) => string) => {
   const spelled = new Map<string, string>()
   return (name) => {

@@ -61,7 +61,7 @@ const RESERVED = new Set(['time', 'level', 'message'])
 const snakeCase = (name: string): string =>
   /^[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*$/.test(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name
 
-/** Redacted, in snake case, and unique in the line. */
+/** Returns a name that is redacted, in snake case, and unique in the line. */
 const fieldName = (name: string, fields: LogFields): string => {
   const shown = snakeCase(redactText(name))
   return RESERVED.has(shown) || (shown !== name && Object.hasOwn(fields, shown)) ? `${shown}_` : shown

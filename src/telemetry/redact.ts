@@ -50,14 +50,17 @@ const isHex = (word: string, start: number): boolean => {
   return true
 }
 
-/** 32 or 64 bytes in hex: secp256k1 key, Ed25519 seed or key pair. Digests match too; truncate a digest to log it. */
+/**
+ * Whether the word is 32 or 64 bytes in hex: secp256k1 key, Ed25519 seed or key pair. Digests match too; truncate a
+ * digest to log it.
+ */
 const isHexKey = (word: string): boolean => {
   const start = word.startsWith('0x') || word.startsWith('0X') ? 2 : 0
   const digits = word.length - start
   return (digits === 64 || digits === 128) && isHex(word, start)
 }
 
-/** Possibly a Solana key pair: 64 bytes in base58, which excludes 0, O, I, l and _. */
+/** Whether the word may be a Solana key pair: 64 bytes in base58, which excludes 0, O, I, l and _. */
 const isBase58KeyPair = (word: string): boolean => {
   if (word.length < 86 || word.length > 88) return false
   for (const character of word) if ('0OIl_'.includes(character)) return false

@@ -18,7 +18,7 @@ const RECOVERY_CODES = 10
 const RECOVERY_CODE_GROUPS = 4
 const RECOVERY_CODE_GROUP = 5
 
-/** 119 random bits per code, too many to recover from a SHA-256. */
+/** Creates codes of 119 random bits, too many to recover from a SHA-256. */
 export const newRecoveryCodes = (): readonly Token[] =>
   Array.from({ length: RECOVERY_CODES }, () => {
     const text = Array.from({ length: RECOVERY_CODE_GROUPS }, () => randomBase62(RECOVERY_CODE_GROUP)).join('-')

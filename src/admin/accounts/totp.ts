@@ -29,7 +29,7 @@ export const toBase32 = (bytes: Uint8Array): string => {
 
 export type TotpHash = 'sha1' | 'sha256' | 'sha512'
 
-/** RFC 4226, section 5.3. */
+/** Returns the code of RFC 4226, section 5.3. */
 export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, hash: TotpHash = 'sha1'): string => {
   const message = Buffer.alloc(8)
   message.writeBigUInt64BE(BigInt(counter))
@@ -39,7 +39,7 @@ export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, 
   return String(truncated % 10 ** digits).padStart(digits, '0')
 }
 
-/** RFC 6238, section 4.2. */
+/** Returns the time step of RFC 6238, section 4.2. */
 export const totpStep = (unixSeconds: number): number => Math.floor(unixSeconds / TOTP_STEP_SECONDS)
 
 export const matchTotp = (
@@ -59,7 +59,7 @@ export const matchTotp = (
   return matched
 }
 
-/** Key URI format of Google Authenticator. */
+/** Returns the URI in the key URI format of Google Authenticator. */
 export const totpUri = (issuer: string, account: string, secret: Uint8Array): string => {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   const parameters = `secret=${toBase32(secret)}&issuer=${encodeURIComponent(issuer)}`

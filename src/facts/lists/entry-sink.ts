@@ -67,7 +67,7 @@ async function startsOf({ blocks, width, count }: Column, byte: number): Promise
   return starts
 }
 
-/** Radix sort, because crafted keys could make a comparison sort compare every byte. */
+/** Uses a radix sort, because crafted keys could make a comparison sort compare every byte. */
 async function sortedPositions(column: Column): Promise<Uint32Array> {
   const { blocks, width, count } = column
   let from = new Uint32Array(count)

@@ -71,7 +71,7 @@ export const splitCsvLine = (line: string): readonly string[] | string => {
   }
 }
 
-/** Quoted if necessary, and never evaluated by spreadsheets. */
+/** Quotes the field if necessary. Spreadsheets never evaluate the result. */
 export const csvField = (memo: string): string => {
   const text = escapeFormula(memo)
   return /[",]|^\s|\s$/.test(text) ? `${QUOTE}${text.replaceAll(QUOTE, QUOTE + QUOTE)}${QUOTE}` : text

@@ -53,7 +53,10 @@ export const wrapOrganizationKeys = (
   wrappedBy: keyFingerprint(deploymentKey),
 })
 
-/** Newer key first. @throws EvidenceUnreadableError if no deployment key unwraps them, or the organization differs */
+/**
+ * Returns the keys, newer key first. @throws EvidenceUnreadableError if no deployment key unwraps them, or the
+ * organization differs
+ */
 export const unwrapOrganizationKeys = (
   deploymentKeys: readonly Uint8Array[],
   organizationId: string,

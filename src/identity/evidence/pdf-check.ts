@@ -47,7 +47,7 @@ const ACTIVE_SHORT = new RegExp(
 )
 const HASH = 0x23
 
-/** Negative unless both bytes are hex digits. */
+/** Returns a negative number unless both bytes are hex digits. */
 const hexAt = (bytes: Buffer, at: number): number => {
   const [high, low] = [hexDigit(bytes[at] ?? 0), hexDigit(bytes[at + 1] ?? 0)]
   return high === -1 || low === -1 ? -1 : high * 16 + low

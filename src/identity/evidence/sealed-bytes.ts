@@ -13,7 +13,7 @@ export const newKey = (): Uint8Array => new Uint8Array(randomBytes(KEY_BYTES))
 export const deriveKey = (key: Uint8Array, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', key, '', purpose, KEY_BYTES))
 
-/** nonce (12) ‖ ciphertext ‖ tag (16). */
+/** Returns nonce (12) ‖ ciphertext ‖ tag (16). */
 export const sealBytes = (key: Uint8Array, plaintext: Uint8Array, context: string): Uint8Array => {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce)

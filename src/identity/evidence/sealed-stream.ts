@@ -38,7 +38,7 @@ async function* inPieces(source: AsyncIterable<Uint8Array>, size: number): Async
   yield [Buffer.concat(pending, length), true]
 }
 
-/** header (11) ‖ chunk ‖ tag (16) ‖ … Use each key for one stream only. */
+/** Yields header (11) ‖ chunk ‖ tag (16) ‖ … Use each key for one stream only. */
 export async function* sealStream(
   key: Uint8Array,
   source: AsyncIterable<Uint8Array>,

@@ -34,7 +34,7 @@ const personalMessageDigest = (message: string): Uint8Array => {
 const hexBytes = (text: string): Uint8Array | null =>
   text.length <= SIGNATURE_HEX_MAX && isHexBytes(text) ? Uint8Array.fromHex(text.slice(2)) : null
 
-/** v is 27 or 28; some hardware wallets use 0 or 1. */
+/** Recovers the signer. The value v is 27 or 28; some hardware wallets use 0 or 1. */
 const recoverSigner = (message: string, signature: Uint8Array): string | null => {
   if (signature.length !== 65) return null
   const v = signature[64]!

@@ -29,7 +29,7 @@ const LONGEST_DELAY_SECONDS = 12 * 3_600
 const RETRY_AFTER_MAX_SECONDS = 3_600
 const GONE = 410
 
-/** 5, 20, 80 … seconds up to 12 hours, varied by up to a quarter to spread the load. */
+/** Returns a delay of 5, 20, 80 … seconds up to 12 hours, varied by up to a quarter to spread the load. */
 export const delayAfter = (attempts: number, random: () => number): number => {
   const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * DELAY_FACTOR ** (attempts - 1))
   return Math.ceil(delaySeconds * (0.75 + random() / 2))

@@ -54,7 +54,7 @@ const isNear = (one: string, other: string): boolean => {
 
 export type ZoneName = Pick<Zone, 'surname' | 'givenNames' | 'namesCut'>
 
-/** Given names first. `NXX` and `UXX` are Ñ and Ü. */
+/** Returns the name, given names first. `NXX` and `UXX` are Ñ and Ü. */
 export const nameOfZone = ({ surname, givenNames }: Omit<ZoneName, 'namesCut'>): string =>
   `${givenNames} ${surname}`.trim().replaceAll(/([NU])XX/g, '$1')
 
@@ -84,7 +84,7 @@ export const compareNames = (typed: string, { surname, givenNames, namesCut }: Z
   return known > 0 || near ? 'similar' : 'other'
 }
 
-/** The same for every order and most spellings of a name; null for another script. */
+/** Returns the same key for every order and most spellings of a name; null for another script. */
 export const nameKey = (typed: string): string | null => {
   const words = wordsOf(typed).map(([first]) => first)
   return words.length === 0 || words.includes(undefined) ? null : words.sort().join(' ')

@@ -19,7 +19,7 @@ const lowFrequencies = (values: Float64Array, rows: number): Float64Array => {
   return kept
 }
 
-/** 16 hex digits. @param pixels HASHED_SIDE rows of HASHED_SIDE bytes */
+/** Returns a hash of 16 hex digits. @param pixels HASHED_SIDE rows of HASHED_SIDE bytes */
 export const portraitHash = (pixels: Uint8Array): string => {
   const across = lowFrequencies(Float64Array.from(pixels), HASHED_SIDE)
   const turned = new Float64Array(KEPT_SIDE * HASHED_SIDE)

@@ -87,7 +87,7 @@ export const loadCryptokiModule = (path: string): CryptokiModule => {
   }
 }
 
-/** CK_ATTRIBUTEs: type, pointer, length. Keep the values referenced while the result is used. */
+/** Returns CK_ATTRIBUTEs: type, pointer, length. Keep the values referenced while the result is used. */
 export const attributeTemplate = (
   attributes: readonly (readonly [type: bigint, value: Uint8Array | BigUint64Array | null])[],
 ): BigUint64Array =>

@@ -9,7 +9,7 @@ export type ComplainAt = (offset: number, pointer: string, message: string) => v
 export const NAME = /^[a-z][a-z0-9_]{0,63}$/
 export const NAME_RULE = 'must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
 
-/** RFC 6901, section 3. */
+/** Escapes a key as in RFC 6901, section 3. */
 const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 export interface DocumentContext {

@@ -133,7 +133,7 @@ const readNode = (node: Node, complain: Complain): SourceNode | null => {
   return null
 }
 
-/** The first two documents. Without stack traces, which would take most of the time for thousands of mistakes. */
+/** Returns the first two documents. Omits stack traces, which would take most of the time for thousands of mistakes. */
 const compose = (syntax: readonly CST.Token[], length: number) => {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0

@@ -40,7 +40,10 @@ const ORDER = ['==', '!=', '<', '<=', '>', '>='] as const
 const unquoted = (text: string): string => text.replace(/\("([0-9]+)"\)$/, '($1)')
 const isSameText = (one: string | null, other: string): boolean => one !== null && unquoted(one) === unquoted(other)
 
-/** Numbers with an optional unit, which is a CEL function. @param of returns the literal of a number without a unit */
+/**
+ * Returns the type of numbers with an optional unit, which is a CEL function. @param of returns the literal of a number
+ * without a unit
+ */
 const withUnit = (plain: RegExp, of: (value: string) => string): Omit<ValueType, 'operators'> => ({
   literal: (value) => {
     if (plain.test(value)) return of(value)
@@ -74,7 +77,7 @@ const TYPES: Readonly<Record<string, ValueType>> = {
 const CONSTANT = /^constants\.[A-Za-z_]\w*$/
 const ITEM = /^[^"\\,\p{C}]+$/u
 
-/** None for types that are edited as text. */
+/** Returns no operators for types that are edited as text. */
 export const operatorsOf = (type: string | undefined): readonly Operator[] => TYPES[type ?? '']?.operators ?? []
 
 export const hasValue = (operator: Operator): boolean => !['always', 'true', 'false'].includes(operator)

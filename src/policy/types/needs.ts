@@ -27,7 +27,7 @@ export interface ScreenerNeed {
   readonly onBehalf?: true
 }
 
-/** Unique, because screener names contain no dot. */
+/** Returns a unique key, because screener names contain no dot. */
 export const screenerKey = ({ screener, onBehalf }: Pick<ScreenerNeed, 'screener' | 'onBehalf'>): string =>
   onBehalf === true ? `onBehalf.${screener}` : screener
 

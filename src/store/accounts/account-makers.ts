@@ -59,7 +59,7 @@ const RULE_ADMINISTRATORS = defineTable('rule_administrators', {
 
 type MakerRow = Pick<ItemOf<typeof MAKERS>, 'userId' | 'makerId' | 'kind' | 'heldAtSeconds'>
 
-/** Parameters: the account ids, then the organization's id three times. */
+/** Returns a query. Parameters: the account ids, then the organization's id three times. */
 const selectMakers = (userIds: readonly string[]): string => `WITH RECURSIVE reached (user_id) AS (
     SELECT user_id FROM account_makers WHERE user_id IN (${placeholdersFor(userIds)}) AND organization_id IN ('', ?)
     UNION SELECT made.maker_id FROM account_makers made JOIN reached ON made.user_id = reached.user_id

@@ -30,7 +30,7 @@ const RELEASED_AT = 60
 const REPLACES_MAX = 0xff_ffff
 const SECONDS_MAX = 0xffff_ffff
 
-/** Half of a SHA-256 hash: it is infeasible to find another caller's digest. */
+/** Returns half of a SHA-256 hash: it is infeasible to find another caller's digest. */
 export const digestOf = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempotencyKey'>): Uint8Array => {
   const digest = new Uint8Array(32)
   Bun.SHA256.hash(`${claim.organizationId}\n${claim.keyId}\n${claim.idempotencyKey}`, digest)

@@ -14,7 +14,10 @@ const NONE: readonly number[] = []
 /** Random per process, so that callers cannot choose colliding keys. */
 const [K0, K1, K2, K3] = crypto.getRandomValues(new Uint32Array(4)) as unknown as [number, number, number, number]
 
-/** Sum of products with odd secret factors, finalized as in MurmurHash3: the low bits depend on all input bits. */
+/**
+ * Returns the sum of products with odd secret factors, finalized as in MurmurHash3: the low bits depend on all input
+ * bits.
+ */
 const slotOf = (digests: Uint8Array, offset: number): number => {
   let sum =
     Math.imul(readUint32(digests, offset), K0 | 1) +

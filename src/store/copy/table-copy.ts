@@ -84,7 +84,7 @@ const readSchema = async (statements: Statements, database: Database): Promise<S
 const namesOf = ({ tables }: Schema): string =>
   JSON.stringify(tables.map(({ name, columns, key }) => [name, columns, key]).sort())
 
-/** Rows that the migrations themselves insert, for example counters. */
+/** Returns the rows that the migrations themselves insert, for example counters. */
 const readFresh = async (): Promise<{
   readonly schema: Schema
   readonly contents: ReadonlyMap<string, TableContent>

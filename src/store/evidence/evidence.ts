@@ -212,7 +212,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return record
       }),
 
-    /** Oldest first. Records of access outlive the evidence. */
+    /** Returns the records of access, oldest first, which outlive the evidence. */
     listReads: ({ organizationId, sessionId }: EvidenceTarget) =>
       READS.list(scope, { organizationId, sessionId }, ['readAtSeconds', 'id']),
   }

@@ -54,7 +54,7 @@ export const createOrganizationTable = (scope: TableScope) => ({
   rename: (id: string, name: string): Promise<Organization | null> =>
     ORGANIZATIONS.update(scope, { id }, { name, version: NEXT }),
 
-  /** Oldest first. @param ids visible organizations; null for all */
+  /** Returns the organizations, oldest first. @param ids visible organizations; null for all */
   page: (ids: readonly string[] | null, page: PageRequest): Promise<Page<Organization>> =>
     ORGANIZATIONS.page(scope, { id: ids === null ? undefined : among(ids) }, ORDER, page),
 

@@ -18,7 +18,10 @@ const PERSONS = defineTable('persons', {
   createdAtSeconds: integer,
 })
 
-/** HMAC-SHA-256 with the deployment's key, as a UUID v8 (RFC 9562 §5.8): stable, and unlinkable without the key. */
+/**
+ * Returns an HMAC-SHA-256 with the deployment's key, as a UUID v8 (RFC 9562 §5.8): stable, and unlinkable without the
+ * key.
+ */
 export const pairwiseUserId = (userKey: Uint8Array, organizationId: string, personId: string): string => {
   const bytes = new Bun.CryptoHasher('sha256', userKey)
     .update(`${organizationId}\n${personId}`)

@@ -19,7 +19,7 @@ export interface SessionSubject {
   readonly addresses: readonly WalletAddress[]
 }
 
-/** Space-separated; no part contains a space or a comma. */
+/** Encodes the subject as space-separated parts; no part contains a space or a comma. */
 export const encodeSessionSubject = (subject: SessionSubject): string =>
   `${subject.sessionId} ${subject.sequence} ${subject.environment} ${subject.personId ?? '-'} ${subject.addresses.join(',')}`
 

@@ -14,7 +14,7 @@ export interface Match extends Point {
 
 export type Plane = (column: number, row: number) => Point
 
-/** Gauss-Jordan elimination with pivoting; null if there is no unique solution. */
+/** Solves the system by Gauss-Jordan elimination with pivoting; null if there is no unique solution. */
 const solve = (system: number[][]): number[] | null => {
   const size = system.length
   for (let column = 0; column < size; column++) {

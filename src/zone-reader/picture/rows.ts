@@ -32,7 +32,7 @@ const sizeOf = (piece: Piece): number => Math.max(piece.width, piece.height)
 
 const CELL = 16
 
-/** Spatial index, with cells of CELL pixels. */
+/** Creates a spatial index with cells of CELL pixels. */
 const createNear = (pieces: readonly Piece[]) => {
   const cells = new Map<number, number[]>()
   const keyOf = (column: number, row: number): number => column * 100_003 + row

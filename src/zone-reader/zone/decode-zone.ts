@@ -72,7 +72,7 @@ const holds = (lines: readonly string[], { name, covers, digit }: CheckGroup): b
   return checkDigitOf(text) === given
 }
 
-/** Whole codes, so that one unlikely letter doesn't turn a code into another. */
+/** Chooses whole codes, so that one unlikely letter doesn't turn a code into another. */
 const chooseState = (choices: readonly (readonly Choice[])[]): { readonly code: string; readonly margin: number } => {
   const costOf = (code: string): number =>
     choices.reduce((sum, ranked, at) => sum + (ranked.find(({ character }) => character === code[at])?.cost ?? 99), 0)

@@ -65,7 +65,7 @@ export const SeenChanges = ({ approval }: { readonly approval: Approval }) => {
   )
 }
 
-/** Email address first, because people choose their own names. */
+/** Returns a text with the email address first, because people choose their own names. */
 const personText = (email: string, name: string): string => (name === email ? email : `${email} (${name})`)
 
 export const requesterOf = ({ requested_by_email: email, requested_by_name: name }: Approval): string =>

@@ -55,7 +55,7 @@ const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Pro
   }
 }
 
-/** Now if there is none, or the newest is dated in the future (wrong clock). */
+/** Returns the due time: now if there is no backup, or the newest is dated in the future (wrong clock). */
 const dueAfterNewest = async (place: BackupPlace, everyMs: number, nowMs: number): Promise<number> => {
   const counted = (await place.list()).filter(({ problem }) => problem === null)
   const newestMs = timeOf(counted.at(-1)?.name ?? '')

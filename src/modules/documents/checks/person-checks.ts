@@ -35,7 +35,7 @@ export const distanceOf = (one: string, other: string): number =>
 
 interface PersonCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
-  /** 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
+  /** Returns a hash of 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
   readonly hashPortrait: (picture: Uint8Array) => Promise<string>
   readonly originOf: (organizationId: string, sessionId: string) => Promise<string | null>
   readonly traces: Traces

@@ -31,7 +31,7 @@ const rowsOf = (text: string, columns: number, file: string): readonly (readonly
   return rows
 }
 
-/** "LAST, First Middle" to "First Middle LAST". */
+/** Converts "LAST, First Middle" to "First Middle LAST". */
 const spoken = (name: string, kind: EntryKind): string => {
   const comma = name.indexOf(',')
   return kind !== 'person' || comma === -1 ? name : `${name.slice(comma + 1).trim()} ${name.slice(0, comma)}`.trim()

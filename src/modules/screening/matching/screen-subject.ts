@@ -66,7 +66,7 @@ type PackedEntry = readonly [
 
 const CONTENT_LENGTH = 22
 
-/** 128 bits, independent of the order of names, dates and countries. */
+/** Returns a hash of 128 bits, independent of the order of names, dates and countries. */
 const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): string =>
   createHash('sha256')
     .update(JSON.stringify([kind, [...names].sort(), [...birthDates].sort(), [...countries].sort()]))

@@ -52,7 +52,7 @@ export const createTreeCheck =
     }
   }
 
-/** Newest lines first. @throws CommandFailedError, with the damaged lines */
+/** Searches the newest lines first. @throws CommandFailedError, with the damaged lines */
 const findLine = (directory: string, uuid: string): LineToProve => {
   const damaged: string[] = []
   let others = 0

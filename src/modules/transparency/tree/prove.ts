@@ -21,7 +21,7 @@ const powerWithin = (count: number): number => {
   return power
 }
 
-/** Split as in the RFC: the left subtree is larger. */
+/** Splits the range as in the RFC: the left subtree is larger. */
 const splitRange = ({ start, end }: Range): readonly [left: Range, right: Range] => {
   const middle = start + powerWithin(end - start - 1)
   return [

@@ -20,7 +20,7 @@ export const createLeafReader = (readTiles: ReadTiles) => {
   }
 }
 
-/** Independent of higher levels. @throws TileTooShortError */
+/** Returns the root, independent of higher levels. @throws TileTooShortError */
 export const rootOfLeaves = async (readTiles: ReadTiles, size: number): Promise<Uint8Array> => {
   let edge = EMPTY_TREE
   const tiles = Math.ceil(size / TILE_WIDTH)

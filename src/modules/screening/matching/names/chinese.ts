@@ -36,7 +36,7 @@ const toWadeGiles = (syllable: string): string => {
   return VOWEL_I.test(syllable) ? text : applyRules(text, WADE_GILES_FINALS)
 }
 
-/** Lowercase, Pinyin first. @param syllables Pinyin */
+/** Returns lowercase spellings, Pinyin first. @param syllables Pinyin */
 export const spellMandarin = (syllables: readonly string[]): readonly string[] => [
   ...new Set([syllables.join(''), ...combine(syllables.map((syllable) => [syllable, toWadeGiles(syllable)]))]),
 ]
@@ -54,6 +54,6 @@ const spellSyllable = (syllable: string): readonly string[] => {
   return combine([INITIALS.get(initial) ?? [initial], FINALS.get(final) ?? [final]])
 }
 
-/** Lowercase. @param readings Jyutping of each character */
+/** Returns lowercase spellings. @param readings Jyutping of each character */
 export const spellCantonese = (readings: readonly (readonly string[])[]): readonly string[] =>
   combine(readings.map((each) => each.flatMap(spellSyllable)))

@@ -50,7 +50,7 @@ const load = (): Readonly<Record<HanLanguage, string>> => {
   return { korean, cantonese }
 }
 
-/** Hangul, or Jyutping without tones; empty if unknown. */
+/** Returns the readings: Hangul, or Jyutping without tones; empty if unknown. */
 const readingsOf = (character: string, language: HanLanguage): readonly string[] => {
   known ??= load()
   const text = known[language]

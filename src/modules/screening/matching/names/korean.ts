@@ -38,7 +38,7 @@ const spellSyllable = (syllable: string): readonly string[] => {
 export const familyLength = (syllables: string): number =>
   syllables.length > 2 && TWO_SYLLABLES.has(syllables.slice(0, 2)) ? 2 : 1
 
-/** Lowercase, Revised Romanization first. @param syllables Hangul */
+/** Returns lowercase spellings, Revised Romanization first. @param syllables Hangul */
 export const spellGivenName = (syllables: string): readonly string[] => combine([...syllables].map(spellSyllable))
 
 export const spellFamilyName = (syllables: string): readonly string[] => [
