@@ -53,7 +53,7 @@ export const authorName = (actor: Actor): string => {
   return actor.kind === 'key' ? actorId(actor) : actorName(actor)
 }
 
-/** Null if the actor must not learn that the organization exists. */
+/** Returns null if the actor must not learn that the organization exists. */
 export const roleIn = (actor: Actor, organizationId: string): OrganizationRole | null => {
   if (actor.kind === 'command-line') return 'organization-admin'
   if (actor.kind === 'key') return actor.principal.organizationId === organizationId ? 'organization-admin' : null

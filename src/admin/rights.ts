@@ -103,7 +103,7 @@ const rightsOfActor = async (tables: Tables, clock: Clock, actor: string): Promi
   return user === null || user.disabledAtSeconds !== null ? NO_RIGHTS : rightsOfAccount(tables, user)
 }
 
-/** True if an actor of an earlier change still has an object's rights. @param actor id from `actorId` */
+/** Returns true if an actor of an earlier change still has an object's rights. @param actor id from `actorId` */
 export const hasRightsNow = async (
   tables: Tables,
   clock: Clock,

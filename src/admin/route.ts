@@ -79,7 +79,7 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly isApproved: boolean
   /** Origin of the dashboard page that sent the request; null for other clients. */
   readonly origin: string | null
-  /** True if the caller would still be authorized; for long streams. */
+  /** Returns true if the caller would still be authorized; for long streams. */
   stillAllowed(): Promise<boolean>
   /**
    * Makes a change and its audit entries in one transaction.
@@ -147,7 +147,10 @@ export interface Route {
   readonly errors: readonly number[]
   /** No deadline, idempotency key or idle timeout. */
   readonly streams: boolean
-  /** True if a person must have authenticated within the last five minutes (threats row 34). Doesn't apply to keys. */
+  /**
+   * Returns true if a person must have authenticated within the last five minutes (threats row 34). Doesn't apply to
+   * keys.
+   */
   needsFresh(body: unknown): boolean
   readonly freshness: 'never' | 'sometimes' | 'always'
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null

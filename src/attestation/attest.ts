@@ -96,7 +96,7 @@ const isLoading = (pending: unknown): boolean => {
   return pending instanceof Promise
 }
 
-/** False if the key or the target is not cached. */
+/** Returns false if the key or the target is not cached. */
 const isCurrent = (
   dependencies: JobDependencies,
   decoded: DecodedRequest,

@@ -52,7 +52,7 @@ const decodeChainId = (value: JsonValue | undefined, chains: ChainTable): EvmCha
   return chain
 }
 
-/** True for an amount in decimal or hex notation. */
+/** Returns true for an amount in decimal or hex notation. */
 const isAmount = (value: JsonValue, amount: string): boolean =>
   typeof value === 'string' &&
   /^(?:0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(value) &&

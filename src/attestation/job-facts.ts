@@ -18,7 +18,9 @@ export interface JobFactsDependencies {
 
 export interface JobFacts {
   readonly text: string
-  /** True if the decisive facts are unchanged; a promise if a fact must be loaded. Null if they cannot change. */
+  /**
+   * Returns true if the decisive facts are unchanged; a promise if a fact must be loaded. Null if they cannot change.
+   */
   readonly confirm: (() => boolean | Promise<boolean>) | null
   /** Call exactly once. `counts`: the attestation may have been signed and counts for velocity limits. */
   finishCount(counts: boolean): void
@@ -81,7 +83,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     watch?: WatchQuestion,
   ): ExternalFacts | Promise<ExternalFacts> => (needs.some(isCollected) ? collector.collect(needs, subject, watch) : {})
 
-  /** Null if the facts don't arrive in time; the shadow then has no verdict. */
+  /** Returns null if the facts don't arrive in time; the shadow then has no verdict. */
   const collectForShadow = (
     needs: readonly FactNeed[],
     subject: FactSubject,

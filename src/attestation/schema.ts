@@ -40,7 +40,9 @@ export const requireText = (field: string, value: JsonValue | undefined): string
   throw new FieldInvalidError(field, 'must be a string')
 }
 
-/** Null if missing. An empty string is invalid: if it counted as missing, it would mean zero (threats row 10). */
+/**
+ * Returns null if missing. An empty string is invalid: if it counted as missing, it would mean zero (threats row 10).
+ */
 export const optionalText = (field: string, value: JsonValue | undefined): string | null => {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return value
@@ -73,7 +75,7 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
   return address
 }
 
-/** Empty if missing. An empty string is invalid: it would hide the user from lists and policy. */
+/** Returns an empty text if missing. An empty string is invalid: it would hide the user from lists and policy. */
 export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | '' => {
   const text = optionalText('on_behalf', value)
   if (text === null) return ''

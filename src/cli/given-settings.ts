@@ -50,7 +50,7 @@ const PLAIN = new Set(
     .map(({ name }) => variableOf(name)),
 )
 
-/** Null if there is no config file, or if it doesn't exist. */
+/** Returns null if there is no config file, or if it doesn't exist. */
 export const configFileOf = (
   settings: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -29,7 +29,10 @@ export const completeRetryPolicy = (wanted: Partial<RetryPolicy> = {}): RetryPol
 /** 502 and 504 come from a proxy without a response from the service. */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 
-/** Whether the request may succeed later. `IDEMPOTENCY_IN_FLIGHT`: the client's own interrupted attempt is running. */
+/**
+ * Returns whether the request may succeed later. `IDEMPOTENCY_IN_FLIGHT`: the client's own interrupted attempt is
+ * running.
+ */
 export const isRetried = (error: unknown): boolean =>
   error instanceof ServiceUnreachableError ||
   (error instanceof RequestRefusedError &&
@@ -46,7 +49,9 @@ export const parseRetryAfter = (header: string | null, nowMs: number = Date.now(
   return Number.isNaN(dateMs) ? null : Math.max(0, Math.ceil((dateMs - nowMs) / 1000))
 }
 
-/** Null if the call must not be retried. @param failures starts at 1 @param random returns a number from 0 to 1 */
+/**
+ * Returns null if the call must not be retried. @param failures starts at 1 @param random returns a number from 0 to 1
+ */
 export const retryDelayMs = (
   policy: RetryPolicy,
   failures: number,
@@ -59,7 +64,7 @@ export const retryDelayMs = (
   return seconds * 1000 > policy.maxRetryAfterMs ? null : seconds * 1000 + jitterMs
 }
 
-/** Whether an earlier attempt with the same key holds it for `retryAfterSeconds`. */
+/** Returns whether an earlier attempt with the same key holds it for `retryAfterSeconds`. */
 export const isTwinInFlight = (error: unknown): error is RequestRefusedError & { readonly retryAfterSeconds: number } =>
   error instanceof RequestRefusedError && error.code === 'IDEMPOTENCY_IN_FLIGHT' && error.retryAfterSeconds !== null
 

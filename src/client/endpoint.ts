@@ -21,7 +21,7 @@ const usableKey = (argument: string, text: string): string => {
   return text
 }
 
-/** Null if neither URL nor key is set. @throws ArgumentInvalidError if only one is set, or one is invalid */
+/** Returns null if neither URL nor key is set. @throws ArgumentInvalidError if only one is set, or one is invalid */
 export const createEndpoint = (
   name: 'attestation' | 'identity',
   url: string | undefined,

@@ -42,8 +42,8 @@ export const evmDigest = (
 }
 
 /**
- * Whether the attester signed exactly this call, in the only encoding that registries accept. The caller must check
- * that the attester is trusted and the attestation hasn't expired. @throws ArgumentInvalidError
+ * Returns whether the attester signed exactly this call, in the only encoding that registries accept. The caller must
+ * check that the attester is trusted and the attestation hasn't expired. @throws ArgumentInvalidError
  */
 export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: Attestation): Promise<boolean> => {
   const { attester, signature } = attestationArgument(attestation)

@@ -38,7 +38,7 @@ export const registerPath = (type: SessionType, { size }: RegisterRequest): stri
   return size === undefined ? path : `${path}?size=${size}`
 }
 
-/** Undefined if there are no fields; no body is then sent. */
+/** Returns undefined if there are no fields; no body is then sent. */
 export const registerBody = ({ walletAddress, originUrl }: RegisterRequest): object | undefined =>
   walletAddress === undefined && originUrl === undefined ? undefined : { walletAddress, originUrl }
 

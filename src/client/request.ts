@@ -17,7 +17,7 @@ export interface HttpRequest {
 /** Maximum size of a response: a hundred times the size of a full batch. */
 const ANSWER_BYTES_MAX = 16_777_216
 
-/** Null if the body is too large. */
+/** Returns null if the body is too large. */
 export const readText = async (response: Response): Promise<string | null> => {
   const decoder = new TextDecoder()
   let [text, size] = ['', 0]

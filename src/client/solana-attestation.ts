@@ -68,8 +68,8 @@ export const solanaMessage = (
 }
 
 /**
- * Whether the attester signed exactly this call. The caller must check that the attester is trusted and the attestation
- * hasn't expired. @throws ArgumentInvalidError
+ * Returns whether the attester signed exactly this call. The caller must check that the attester is trusted and the
+ * attestation hasn't expired. @throws ArgumentInvalidError
  */
 export const verifySolanaAttestation = (
   call: SolanaAttestedCall,

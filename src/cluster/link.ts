@@ -27,7 +27,7 @@ export interface LinkedProcess {
 
 const ANSWER_WITHIN_MS = 2_000
 
-/** Null if there is no supervisor. Removes the assignment from the environment, because it isn't a setting. */
+/** Returns null if there is no supervisor. Removes the assignment from the environment, because it isn't a setting. */
 export const createProcessLink = (host: LinkedProcess, after: Timers['after']): ProcessLink | null => {
   const text = host.env[ASSIGNMENT_VARIABLE]
   if (text === undefined) return null

@@ -140,7 +140,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     }
   }
 
-  /** Null when ready; the exit code if it ended. */
+  /** Returns null when ready; the exit code if it ended. */
   const startAndWait = (place: Place): Promise<{ readonly exitCode: number | null } | null> =>
     new Promise((resolve) => {
       const exited = (exitCode: number | null): void => resolve({ exitCode })

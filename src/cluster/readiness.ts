@@ -3,9 +3,9 @@ import type { ChangeFeed } from '../store/change-feed.ts'
 
 export interface SigningReadiness {
   workers(): number
-  /** False while this process lacks every key of a kind. */
+  /** Returns false while this process lacks every key of a kind. */
   hasKeys(): boolean
-  /** False while the decision log rejects records. */
+  /** Returns false while the decision log rejects records. */
   isLogHealthy(): boolean
 }
 

@@ -48,7 +48,7 @@ export interface GivenCommand extends ParsedCommand {
   /** Words after the verb. */
   readonly words: readonly string[]
   texts(name: string): readonly string[]
-  /** Undefined if neither the flag nor its --no- form is given. */
+  /** Returns undefined if neither the flag nor its --no- form is given. */
   given(name: string): boolean | undefined
 }
 
@@ -100,7 +100,7 @@ const REMOTE = text(
 export const isServed = ({ module }: Command, modules: ReadonlySet<string>): boolean =>
   module === undefined || modules.has(module)
 
-/** False if the command has its own option --url. */
+/** Returns false if the command has its own option --url. */
 export const takesUrl = ({ options = [], isLocal }: Pick<Command, 'options' | 'isLocal'>): boolean =>
   !isLocal && !options.some(({ name }) => name === REMOTE.name)
 

@@ -32,7 +32,7 @@ export const decisionsCommands = <Io extends { readonly dataDirectory: string }>
 
 export const PLACE = 'dir:/path or s3://bucket/prefix'
 
-/** Null if not given. @throws UsageError */
+/** Returns null if not given. @throws UsageError */
 export const parsePlace = (option: string, given: string | undefined): ShipPlace | null => {
   if (given === undefined) return null
   try {

@@ -109,7 +109,7 @@ export const requireRevision = async (
   })
 }
 
-/** Whether the text is a revision id, or a number (which needs --policy); otherwise the text is a file. */
+/** Returns whether the text is a revision id, or a number (which needs --policy); otherwise the text is a file. */
 export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Za-z0-9]+|[1-9][0-9]{0,8})$/.test(text)
 
 const findRevision = async (context: PolicyContext, reference: string): Promise<Revision> => {

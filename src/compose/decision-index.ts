@@ -11,7 +11,7 @@ import { locateStore } from '../setup/store-location.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { spawnIndexProcess } from './admin-processes.ts'
 
-/** Null if the node indexes only its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
+/** Returns null if the node indexes only its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
 export const sharedIndexOf = async (
   config: Pick<Config, 'store' | 'decisionsIndex'>,
   folder: DataFolder,
@@ -24,7 +24,7 @@ export const sharedIndexOf = async (
   return { target, place, access: place === null ? null : (shipping?.accessTo(place) ?? null) }
 }
 
-/** Null if this process needs no index. @throws SettingInvalidError, ShipAccessMissingError */
+/** Returns null if this process needs no index. @throws SettingInvalidError, ShipAccessMissingError */
 export const openDecisionIndex = async (
   config: Pick<Config, 'serve' | 'store' | 'decisionsIndex'>,
   folder: DataFolder,

@@ -116,7 +116,7 @@ export const createFacts = async (dependencies: FactsDependencies) => {
       clock,
       onError: (error) => log.warn('a fact could not be determined', { error }),
     }),
-    /** Null if the geography file is missing or lacks the address. */
+    /** Returns null if the geography file is missing or lacks the address. */
     countryOf: (address: string): string | null =>
       address === '' ? null : (geography?.lookup(address)?.country ?? null),
     /**

@@ -140,7 +140,7 @@ export const readEnvironment = (
   return { texts, rpcUrls, secretFiles }
 }
 
-/** Null if not set. @throws SettingInvalidError */
+/** Returns null if not set. @throws SettingInvalidError */
 export const secretSource = (
   setting: Setting<unknown>,
   { texts, secretFiles }: EnvironmentSettings,

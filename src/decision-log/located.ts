@@ -34,7 +34,7 @@ const NEWLINE = 10
 const PREVIOUS_START = '{"prev":"'.length
 const PREVIOUS_END = PREVIOUS_START + 64
 
-/** Null if the file is missing, because it was archived or the index belongs to another log. */
+/** Returns null if the file is missing, because it was archived or the index belongs to another log. */
 const openAt = <Result>(directory: string, place: LinePlace, use: (descriptor: number) => Result): Result | null => {
   let descriptor: number
   try {
@@ -83,7 +83,10 @@ const lineBefore = (descriptor: number, offset: number): Buffer | null => {
   }
 }
 
-/** Null if there is no whole line. @throws DecisionLineMalformedError if the line was not written by this service */
+/**
+ * Returns null if there is no whole line. @throws DecisionLineMalformedError if the line was not written by this
+ * service
+ */
 export const readProven = (directory: string, place: LinePlace): ProvenLine | null =>
   openAt(directory, place, (descriptor) => {
     const bytes = lineAt(descriptor, place)

@@ -10,7 +10,7 @@ const NODE = /^[a-z0-9][a-z0-9-]{0,79}$/
 
 export const isNodeName = (text: string): boolean => NODE.test(text)
 
-/** Null if the service never started with this log, or its name was removed. */
+/** Returns null if the service never started with this log, or its name was removed. */
 export const knownNodeName = (directory: string): string | null =>
   existsSync(join(directory, NODE_FILE)) ? nodeNameOf(directory) : null
 

@@ -93,7 +93,7 @@ const isShadow = (value: unknown): boolean =>
   isTextOrNull(value['rule']) &&
   (value['failure'] === undefined || typeof value['failure'] === 'string')
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
-/** Whether the value is a time in Unix milliseconds, within the range of Date. */
+/** Returns whether the value is a time in Unix milliseconds, within the range of Date. */
 const isTime = (value: unknown): boolean => isCount(value) && (value as number) <= 8_640_000_000_000_000
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === 'string')
@@ -197,7 +197,7 @@ const KINDS = ['attestation', 'task', 'withheld'] as const
 
 const UUID_END = 46
 
-/** Null if the line doesn't start like a record. Does not parse the rest. */
+/** Returns null if the line doesn't start like a record. Does not parse the rest. */
 export const peekUuid = (line: Buffer): { readonly kind: LogRecord['kind']; readonly uuid: string } | null => {
   for (const kind of KINDS) {
     if (line[KIND_OFFSET] !== kind.charCodeAt(0)) continue

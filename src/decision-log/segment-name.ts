@@ -10,7 +10,7 @@ export const slotName = (slot: number): string => `w${String(slot).padStart(2, '
 const SLOT = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const SEGMENT = /^(\d{8}T\d{6}\.\d{3}Z)-(\d{6,15})\.ndjson$/
 
-/** Whether the name has 1 to 64 lowercase letters, digits, `-` and `_`: one path element on any system. */
+/** Returns whether the name has 1 to 64 lowercase letters, digits, `-` and `_`: one path element on any system. */
 export const isSlotName = (name: string): boolean => SLOT.test(name)
 
 export interface SegmentName {

@@ -85,7 +85,9 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS) => {
   }
 
   return {
-    /** True for a duplicate: a uuid may have one decision and one withheld decision. False outside the range. */
+    /**
+     * Returns true for a duplicate: a uuid may have one decision and one withheld decision. False outside the range.
+     */
     add: (uuid: string, use: UuidUse): boolean => {
       parse(uuid)
       const hash = hashAt(key, 0)

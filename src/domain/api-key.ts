@@ -106,7 +106,7 @@ export const mintApiKey = (kind: ApiKeyKind, environment: ApiKeyEnvironment): Mi
   return { kind, environment, keyId, text }
 }
 
-/** Null if malformed. The CRC detects every typo in one character without a lookup; it proves nothing else. */
+/** Returns null if malformed. The CRC detects every typo in one character without a lookup; it proves nothing else. */
 export const parseApiKey = (text: string): ParsedApiKey | null => {
   if (text.length !== API_KEY_LENGTH) return null
   const prefix = PREFIXES.get(text.slice(0, PREFIX_LENGTH))

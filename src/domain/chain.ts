@@ -38,7 +38,7 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
 /** Public test networks, and the defaults of local nodes. */
 const TEST_CHAIN_IDS: ReadonlySet<number> = new Set([11155111, 6343, 1337, 31337])
 
-/** False for Solana, whose statements don't name a cluster. */
+/** Returns false for Solana, whose statements don't name a cluster. */
 export const isTestNetwork = (chain: Chain): boolean => chain.family === 'evm' && TEST_CHAIN_IDS.has(chain.chainId)
 
 /** Older names that clients still send (decisions §2). */

@@ -15,7 +15,7 @@ export const outcomesOfPart = (
 
 export const isCheckMade = (outcome: string): boolean => outcome !== 'not-done' && outcome !== 'unreadable'
 
-/** Whether a name or wallet could not be compared with the lists and screeners in use. */
+/** Returns whether a name or wallet could not be compared with the lists and screeners in use. */
 export const isUncompared = (checks: Parameters<typeof outcomesOfPart>[0]): boolean =>
   ([NAME_CHECKS, WALLET_CHECKS] as const).some((part) =>
     outcomesOfPart(checks, part).some((outcome) => !isCheckMade(outcome)),

@@ -30,7 +30,7 @@ export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly Sessio
 export const isSessionTransition = (from: SessionStatus, to: SessionStatus): boolean =>
   SESSION_TRANSITIONS[from].includes(to)
 
-/** Whether the person may still connect wallets and submit evidence. */
+/** Returns whether the person may still connect wallets and submit evidence. */
 export const isSessionOpen = (status: SessionStatus): boolean => status === 'pending' || status === 'retry'
 
 /**
@@ -39,7 +39,7 @@ export const isSessionOpen = (status: SessionStatus): boolean => status === 'pen
  */
 export const COMPARED_STATUSES: readonly SessionStatus[] = ['submitted', 'completed', 'retry']
 
-/** Whether neither the person nor an operator can change the session. */
+/** Returns whether neither the person nor an operator can change the session. */
 export const isSessionFinal = (status: SessionStatus): boolean => SESSION_TRANSITIONS[status].length === 0
 
 /** Maximum changes, after which wallets and evidence are refused: each view of a session reads all its events. */
@@ -126,7 +126,9 @@ const OPERATOR = 'operator:'
 /** Returns the actor for a member, a user or an admin key. */
 export const operatorActor = (name: string): string => `${OPERATOR}${name}`
 
-/** False for policies, verification services and the service itself, whose decisions no operator has reviewed. */
+/**
+ * Returns false for policies, verification services and the service itself, whose decisions no operator has reviewed.
+ */
 export const isOperatorActor = (actor: string): boolean => actor.startsWith(OPERATOR)
 
 /** Actor of changes caused by a new hit. */

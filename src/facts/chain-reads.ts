@@ -17,7 +17,7 @@ export interface ReadableChain {
 }
 
 export interface ChainReads {
-  /** Null if the value can't be read. Synchronous if that is known or the value is cached. Never rejects. */
+  /** Returns null if the value can't be read. Synchronous if that is known or the value is cached. Never rejects. */
   read(
     definition: ReadDefinition,
     request: AttestationRequest,

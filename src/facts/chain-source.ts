@@ -71,7 +71,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
   return {
     /** Returns the value at the latest block. Undefined if unknown. */
     find: (key: string): ReadValue | null | undefined => fresh()?.values.get(key),
-    /** Null if the URL is disabled after repeated failures. @throws the errors of ChainEndpoint */
+    /** Returns null if the URL is disabled after repeated failures. @throws the errors of ChainEndpoint */
     read: async (organizationId: string, calls: readonly ReadCall[]): Promise<readonly (ReadValue | null)[] | null> => {
       const at = fresh() ?? (await latestBlock())
       if (at === null) return null

@@ -8,7 +8,7 @@ import type { JsonRpc } from './json-rpc.ts'
 import type { RemoteCounts } from './remote.ts'
 
 export interface FactFetcher<Answer> {
-  /** Null if there is no answer. Errors are reported and count as no answer. */
+  /** Returns null if there is no answer. Errors are reported and count as no answer. */
   readonly ask: (subject: FactSubject) => Answer | null | Promise<Answer | null>
   /**
    * Returns the number of changes to the source's in-memory data. Set if every change must affect all later decisions.

@@ -46,7 +46,7 @@ const flagOf = (value: unknown): boolean | null => {
   return null
 }
 
-/** True if any flag is true; false if any is false; otherwise null. */
+/** Returns true if any flag is true; false if any is false; otherwise null. */
 const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean | null => {
   let seen: boolean | null = null
   for (const place of places) {

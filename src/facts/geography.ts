@@ -91,7 +91,7 @@ export const createGeography = ({ path, onLoaded, onError }: GeographyOptions) =
   const refresh = singleFlight(refreshOnce)
 
   return {
-    /** Null if there is no file; all facts are null if the file lacks the address. */
+    /** Returns null if there is no file; all facts are null if the file lacks the address. */
     lookup: (canonicalIp: string): GeographyFacts | null => {
       const cached = known.get(canonicalIp)
       if (cached !== undefined) return cached

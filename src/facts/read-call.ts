@@ -30,7 +30,7 @@ const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: Attestat
   return operand.fact === 'onBehalf.address' && onBehalf !== '' ? onBehalf : from
 }
 
-/** Null for a Solana wallet: reads support only EVM chains. */
+/** Returns null for a Solana wallet: reads support only EVM chains. */
 const holderOf = (operand: ReadOperand, request: AttestationRequest): Hex | null => {
   const value = operandOf(operand, request)
   return typeof value === 'string' ? (parseEvmAddress(value) as Hex | null) : null
@@ -95,7 +95,7 @@ const viewCall = (definition: ReadDefinition & { kind: 'view' }, request: Attest
   return args.includes(undefined) ? null : callOf(contract, abi as AbiFunction, args, type)
 }
 
-/** Null if the request lacks required data. @throws viem's error for an argument of another type */
+/** Returns null if the request lacks required data. @throws viem's error for an argument of another type */
 export const readCallOf = (definition: ReadDefinition, request: AttestationRequest): ReadCall | null => {
   if (definition.kind === 'view') return viewCall(definition, request)
   if (definition.kind === 'erc721-owner') {

@@ -9,10 +9,10 @@ export interface ChainRegistry {
    * or no valid answer
    */
   policyId(rpc: JsonRpc, address: string): Promise<string | null>
-  /** Whether the registry's address has code. */
+  /** Returns whether the registry's address has code. */
   isDeployed(rpc: JsonRpc): Promise<boolean>
   isAttesterRegistered(rpc: JsonRpc, attester: string): Promise<boolean>
-  /** Null if the chain can't list attesters. @throws RpcFailedError */
+  /** Returns null if the chain can't list attesters. @throws RpcFailedError */
   registeredAttesters(rpc: JsonRpc): Promise<readonly string[] | null>
   latestBlockSeconds(rpc: JsonRpc): Promise<number>
 }

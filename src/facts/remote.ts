@@ -17,7 +17,7 @@ export interface RemoteCounts {
 export type RemoteCaller = Pick<FactSubject, 'organizationId' | 'deadlineMs'>
 
 export interface Remote<Answer> {
-  /** Null if there is no answer. Synchronous if cached or unavailable. Never rejects. */
+  /** Returns null if there is no answer. Synchronous if cached or unavailable. Never rejects. */
   ask(key: string, question: () => Promise<Answer>, caller?: RemoteCaller): Answer | null | Promise<Answer | null>
   counts(): RemoteCounts
 }
@@ -31,7 +31,10 @@ export interface RemoteOptions {
   /** Maximum waiting queries per organization. */
   readonly waitingMax: number
   readonly onError: (error: unknown) => void
-  /** Whether the query itself caused the failure, which then doesn't open the breaker for others. Defaults to false. */
+  /**
+   * Returns whether the query itself caused the failure, which then doesn't open the breaker for others. Defaults to
+   * false.
+   */
   readonly isQuestionsFault?: (error: unknown) => boolean
   readonly breaker?: Breaker
 }

@@ -36,7 +36,7 @@ const CATEGORY_LENGTH_MAX = 64
 /** 4xx statuses that affect every query: credentials, time and rate. */
 const COMMON_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429])
 
-/** True if the screener is available but rejected this wallet or chain (RFC 9110 §15.5). */
+/** Returns true if the screener is available but rejected this wallet or chain (RFC 9110 §15.5). */
 const isWalletsFault = (error: unknown): boolean =>
   error instanceof AnswerStatusError
     ? error.status >= 400 && error.status < 500 && !COMMON_STATUSES.has(error.status)
@@ -182,7 +182,8 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
 
   return {
     /**
-     * Null if there is no answer. Synchronous if cached. Never rejects. @param caller omitted for checks of sessions
+     * Returns null if there is no answer. Synchronous if cached. Never rejects. @param caller omitted for checks of
+     * sessions
      */
     screen: (wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null> =>
       remote.ask(perChain ? `${wallet.from} ${wallet.chain.name}` : wallet.from, () => ask(wallet), caller),

@@ -187,7 +187,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   }
 
   return {
-    /** Null at the limit of counted wallets: the facts are unknown. */
+    /** Returns null at the limit of counted wallets: the facts are unknown. */
     begin: (subject: VelocitySubject, windows: readonly number[]): VelocityTicket | null => {
       const { organizationId, projectId, environment, request } = subject
       const { nowSeconds, chain } = request

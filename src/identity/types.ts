@@ -4,14 +4,17 @@ import type { ByBrowser, ProofRequest, WalletConnection, WalletRemoval } from '.
 export interface SessionStore {
   /** Creates a session in one transaction, or reuses the caller's own for the same wallet and check type. */
   register(registration: Registration): Promise<Registered>
-  /** False if the session doesn't exist. */
+  /** Returns false if the session doesn't exist. */
   addLink(
     organizationId: string,
     sessionId: string,
     token: { readonly hash: Uint8Array; readonly requiresProof: boolean },
   ): Promise<boolean>
   find(organizationId: string, sessionId: string): Promise<SessionState | null>
-  /** Null if unknown to the organization. @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError */
+  /**
+   * Returns null if unknown to the organization. @throws TransitionRefusedError, SessionChangedError,
+   * RetriesExhaustedError
+   */
   changeStatus(
     change: StatusChange,
     options?: { readonly survives?: 'power-loss' | 'process-crash' },
@@ -33,6 +36,6 @@ export interface SessionWalletStore {
 
 export interface SessionNonceStore {
   add(request: ProofRequest & ByBrowser): Promise<void>
-  /** Null if the nonce is unknown, spent, expired, or for another session. */
+  /** Returns null if the nonce is unknown, spent, expired, or for another session. */
   find(organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null>
 }

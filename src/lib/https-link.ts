@@ -3,7 +3,7 @@
 
 export const HTTPS_LINK_MAX = 2_048
 
-/** True if the URL parser would silently remove or change a character: controls, white space, backslashes. */
+/** Returns true if the URL parser would silently remove or change a character: controls, white space, backslashes. */
 const isAltered = (character: number): boolean =>
   character <= 0x20 || character === 0x5c || (character >= 0x7f && character <= 0xa0) || character === 0xfeff
 

@@ -1,3 +1,3 @@
-/** True for a JSON object: neither null nor an array. */
+/** Returns true for a JSON object: neither null nor an array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -30,7 +30,7 @@ export const foreignSessionToken = (access: BucketAccess | null): string | null 
 export interface ShippingService {
   readonly place: ShipPlace | null
   readonly intervalMs: number
-  /** Null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
+  /** Returns null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
   accessTo(place: ShipPlace): BucketAccess | null
 }
 

@@ -31,7 +31,10 @@ export interface CatalogChange {
 }
 
 export interface Catalog {
-  /** Null for an unknown hash. Synchronous if cached. Rejects if the store is unavailable or the policy unusable. */
+  /**
+   * Returns null for an unknown hash. Synchronous if cached. Rejects if the store is unavailable or the policy
+   * unusable.
+   */
   resolveProject(
     organizationId: string,
     verificationHash: string,

@@ -134,7 +134,8 @@ export const createRevisionCache = (options: RevisionCacheOptions) => {
   return {
     peek: (revisionId: string): LoadedRevision | undefined => cache.get(revisionId),
     /**
-     * Null if unknown. Rejects if the store is unavailable; QueueFullError if too many revisions are being compiled.
+     * Returns null if unknown. Rejects if the store is unavailable; QueueFullError if too many revisions are being
+     * compiled.
      */
     load: (organizationId: string, revisionId: string): Promise<LoadedRevision | null> =>
       loads.join(revisionId, 0, () => fetchRevision(organizationId, revisionId)),

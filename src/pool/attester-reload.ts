@@ -16,9 +16,9 @@ export interface AttesterReloadDependencies {
 
 export interface AttesterReload {
   reload(): void
-  /** False while this process signs with a set that differs from the stored set. */
+  /** Returns false while this process signs with a set that differs from the stored set. */
   isCurrent(): boolean
-  /** False while the store has an active key of a kind of which this process has none. */
+  /** Returns false while the store has an active key of a kind of which this process has none. */
   hasEveryKind(): boolean
   /** Returns the start of the period in which a retired key may still sign (monotonic), or null. See ChangeFollower. */
   behindSinceMs(): number | null

@@ -30,7 +30,7 @@ export interface PendingJob extends Expiring<PendingJob> {
   readonly promise: Promise<PoolAnswer>
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
-  /** True if the job's key, target and facts are still current. Synchronous: reads caches only. */
+  /** Returns true if the job's key, target and facts are still current. Synchronous: reads caches only. */
   readonly isCurrent: () => boolean
   /** Change count before the job's key and target were looked up. If -1, `isCurrent` decides. */
   readonly changes: number

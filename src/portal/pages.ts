@@ -18,7 +18,7 @@ const NONCE_BYTES = 18
 const LINK = '/v/'
 const SESSION_PAGE = /^\/s\/[0-9a-f-]{36}$/
 
-/** Whether a person opens the page, not a link preview or a prefetch. */
+/** Returns whether a person opens the page, not a link preview or a prefetch. */
 const isVisit = (headers: Headers): boolean =>
   headers.get('sec-fetch-mode') === 'navigate' &&
   headers.get('sec-fetch-dest') === 'document' &&

@@ -1,6 +1,9 @@
 // Strict parser of `Authorization: Bearer` credentials (RFC 6750 §2.1).
 
-/** Null unless the scheme is followed by one space and visible ASCII. Rejects the comma of joined repeated headers. */
+/**
+ * Returns null unless the scheme is followed by one space and visible ASCII. Rejects the comma of joined repeated
+ * headers.
+ */
 export const parseBearer = (header: string | null): string | null => {
   if (header === null || header.length < 8 || header.length > 512) return null
   if (header.charCodeAt(6) !== 32 || header.slice(0, 6).toLowerCase() !== 'bearer') return null

@@ -27,7 +27,7 @@ export interface DeadlinesDependencies {
 export interface Deadlines {
   /** End every request with `end`. */
   begin(request: TimedRequest, nowMs: number): void
-  /** False after a 408: do not send the result or error. */
+  /** Returns false after a 408: do not send the result or error. */
   end(request: TimedRequest, error?: unknown): boolean
   /** Runs `start` under a new deadline, at which it aborts `expired` and rejects with DeadlineExceededError. */
   watch<Result>(start: (deadline: Deadline, expired: AbortSignal) => Result | Promise<Result>): Result | Promise<Result>

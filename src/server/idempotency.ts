@@ -143,7 +143,9 @@ export interface IdempotencyDependencies<Claim extends HeldClaim> {
   readonly clock: Clock
   /** Duration of a claim without a response. Must exceed a request's deadline. */
   readonly claimSeconds: number
-  /** True if an attempt may have had an effect despite this error; keeps its claim. Defaults to `mayHaveSigned`. */
+  /**
+   * Returns true if an attempt may have had an effect despite this error; keeps its claim. Defaults to `mayHaveSigned`.
+   */
   mayHaveActed?(error: unknown): boolean
   /** Called if the store failed after the work was done. The response is unaffected. */
   report(error: unknown): void
@@ -166,7 +168,7 @@ const FORGET_MS = 1_000
 /** Call before the work may be signed, and await a returned promise; end the work if it rejects. */
 export type OnDispatch = (usableSeconds: number) => Promise<void> | undefined
 
-/** True after a deadline or a component failure: the outcome is unknown, so the uuid must be reused. */
+/** Returns true after a deadline or a component failure: the outcome is unknown, so the uuid must be reused. */
 export const mayHaveSigned = (error: unknown): boolean =>
   !(error instanceof CountersignError) ||
   (!error.nothingSigned &&

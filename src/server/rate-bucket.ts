@@ -85,7 +85,9 @@ const shareOf = (bucket: RateBucket, around: Surroundings): number => {
   return believed <= 0 ? 0 : Math.max(part, Math.min(1, believed))
 }
 
-/** True if `cost` is allowed only because `shareOf` permits at least one token. Other processes may do the same. */
+/**
+ * Returns true if `cost` is allowed only because `shareOf` permits at least one token. Other processes may do the same.
+ */
 export const isGuess = (bucket: RateBucket, around: Surroundings, cost: number): boolean => {
   const { fresh, part } = lookAtBalance(bucket, around)
   return !fresh && bucket.lease + part + ROUNDING < cost

@@ -41,7 +41,7 @@ const measure = (bucket: RateBucket, nowMs: number): void => {
   bucket.demand = bucket.settledMs === Number.NEGATIVE_INFINITY ? perSecond : (bucket.demand + perSecond) / 2
 }
 
-/** Null if there is nothing to report yet. @param ending true to return all tokens */
+/** Returns null if there is nothing to report yet. @param ending true to return all tokens */
 export const settlementOf = (
   bucket: RateBucket,
   { nowMs, mode }: Surroundings,

@@ -2,7 +2,7 @@
 // it must be unique and cheap, but not unguessable.
 import { randomBase62 } from '../domain/identifier.ts'
 
-/** Whether all characters are from 0x21 to 0x7e: safe in headers, log lines and JSON. */
+/** Returns whether all characters are from 0x21 to 0x7e: safe in headers, log lines and JSON. */
 export const isVisibleAscii = (text: string, maxLength: number): boolean => {
   if (text.length === 0 || text.length > maxLength) return false
   for (let i = 0; i < text.length; i++) {

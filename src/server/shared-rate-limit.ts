@@ -101,7 +101,7 @@ export class SharedRateLimiter implements RateLimiter {
     return { granted, state, refusal }
   }
 
-  /** True if the store has been unavailable for a while, so that each process uses only its own share. */
+  /** Returns true if the store has been unavailable for a while, so that each process uses only its own share. */
   cut(): boolean {
     return this.exchange.look().mode === 'cut'
   }

@@ -32,7 +32,7 @@ const loadKey = async (
   return readKeyFile(path, ACCOUNT_KEY)
 }
 
-/** Null if the key is in an environment variable. */
+/** Returns null if the key is in an environment variable. */
 export const accountKeyPath = (
   { accountKey }: Pick<Config, 'accountKey'>,
   folder: Pick<DataFolder, 'accountKey'>,

@@ -20,7 +20,7 @@ const EVERYONE = 0o007
 const WRITE = 0o022
 const READ = 0o044
 
-/** Null if the path is missing or inaccessible, which its reader reports. */
+/** Returns null if the path is missing or inaccessible, which its reader reports. */
 const statOf = (path: string): Stats | null => {
   try {
     return statSync(path)

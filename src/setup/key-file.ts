@@ -54,7 +54,9 @@ const parseKey = (text: string, where: string): Uint8Array => {
   return Uint8Array.fromHex(digits)
 }
 
-/** Null if the file doesn't exist. @param what name in errors: `the evidence key`. @throws SettingInvalidError */
+/**
+ * Returns null if the file doesn't exist. @param what name in errors: `the evidence key`. @throws SettingInvalidError
+ */
 const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
   let text: string
   try {

@@ -119,7 +119,7 @@ const urlValues = ({ api, portal, dashboard }: QuickstartUrls): Readonly<Record<
   DASHBOARD_URL: dashboard,
 })
 
-/** False if another node, started at the same time, has created the deployment. */
+/** Returns false if another node, started at the same time, has created the deployment. */
 const seed = async (
   dependencies: QuickstartDependencies,
   evm: AttesterKeystore,

@@ -132,7 +132,7 @@ const decryptCbc = (key: Uint8Array, iv: Uint8Array, encrypted: Uint8Array): Buf
   }
 }
 
-/** True if the bytes are exactly one DER sequence, like every PrivateKeyInfo. */
+/** Returns true if the bytes are exactly one DER sequence, like every PrivateKeyInfo. */
 const isSequence = (bytes: Uint8Array): boolean => {
   try {
     const reader = createDerReader(bytes)

@@ -11,10 +11,10 @@ export interface TokenKeyName {
 const SCHEME = 'pkcs11:'
 const MAX_BYTES = 128
 
-/** True if an attester's key is in a token instead of a keystore. */
+/** Returns true if an attester's key is in a token instead of a keystore. */
 export const isTokenKey = (place: string): boolean => place.startsWith(SCHEME)
 
-/** Null if a percent sign is not followed by two hexadecimal digits. */
+/** Returns null if a percent sign is not followed by two hexadecimal digits. */
 const percentDecoded = (text: string): Uint8Array | null => {
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return null
   const parts = text.split(/%([0-9A-Fa-f]{2})/)
@@ -29,7 +29,7 @@ const textOf = (bytes: Uint8Array): string | null => {
   }
 }
 
-/** Null unless the URI has `object`, `id` or both; the only other permitted attribute is `type=private`. */
+/** Returns null unless the URI has `object`, `id` or both; the only other permitted attribute is `type=private`. */
 export const parseTokenKey = (uri: string): TokenKeyName | null => {
   if (!isTokenKey(uri)) return null
   let label: string | null = null

@@ -129,7 +129,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
     },
     poll,
     catchUp,
-    /** False if caches may be outdated, and before startup. */
+    /** Returns false if caches may be outdated, and before startup. */
     healthy: (): boolean => running && clock.monotonicMs() - lastReadMs <= unhealthyAfterMs,
     /** Returns the age of the last successful read; infinite before startup. */
     ageSeconds: (): number => (clock.monotonicMs() - lastReadMs) / 1000,

@@ -62,7 +62,7 @@ export interface SchemaWords {
 }
 
 export interface ChangeWatch {
-  /** False if commits of other processes may be missed. */
+  /** Returns false if commits of other processes may be missed. */
   listening(): boolean
   stop(): Promise<void>
 }

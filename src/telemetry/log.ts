@@ -8,7 +8,7 @@ const PENDING_MAX = 1_048_576
 
 /** Part of a Node stream. Buffered characters are counted here, because Bun's `writableLength` stays 0. */
 export interface LineStream {
-  /** False if the line was buffered. */
+  /** Returns false if the line was buffered. */
   write(line: string): boolean
   on(event: 'error' | 'drain', listener: () => void): unknown
 }

@@ -69,7 +69,7 @@ export interface MetricsOptions {
   readonly activeRequests?: () => number
   /** Results after a 408 response. */
   readonly lateOutcomes?: () => number
-  /** Whether the workers sign with the stored attesters. */
+  /** Returns whether the workers sign with the stored attesters. */
   readonly attestersCurrent?: () => boolean
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number

@@ -51,8 +51,8 @@ const isHex = (word: string, start: number): boolean => {
 }
 
 /**
- * Whether the word is 32 or 64 bytes in hex: secp256k1 key, Ed25519 seed or key pair. Digests match too; truncate a
- * digest to log it.
+ * Returns whether the word is 32 or 64 bytes in hex: secp256k1 key, Ed25519 seed or key pair. Digests match too;
+ * truncate a digest to log it.
  */
 const isHexKey = (word: string): boolean => {
   const start = word.startsWith('0x') || word.startsWith('0X') ? 2 : 0
@@ -60,7 +60,7 @@ const isHexKey = (word: string): boolean => {
   return (digits === 64 || digits === 128) && isHex(word, start)
 }
 
-/** Whether the word may be a Solana key pair: 64 bytes in base58, which excludes 0, O, I, l and _. */
+/** Returns whether the word may be a Solana key pair: 64 bytes in base58, which excludes 0, O, I, l and _. */
 const isBase58KeyPair = (word: string): boolean => {
   if (word.length < 86 || word.length > 88) return false
   for (const character of word) if ('0OIl_'.includes(character)) return false

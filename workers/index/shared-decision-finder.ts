@@ -43,7 +43,7 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
   const isIndexed = (line: string, { lineHash }: NodePlace): boolean =>
     hashLine(line) === Buffer.from(lineHash).toString('hex')
 
-  /** Null for a missing line, and for a copy that differs from the line that its node indexed. */
+  /** Returns null for a missing line, and for a copy that differs from the line that its node indexed. */
   const readLines = (folder: string, places: readonly NodePlace[]): readonly (string | null)[] => {
     const lines = readPlaces(folder, places)
     return places.map((place, position) => {

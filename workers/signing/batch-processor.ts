@@ -54,7 +54,7 @@ export const createBatchProcessor = ({ words, decide, prepare, recorder, clock }
     return decisions
   }
 
-  /** Null if the pool has abandoned this worker, which must then not answer. */
+  /** Returns null if the pool has abandoned this worker, which must then not answer. */
   const outcomesOf = (jobs: readonly DispatchedJob[]): Outcome[] | null => {
     const decisions = decideAll(jobs)
     const decidedMs = clock.monotonicMs()
@@ -94,9 +94,9 @@ export const createBatchProcessor = ({ words, decide, prepare, recorder, clock }
   }
 
   return {
-    /** Null if there is no answer yet, or if the pool has abandoned this worker. */
+    /** Returns null if there is no answer yet, or if the pool has abandoned this worker. */
     take: (jobs: readonly DispatchedJob[]): OutcomeBatch | null => answer(jobs, clock.monotonicMs()),
-    /** True if jobs wait for their policies: the caller must call `resume` soon, after its other work. */
+    /** Returns true if jobs wait for their policies: the caller must call `resume` soon, after its other work. */
     waits: (): boolean => waiting.length > 0,
     resume: (): OutcomeBatch | null => {
       const [first] = waiting

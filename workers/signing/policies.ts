@@ -20,7 +20,8 @@ export interface Definition {
 export interface Policies {
   define(targets: readonly Target[], revisions: readonly SentRevision[]): void
   /**
-   * Undefined if the target or its revision is missing. @throws PolicyUnusableError if the revision does not compile
+   * Returns undefined if the target or its revision is missing. @throws PolicyUnusableError if the revision does not
+   * compile
    */
   find(targetId: string): Definition | 'preparing' | undefined
   /** Compiles for a few milliseconds. Returns true if the compilation of a policy has ended or failed. */

@@ -31,8 +31,8 @@ export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
     },
 
     /**
-     * Null unless the challenge was issued for this use and is unexpired. Used challenges are remembered for longer,
-     * because another node's clock may be behind.
+     * Returns null unless the challenge was issued for this use and is unexpired. Used challenges are remembered for
+     * longer, because another node's clock may be behind.
      */
     check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {
       const bytes = Buffer.from(text, 'base64url')

@@ -1,7 +1,7 @@
 // Dashboard cookies. Over https, their `__Host-` prefix limits them to this host (RFC 6265bis).
 
 export interface Cookie {
-  /** Null if the request has no such cookie, several, or a malformed value. */
+  /** Returns null if the request has no such cookie, several, or a malformed value. */
   read(headers: Headers): string | null
   set(value: string, lifeSeconds: number): string
   clear(): string

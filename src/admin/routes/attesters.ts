@@ -98,8 +98,8 @@ const successorOf = async ({ attesters }: Pick<Tables, 'attesters'>, attesterId:
 }
 
 /**
- * Null if there is no successor. Ignores unreadable chains. @throws ConflictError if the successor is unregistered on a
- * chain
+ * Returns null if there is no successor. Ignores unreadable chains. @throws ConflictError if the successor is
+ * unregistered on a chain
  */
 const requireRegisteredSuccessor = async (services: Services, attesterId: string): Promise<string | null> => {
   const successor = await successorOf(services.store, attesterId)

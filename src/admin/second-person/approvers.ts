@@ -140,7 +140,7 @@ export const requireSomeApprover = async (
  */
 const COMPARED_MAX = 200
 
-/** Whether two of the administrators can approve each other's requests. */
+/** Returns whether two of the administrators can approve each other's requests. */
 const haveApprovers = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,

@@ -18,7 +18,7 @@ const readPolicies = ({ admin, organization }: PolicyContext) =>
 
 type Policies = Awaited<ReturnType<typeof readPolicies>>
 
-/** Null if no policy has the name. @throws UsageError if several have it */
+/** Returns null if no policy has the name. @throws UsageError if several have it */
 const policyNamed = (policies: Policies, name: string): string | null => {
   const [found, ...others] = policies.filter((policy) => policy.name === name)
   if (found === undefined || others.length === 0) return found?.id ?? null

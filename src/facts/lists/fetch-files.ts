@@ -77,7 +77,7 @@ const fetchOne = async (
   }
 }
 
-/** Null if no file has changed. @throws FetchFailedError, UrlRefusedError */
+/** Returns null if no file has changed. @throws FetchFailedError, UrlRefusedError */
 export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | null> => {
   const { urls, validators } = request
   const known = urls.every((url) => validators[url] !== undefined)

@@ -4,7 +4,7 @@ import { quantityOf } from '../chain-endpoint.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'
 import { type JsonRpc, RpcFailedError } from '../json-rpc.ts'
 
-/** Null for a block before EIP-1559. */
+/** Returns null for a block before EIP-1559. */
 const readBaseFee = async (rpc: JsonRpc): Promise<string | null> => {
   const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
   if (typeof block !== 'object' || block === null)

@@ -38,7 +38,7 @@ const reading = <Value>(read: () => Value): Value => {
 
 const JPEG_MAGIC = [0xff, 0xd8, 0xff]
 
-/** Whether the marker is SOF0 to SOF15, without DHT, JPG and DAC in the same range. */
+/** Returns whether the marker is SOF0 to SOF15, without DHT, JPG and DAC in the same range. */
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 

@@ -103,7 +103,7 @@ const requireOpen = (content: Buffer): void => {
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09 || byte === 0x00
 
-/** Whether the file is also a zip archive, which unpackers read from the end. */
+/** Returns whether the file is also a zip archive, which unpackers read from the end. */
 const endsAsZip = (bytes: Buffer): boolean => {
   const from = Math.max(0, bytes.length - ZIP_END_BYTES - ZIP_COMMENT_MAX)
   for (let at = bytes.indexOf(ZIP_END, from); at !== -1; at = bytes.indexOf(ZIP_END, at + 1)) {

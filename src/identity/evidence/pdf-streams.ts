@@ -30,7 +30,7 @@ const PROBE_BYTES = 64
 /** Minimum size: shorter results aren't filter text, and are too short for the name of a script. */
 const TEXT_BYTES_MIN = 8
 
-/** Whether the bytes start with a deflate method and valid header checksum (RFC 1950). */
+/** Returns whether the bytes start with a deflate method and valid header checksum (RFC 1950). */
 const isZlib = (bytes: Buffer): boolean =>
   bytes.length > 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0
 

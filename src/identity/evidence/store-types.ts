@@ -15,7 +15,7 @@ export interface EvidenceStore {
     sessionIds: readonly string[],
     kind: string,
   ): Promise<ReadonlyMap<string, EvidenceRecord>>
-  /** False unless `replacedId` identifies the stored fields. @throws like `addDocument` */
+  /** Returns false unless `replacedId` identifies the stored fields. @throws like `addDocument` */
   replaceFields(
     target: EvidenceTarget,
     record: NewEvidenceRecord,
@@ -23,8 +23,8 @@ export interface EvidenceStore {
     actor: string,
   ): Promise<EvidenceChange | false | null>
   /**
-   * False if the session has `maximum` documents of the kind. @throws SessionClosedError, PartNotRequestedError,
-   * OrganizationKeyExchangedError
+   * Returns false if the session has `maximum` documents of the kind. @throws SessionClosedError,
+   * PartNotRequestedError, OrganizationKeyExchangedError
    */
   addDocument(
     target: EvidenceTarget,
@@ -32,7 +32,7 @@ export interface EvidenceStore {
     maximum: number,
     actor: string,
   ): Promise<EvidenceChange | false | null>
-  /** False if the document doesn't exist. @throws SessionClosedError, PartNotRequestedError */
+  /** Returns false if the document doesn't exist. @throws SessionClosedError, PartNotRequestedError */
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
   /** Returns obsolete files; null also if the evidence was erased. @throws OrganizationKeyExchangedError */
   replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>

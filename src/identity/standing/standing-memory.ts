@@ -187,7 +187,7 @@ export const createStandingMemory = (options: StandingMemoryOptions) => {
 
   return {
     now: (): number => changes,
-    /** Undefined if nothing is cached, the record is outdated, or it is for another level. */
+    /** Returns undefined if nothing is cached, the record is outdated, or it is for another level. */
     find: (
       caller: StandingCaller,
       address: string,

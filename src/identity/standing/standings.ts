@@ -29,11 +29,11 @@ export interface StandingChange {
 
 export interface StandingsDependencies {
   readonly source: StandingSource
-  /** Null if the organization no longer exists. */
+  /** Returns null if the organization no longer exists. */
   readonly loadLevel: (organizationId: string) => Promise<Level | null>
   /** Returns the details of an organization's session that policies may use. Defaults to none. */
   readonly loadDetails?: (organizationId: string, sessionId: string) => Promise<PersonDetails | null>
-  /** False if changes were last read too long ago; standings are then read from the store. */
+  /** Returns false if changes were last read too long ago; standings are then read from the store. */
   readonly isUpToDate: () => boolean
   /** Bytes of cached standings: 150 to 200 per wallet. */
   readonly maxBytes?: number

@@ -32,9 +32,11 @@ export interface StreamRequest extends StreamOwner {
   readonly sessionId: string
   /** Limit for this key. Defaults to the hub's limit. */
   readonly streamsMax?: number
-  /** Whether the session has the requested type and environment; otherwise `open` throws SessionUnknownError. */
+  /**
+   * Returns whether the session has the requested type and environment; otherwise `open` throws SessionUnknownError.
+   */
   readonly accepts: (state: SessionState) => boolean
-  /** Whether the key is still valid. If it throws or rejects, the stream continues. */
+  /** Returns whether the key is still valid. If it throws or rejects, the stream continues. */
   readonly allowed: () => boolean | Promise<boolean>
   /** Checked before each further event; if false, the stream ends. For readers who can lose access to the session. */
   readonly mayReceive?: () => Promise<boolean>

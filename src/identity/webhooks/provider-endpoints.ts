@@ -39,7 +39,7 @@ export interface ProviderEndpointDependencies {
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
   /** Records the message and makes the change atomically. Null for a message processed before. */
   readonly decide: (message: ProviderMessage, change: StatusChange) => Promise<SessionState | null>
-  /** False for a message processed before. */
+  /** Returns false for a message processed before. */
   readonly spend: (message: ProviderMessage) => Promise<boolean>
   readonly evidence: Pick<EvidenceService, 'readFields' | 'listEvidence' | 'openDocument'>
   /** Times of the last submissions by session id, in Unix seconds. */

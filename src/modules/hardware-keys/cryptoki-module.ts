@@ -33,7 +33,7 @@ export interface CryptokiModule {
   must(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): void
 }
 
-/** Whether the platform has the expected structures. */
+/** Returns whether the platform has the expected structures. */
 export const isPkcs11Supported = (platform: string, architecture: string): boolean =>
   (platform === 'linux' || platform === 'darwin') && (architecture === 'x64' || architecture === 'arm64')
 

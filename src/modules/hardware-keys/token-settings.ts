@@ -8,7 +8,7 @@ import { TOKEN_SETTINGS } from './settings.ts'
 /** Entry of the token thread, which each signing worker has. */
 export const TOKEN_THREAD = 'src/modules/hardware-keys/worker/token.worker.ts'
 
-/** Null if no token is configured. @throws SettingInvalidError if the system doesn't support tokens */
+/** Returns null if no token is configured. @throws SettingInvalidError if the system doesn't support tokens */
 export const tokenSettingsOf = (
   { of, hangMs }: Pick<Config, 'of' | 'hangMs'>,
   folder: Pick<DataFolder, 'tokenLogin'>,

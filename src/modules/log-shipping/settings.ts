@@ -82,7 +82,7 @@ const readCredentials = (source: SecretSource): string => {
   }
 }
 
-/** Null for a folder. @throws SettingInvalidError, ShipAccessMissingError */
+/** Returns null for a folder. @throws SettingInvalidError, ShipAccessMissingError */
 export const bucketAccessOf = (settings: ShipSettings, place: ShipPlace): BucketAccess | null => {
   if (place.kind === 'folder') return null
   const { decisionsShipCredentials: source, decisionsShipEndpoint: endpoint, decisionsShipRegion: region } = settings

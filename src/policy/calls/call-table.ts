@@ -52,7 +52,7 @@ export interface CallTable {
   readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
   readonly tuples: readonly TupleType[]
   functions(): readonly CallShape[]
-  /** Null if the table has no function with the selector or discriminator. */
+  /** Returns null if the table has no function with the selector or discriminator. */
   decode(family: ChainFamily, data: string): IdentifiedCall | null
 }
 

@@ -174,7 +174,9 @@ function* mistakesOf(source: string, errors: readonly SyntaxError[]): Generator<
   }
 }
 
-/** Null if the text is empty or not YAML. After a report to `complain`, use the tree only to find more mistakes. */
+/**
+ * Returns null if the text is empty or not YAML. After a report to `complain`, use the tree only to find more mistakes.
+ */
 export function* readYamlTree(source: string, complain: Complain): Steps<SourceNode | null> {
   const syntax = yield* readSyntax(source, complain)
   if (syntax === null) return null

@@ -5,7 +5,7 @@ export const CONDITION_KEYS: ReadonlySet<string> = new Set(['allow', 'deny', 're
 const KEY = /^\s*(?:-\s+)?([\w-]+):(?:\s|$)/
 const indentOf = (text: string): number => /^\s*/.exec(text)?.[0].length ?? 0
 
-/** Whether a line contains a condition, after its key or indented below it. @param lineAt lines start at 0 */
+/** Returns whether a line contains a condition, after its key or indented below it. @param lineAt lines start at 0 */
 export const isInCondition = (lineAt: (number: number) => string, number: number): boolean => {
   const text = lineAt(number)
   const own = KEY.exec(text)

@@ -98,7 +98,7 @@ interface ShownRules {
   readonly isOfSessions: boolean
 }
 
-/** Null unless the document is valid YAML with rules. */
+/** Returns null unless the document is valid YAML with rules. */
 export const readRules = (source: string): ShownRules | null => {
   const policy = read(source)
   if (policy === null) return null

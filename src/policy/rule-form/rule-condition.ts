@@ -114,7 +114,7 @@ const SHAPES: readonly (readonly [RegExp, (found: Readonly<Record<string, string
   [/^(?<fact>[\w.]+) (?<order>[=!<>]=|[<>]) (?<literal>.+)$/, ({ order }) => order as Operator],
 ]
 
-/** Null for a condition that only text can express. */
+/** Returns null for a condition that only text can express. */
 export const parseCondition = (text: string, types: FactTypes): RuleCondition | null => {
   for (const [shape, operatorOf] of SHAPES) {
     const found = shape.exec(text)

@@ -105,7 +105,7 @@ const VALUE_TYPES: ReadonlySet<string> = new Set([
   'google.protobuf.Duration',
 ])
 
-/** Whether values of the type are compared in constant time. */
+/** Returns whether values of the type are compared in constant time. */
 export const isValueType = ({ name }: CheckedType): boolean => VALUE_TYPES.has(name)
 
 /** Permits values, lists of values, and `others` (types of calls). Loops over other lists have an unknown cost. */

@@ -16,7 +16,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Whether the same request may succeed later; false if its content was refused. */
+/** Returns whether the same request may succeed later; false if its content was refused. */
 export const mayHelpAgain = (error: unknown): boolean =>
   !(error instanceof RefusedError) || error.status >= 500 || error.status === 408 || error.status === 429
 

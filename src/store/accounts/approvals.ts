@@ -87,7 +87,7 @@ export const createApprovalTable = (scope: TableScope) => {
       return APPROVALS.count(scope, { organizationId, state: 'pending', expiresAtSeconds })
     },
 
-    /** Null if no longer pending. @throws ConstraintViolatedError if the requesting account approves */
+    /** Returns null if no longer pending. @throws ConstraintViolatedError if the requesting account approves */
     decide: (
       organizationId: string | null,
       id: string,

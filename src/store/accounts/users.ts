@@ -136,10 +136,10 @@ export const createUserTable = (scope: TableScope) => {
       await USERS.updateAll(scope, { id, totpSecret: from }, { totpSecret: to })
     },
 
-    /** Null if one-time codes are in use. Keeps the version, so that a sign-in in progress is not rejected. */
+    /** Returns null if one-time codes are in use. Keeps the version, so that a sign-in in progress is not rejected. */
     proposeTotp: (id: string, totpSecret: Uint8Array) =>
       USERS.update(scope, { id, totpConfirmedAtSeconds: null }, { ...NO_TOTP, totpSecret }),
-    /** Null if one-time codes are in use, or if another secret was proposed. */
+    /** Returns null if one-time codes are in use, or if another secret was proposed. */
     confirmTotp: (id: string, totpSecret: Uint8Array) =>
       change({ id, totpSecret, totpConfirmedAtSeconds: null }, { totpConfirmedAtSeconds: scope.nowSeconds() }),
     removeTotp: (id: string) => change({ id }, NO_TOTP),

@@ -53,7 +53,7 @@ const parseOwner = (text: string): ClaimLogOwner => {
   return { node, firstNumber: Number(firstNumber) }
 }
 
-/** Null if the claims were made by an earlier version. */
+/** Returns null if the claims were made by an earlier version. */
 export const readClaimLogOwner = async (scope: TableScope): Promise<ClaimLogOwner | null> => {
   const text = await createDeploymentTable(scope).read(OWNER_NAME)
   return text === null ? null : parseOwner(text)

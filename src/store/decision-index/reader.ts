@@ -70,7 +70,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     (database.query('SELECT id FROM names WHERE kind = ? AND text = ?').get(kind, text) as { id: number } | null)?.id ??
     null
 
-  /** Null if the index lacks one of the names, so that nothing matches. */
+  /** Returns null if the index lacks one of the names, so that nothing matches. */
   const conditionsOf = (filter: DecisionFilter): Conditions | null => {
     const parts: string[] = []
     const parameters: (number | bigint)[] = []

@@ -133,7 +133,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * False if the session has the maximum number of documents of this kind. @throws SessionClosedError,
+     * Returns false if the session has the maximum number of documents of this kind. @throws SessionClosedError,
      * PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     addDocument: (
@@ -155,7 +155,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return { state: await announceChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
       }),
 
-    /** False if there is no such document. @throws SessionClosedError, PartNotRequestedError */
+    /** Returns false if there is no such document. @throws SessionClosedError, PartNotRequestedError */
     removeDocument: (
       target: EvidenceTarget,
       evidenceId: string,

@@ -134,7 +134,7 @@ const matchHits = (
   return { matched, lost }
 }
 
-/** True if a decision stored without a basis may depend on evidence that has changed since. */
+/** Returns true if a decision stored without a basis may depend on evidence that has changed since. */
 const isInDoubt = async (
   transaction: Transaction,
   { organizationId, sessionId }: HitTarget,

@@ -146,7 +146,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   find: (name: string): Promise<ScreeningList | null> => LISTS.find(scope, { name }),
 
-  /** True if a list with this name ever had content, or if its wallets still have a shared list. */
+  /** Returns true if a list with this name ever had content, or if its wallets still have a shared list. */
   hasRemains: async (name: string): Promise<boolean> =>
     (
       await scope.statements.query(

@@ -133,7 +133,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
       return { status: 'regenerated', ...issued, previous: previous ?? old }
     }),
 
-  /** Null if there is no such key. Revoking a key again keeps the original time. */
+  /** Returns null if there is no such key. Revoking a key again keeps the original time. */
   revoke: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     scope.write(async (own) => {
       const key = await KEYS.lock(own, { organizationId, keyId }, 'name')

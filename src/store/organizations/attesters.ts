@@ -34,7 +34,7 @@ export const createAttesterTable = (scope: TableScope) => ({
 
   list: (): Promise<readonly Attester[]> => ATTESTERS.list(scope, {}, ['createdAtSeconds', 'id']),
 
-  /** Null if there is no such attester, or if it is retired, which is final. */
+  /** Returns null if there is no such attester, or if it is retired, which is final. */
   setStatus: (id: string, status: AttesterStatus): Promise<Attester | null> =>
     ATTESTERS.update(scope, { id, status: sql`<> 'retired'` }, { status }),
 })

@@ -59,7 +59,7 @@ export const createProjectTable = (scope: TableScope) => ({
   page: (filter: { readonly organizationId: string; readonly policyId?: string }, page: PageRequest) =>
     PROJECTS.page(scope, filter, ORDER, page),
 
-  /** Undefined fields do not change. Null if there is no such project. @throws the errors of `create` */
+  /** Does not change undefined fields. Returns null if there is no such project. @throws the errors of `create` */
   update: (
     organizationId: string,
     id: string,

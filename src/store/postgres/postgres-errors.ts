@@ -41,11 +41,11 @@ export class AuthorityUnreadableError extends ConnectionLostError {}
 /** TLS is required, but the server, or an attacker in between, reports that it is unavailable. */
 export class TlsMissingError extends ConnectionLostError {}
 
-/** Undefined if the error is not from the server. */
+/** Returns undefined if the error is not from the server. */
 export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : undefined
 
-/** True if the transaction conflicted with another and can be repeated. */
+/** Returns true if the transaction conflicted with another and can be repeated. */
 export const isConflict = (error: unknown): boolean => {
   const state = sqlStateOf(error)
   return state === '40001' || state === '40P01'

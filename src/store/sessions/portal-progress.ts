@@ -103,7 +103,7 @@ export const createPortalProgressTable = (scope: TableScope) => ({
     return row?.sequence ?? null
   },
 
-  /** Null if no corrections were requested. */
+  /** Returns null if no corrections were requested. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
     CORRECTIONS.find(scope, { organizationId, sessionId }),
 })

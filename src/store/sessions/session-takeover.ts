@@ -23,7 +23,7 @@ const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND sess
     WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
   LIMIT 1`
 
-/** True if the session was opened or anything was submitted. The session must be locked. */
+/** Returns true if the session was opened or anything was submitted. The session must be locked. */
 export const isInUse = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,
@@ -43,7 +43,7 @@ export const hasWallets = async (
   return (await transaction.query(connected, [organizationId, sessionId])).length > 0
 }
 
-/** True if a wallet was ever connected. The session must be locked. */
+/** Returns true if a wallet was ever connected. The session must be locked. */
 export const wasProven = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,

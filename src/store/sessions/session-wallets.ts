@@ -215,7 +215,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       return state
     }, DURABILITY),
 
-  /** Null if there is no such wallet. @throws BrowserUnknownError, SessionClosedError, PartNotRequestedError */
+  /** Returns null if there is no such wallet. @throws BrowserUnknownError, SessionClosedError, PartNotRequestedError */
   remove: (input: WalletRemoval): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

@@ -60,7 +60,7 @@ export const createLongReads = (path: string) => {
   }
 
   return {
-    /** Null if the read failed or the thread exited: the caller must then read on its own connection. */
+    /** Returns null if the read failed or the thread exited: the caller must then read on its own connection. */
     read: (sql: string, parameters: readonly SqlParameter[]): Promise<readonly unknown[] | null> =>
       new Promise((resolve) => {
         thread ??= start()

@@ -34,7 +34,7 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
 
 const primaryCode = (error: SQLiteError): number => error.errno & 0xff
 
-/** True if another connection holds the lock, so that a retry can help. */
+/** Returns true if another connection holds the lock, so that a retry can help. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (primaryCode(error) === BUSY || primaryCode(error) === LOCKED)
 

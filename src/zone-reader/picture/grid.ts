@@ -217,7 +217,7 @@ const BORDER = 3
 /** Maximum brightness difference between opposite borders, relative to the range from ink to paper. */
 const UNEVEN = 0.3
 
-/** Whether the edge of a shadow or color crosses the patch, which could close or open a letter. */
+/** Returns whether the edge of a shadow or color crosses the patch, which could close or open a letter. */
 export const isUneven = (patch: Float32Array): boolean => {
   const [top, bottom, left, right] = [[], [], [], []] as [number[], number[], number[], number[]]
   patch.forEach((value, at) => {

@@ -60,7 +60,7 @@ const withChanges = (lines: readonly string[], changes: readonly Change[]): read
     ),
   )
 
-/** Whether a check digit can't distinguish the characters, such as G and 6. */
+/** Returns whether a check digit can't distinguish the characters, such as G and 6. */
 const countsAs = (one: string, other: string): boolean => checkDigitOf(one) === checkDigitOf(other)
 
 const holds = (lines: readonly string[], { name, covers, digit }: CheckGroup): boolean => {
@@ -174,7 +174,7 @@ const mend = (
   }
 }
 
-/** Null if the cells aren't a zone or remain uncertain. */
+/** Returns null if the cells aren't a zone or remain uncertain. */
 export const decodeZone = (scores: CellScores, nowSeconds: number): DecodedZone | null => {
   for (const layout of LAYOUTS) {
     if (scores.length !== layout.rows || scores.some((row) => row.length !== layout.columns)) continue

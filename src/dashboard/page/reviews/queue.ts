@@ -66,7 +66,10 @@ export interface Way {
   readonly more: boolean
   readonly next: Session | null
   readonly previous: Session | null
-  /** Null if no session is unassigned or assigned to the reviewer; `stay` if the queue isn't for waiting sessions. */
+  /**
+   * Returns null if no session is unassigned or assigned to the reviewer; `stay` if the queue isn't for waiting
+   * sessions.
+   */
   readonly findNext: (ownId: string) => Promise<{ readonly id: string } | null | 'stay'>
 }
 

@@ -33,7 +33,7 @@ const read = async (organization: string | null, ofDeployment: boolean, signal: 
   return ofDeployment ? { deployment_approvals: (await call('GET /approvals/waiting', { signal })).waiting } : {}
 }
 
-/** Null until the numbers are read, or if this fails: the navigation works without them. */
+/** Returns null until the numbers are read, or if this fails: the navigation works without them. */
 export const useWaiting = ({ account, organization }: Session, path: string): Waiting | null => {
   const id = isAllowed('viewer', account, organization) ? (organization?.id ?? null) : null
   const ofDeployment = isAllowed('deployment', account, organization)

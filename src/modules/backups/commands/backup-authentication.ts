@@ -26,7 +26,7 @@ interface AuthenticationPolicy {
   readonly mayBeUnauthenticated: boolean
 }
 
-/** False after a warning. @throws CommandFailedError */
+/** Returns false after a warning. @throws CommandFailedError */
 export const requireAuthentic = (
   { manifest, sha256 }: VerifiedBackup,
   { keys, mayBeUnauthenticated }: AuthenticationPolicy,

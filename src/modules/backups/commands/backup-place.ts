@@ -79,7 +79,7 @@ export const timeOf = (name: string): number =>
     name.replace(/T(\d{2})-(\d{2})-(\d{2})Z$/, (_, hours, minutes, seconds) => `T${hours}:${minutes}:${seconds}Z`),
   )
 
-/** Null for other text, whose folder is neither counted nor removed. */
+/** Returns null for other text, whose folder is neither counted nor removed. */
 const parseManifest = (text: string): BackupManifest | null => {
   try {
     const manifest: unknown = JSON.parse(text)

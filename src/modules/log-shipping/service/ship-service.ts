@@ -23,7 +23,7 @@ const FINISH_MS = 5_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
 
-/** Null if there is no target. @throws SettingInvalidError if the credentials are missing or malformed */
+/** Returns null if there is no target. @throws SettingInvalidError if the credentials are missing or malformed */
 export const startShipping = (dependencies: ShippingDependencies) => {
   const { config, directory, clock, after, log } = dependencies
   const place = config.decisionsShip

@@ -11,7 +11,7 @@ const REVISIONS_MAX = 100
 /** Keyed by revision id. Empty if the replayed policy needs none of these fields. */
 export type RequiredFields = Readonly<Record<string, readonly OptionalField[]>>
 
-/** Empty if the revision is unknown or this version cannot use it. */
+/** Returns an empty list if the revision is unknown or this version cannot use it. */
 export const requiredBy = async (
   { policies }: Pick<Store, 'policies'>,
   organizationId: string,

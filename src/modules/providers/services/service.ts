@@ -23,7 +23,7 @@ export interface VerificationService {
   readonly ageSecondsMax: number
   /** @throws WebhookSignatureInvalidError */
   readonly verify: typeof verifyWebhook
-  /** Null unless the event is a decision. @throws FieldInvalidError */
+  /** Returns null unless the event is a decision. @throws FieldInvalidError */
   readonly read: (message: JsonObject) => ServiceDecision | null
 }
 

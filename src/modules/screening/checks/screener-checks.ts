@@ -14,7 +14,7 @@ interface ScreenerAnswer {
 
 interface ScreenerCheckDependencies extends WalletScreeningDependencies {
   readonly screeners: readonly string[]
-  /** Null if there is no answer; never rejects. */
+  /** Returns null if there is no answer; never rejects. */
   readonly ask: (screener: string, wallet: SessionWalletOverTime) => Promise<ScreenerAnswer | null>
   /** Changes when the sanctions lists change. */
   readonly listsKey: () => Promise<string>

@@ -51,7 +51,7 @@ const nestedKeys = (wallets: unknown): readonly string[] =>
     textsOf(fieldsIn(fieldsIn(wallet)['properties'])['publicKey']),
   )
 
-/** Null for entities that aren't listed subjects, such as addresses and passports. */
+/** Returns null for entities that aren't listed subjects, such as addresses and passports. */
 const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | null => {
   const kind = SCHEMAS[String(schema)]
   if (kind === undefined || typeof id !== 'string') return null

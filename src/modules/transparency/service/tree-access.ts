@@ -28,7 +28,7 @@ interface TreeAccessOptions {
   readonly shipTarget: (() => ShipTarget) | null
 }
 
-/** Null if the service has never started. @throws errors from opening the store */
+/** Returns null if the service has never started. @throws errors from opening the store */
 export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAccess | null> => {
   const { store, folder, target, shipTarget } = options
   const warnings: string[] = []

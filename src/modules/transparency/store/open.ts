@@ -45,7 +45,7 @@ export const openDecisionTree = async (target: StoreTarget, node: string): Promi
   }
 }
 
-/** Null if no tree exists yet. @throws StoreUnusableError, StoreUnavailableError */
+/** Returns null if no tree exists yet. @throws StoreUnusableError, StoreUnavailableError */
 export const openDecisionTreeReader = async (
   target: StoreTarget,
 ): Promise<(DecisionTreeReader & { close(): Promise<void> }) | null> => {

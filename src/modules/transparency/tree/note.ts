@@ -44,7 +44,7 @@ const idOf = (name: string, type: SignatureType, publicKey: Uint8Array): number 
   return Number.parseInt(hash.digest('hex').slice(0, 8), 16)
 }
 
-/** Null unless the text is canonical base64 (RFC 4648, section 4). */
+/** Returns null unless the text is canonical base64 (RFC 4648, section 4). */
 export const decodeBase64 = (text: string): Buffer | null => {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : null

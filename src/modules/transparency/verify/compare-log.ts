@@ -77,7 +77,10 @@ export const createLogComparison = (options: LogComparison) => {
   const { readTiles, readSpans, firstSpan, saltKey, found, mayBeBehind, archivedBefore, namesNodes, onChunk } = options
   const leafAt = createLeafReader(readTiles)
 
-  /** Whether the next segment's header, itself a leaf, records this length, so the missing lines were never counted. */
+  /**
+   * Returns whether the next segment's header, itself a leaf, records this length, so the missing lines were never
+   * counted.
+   */
   const isCutKnown = async (
     directory: string,
     { slot, segment }: TreeSegment,

@@ -33,7 +33,7 @@ const findLeaf = async (readTiles: ReadTiles, leafHash: Buffer, { firstLeaf, lea
   return null
 }
 
-/** Null if no signed head covers the line yet. */
+/** Returns null if no signed head covers the line yet. */
 export const proveLine = async (tree: ProvingTree, saltKey: Uint8Array, place: LineToProve): Promise<string | null> => {
   const lineHash = Buffer.from(hashLine(place.line), 'hex')
   const salt = saltsOf(lineHash, saltKey)

@@ -19,7 +19,10 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
   }
 }
 
-/** Whether a head of the tree or the audit log belongs to another log, for example before `begin-tree` elsewhere. */
+/**
+ * Returns whether a head of the tree or the audit log belongs to another log, for example before `begin-tree`
+ * elsewhere.
+ */
 export const isOfOtherLog = (encoded: string, logName: string): boolean => {
   try {
     return ![logName, `${logName}/audit`].includes(readCheckpoint(encoded).origin)
@@ -35,7 +38,7 @@ const headObject = (logName: string): string => `log-heads/${logName.replaceAll(
 /** Maximum size of a head: far above a head with the maximum number of cosignatures. */
 export const HEAD_MAX_BYTES = 65_536
 
-/** Null if the object doesn't exist. A larger object is truncated, which makes the head invalid. */
+/** Returns null if the object doesn't exist. A larger object is truncated, which makes the head invalid. */
 export const readHeadObject = async (target: ShipTarget, name: string): Promise<string | null> => {
   const bytes = await target.readRange(name, 0, HEAD_MAX_BYTES)
   return bytes === null ? null : Buffer.from(bytes).toString('utf8')

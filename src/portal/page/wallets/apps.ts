@@ -44,7 +44,7 @@ export const WALLET_APPS: readonly WalletApp[] = [
   },
 ]
 
-/** True for phones and tablets. */
+/** Returns true for phones and tablets. */
 export const isPhone = (): boolean =>
   /android|iphone|ipad|ipod/i.test(navigator.userAgent) ||
   // iPads identify themselves as Macs.

@@ -68,7 +68,10 @@ export const createNameFinder = (index: NameIndex) => {
   }
 
   return {
-    /** Empty if the budget is exhausted. @param minimum doesn't apply to one-word names that the other name contains */
+    /**
+     * Returns an empty list if the budget is exhausted. @param minimum doesn't apply to one-word names that the other
+     * name contains
+     */
     find: (words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[] => {
       if (budget.left < 0) return []
       const anySearched = words.some(({ role }) => isSearched(role))

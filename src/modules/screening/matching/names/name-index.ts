@@ -20,7 +20,7 @@ const ROLE_SHIFT = 24
 const WORD_MASK = 2 ** ROLE_SHIFT - 1
 
 export const roleAt = (packed: number): WordRole => ROLES[packed >>> ROLE_SHIFT] ?? 'name'
-/** Whether the role barely identifies a person. */
+/** Returns whether the role barely identifies a person. */
 export const isSmall = (role: WordRole): boolean => role === 'particle' || role === 'title'
 export const wordAt = (packed: number): number => packed & WORD_MASK
 export const packWord = (role: WordRole, word: number): number => (ROLES.indexOf(role) << ROLE_SHIFT) | word

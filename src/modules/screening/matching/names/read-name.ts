@@ -101,7 +101,7 @@ const roleOf = (text: string, kind: NameKind): WordRole => {
   return 'name'
 }
 
-/** Whether the word has one Latin spelling. */
+/** Returns whether the word has one Latin spelling. */
 export const isInLetters = ({ skeletons, spellings }: Pick<RawWord, 'skeletons' | 'spellings'>): boolean =>
   skeletons.length + spellings.length === 0
 

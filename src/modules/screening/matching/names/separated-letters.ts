@@ -56,12 +56,12 @@ const HAS_CAPITAL = /\p{Lu}/u
 const hasCapitals = (pieces: readonly NamePiece[]): boolean => pieces.some(({ text }) => HAS_CAPITAL.test(text))
 
 const IS_HYPHEN = /^\p{Pd}+$/u
-/** Whether the joint is a Catalan `l·l`, as in `Gal·la`. */
+/** Returns whether the joint is a Catalan `l·l`, as in `Gal·la`. */
 const isCatalan = (before: string, joint: string, after: string): boolean =>
   joint === '·' && before.endsWith('l') && after.startsWith('l')
 
 const OTHER_FORMS: ReadonlySet<string> = new Set(['oo', 'sro', 'ev'])
-/** Whether the group is a legal form such as `S.p.A.`: an owner may be a company. */
+/** Returns whether the group is a legal form such as `S.p.A.`: an owner may be a company. */
 const isForm = (group: readonly NamePiece[]): boolean => {
   const letters = textOf(group).toLowerCase()
   return group.length > 1 && (COMPANY_FORMS.has(letters) || OTHER_FORMS.has(letters))
