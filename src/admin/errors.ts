@@ -39,7 +39,7 @@ export class CredentialWrongError extends CountersignError {
       password: 'the email address or the password is wrong',
       code: 'the code is wrong or has already been used',
       passkey: 'the passkey was not accepted',
-      link: 'the link is invalid, used or expired: request a new one',
+      link: 'the link is invalid or expired, or was already used: request a new link',
     } as const
     super('CREDENTIAL_WRONG', texts[what])
   }

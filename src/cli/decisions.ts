@@ -146,7 +146,7 @@ const TABLE: DecisionsTable<DecisionsIo> = [
       text(
         'from',
         'PLACE',
-        `Check the copies of all nodes at ${PLACE}, or at the configured location (shipped). Requires free space in TMPDIR`,
+        `Verify the copies of all nodes at ${PLACE}, or at the configured location (shipped). Requires free space in TMPDIR`,
       ),
     ],
     run: verify,

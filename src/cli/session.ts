@@ -71,7 +71,7 @@ export const SESSION_COMMANDS: readonly Command[] = [
     options: [
       text('comment', 'TEXT', `Comment for the person, at most ${COMMENT_MAX} characters`),
       text('note', 'TEXT', `Comment for operators, at most ${COMMENT_MAX} characters`),
-      text('fix', 'A,B', 'With retry: fields and documents to submit again, or wallets. Defaults to everything'),
+      text('fix', 'A,B', 'Fields and documents to submit again after retry, or wallets. Defaults to everything'),
       flag('override', 'Complete the session despite missing parts. The audit log records them'),
       flag('revoke', 'Revoke a completed session'),
       authorOption('by'),

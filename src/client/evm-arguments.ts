@@ -63,10 +63,10 @@ const matching = (argument: string, text: string, form: RegExp, expected: string
 
 /** Returns a lowercase address, which every encoder accepts; mixed case would need a valid EIP-55 checksum. */
 const address = (argument: string, text: string): `0x${string}` =>
-  matching(argument, text.toLowerCase(), /^0x[0-9a-f]{40}$/, 'must be 0x and 40 hex digits')
+  matching(argument, text.toLowerCase(), /^0x[0-9a-f]{40}$/, 'must be 0x followed by 40 hex digits')
 
 const signature = (argument: string, text: string): `0x${string}` =>
-  matching(argument, text, /^0x[0-9a-fA-F]{130}$/, 'must be 0x and 65 bytes of hex')
+  matching(argument, text, /^0x[0-9a-fA-F]{130}$/, 'must be 0x followed by 65 bytes of hex')
 
 const seconds = (argument: string, value: number): bigint => {
   if (!Number.isSafeInteger(value) || value < 0) throw new ArgumentInvalidError(argument, 'must be a whole number')

@@ -103,7 +103,7 @@ export const parseChainSettings = (value: unknown): { added: EvmChain[]; setting
   const added: EvmChain[] = []
   const settings = new Map<string, ChainSettings>()
   if (value === undefined || value === null) return { added, settings }
-  if (typeof value !== 'object' || Array.isArray(value)) return fail('must be a mapping of chain names')
+  if (typeof value !== 'object' || Array.isArray(value)) return fail('must be a mapping with chain names as keys')
   const builtIn = new Set(BUILT_IN_CHAINS.map((chain) => chain.name))
   for (const [name, entry] of Object.entries(value)) {
     if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) fail('a chain name must be 1 to 32 characters from a-z, 0-9 and -')

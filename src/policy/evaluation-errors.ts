@@ -57,7 +57,7 @@ export class PolicyEvaluationError extends CountersignError {
 /** A stored revision is missing, altered, or doesn't compile. */
 export class PolicyUnusableError extends CountersignError {
   constructor(cause: unknown) {
-    super('DEPENDENCY_UNAVAILABLE', 'the policy of this project cannot be used', {
+    super('DEPENDENCY_UNAVAILABLE', 'the project’s policy cannot be used', {
       cause,
       retryAfterSeconds: 5,
     })

@@ -63,7 +63,11 @@ const call = {
     maxLength: 18,
     requires: 'data',
     description: 'First eight bytes of the data in lowercase 0x-hex; empty if the data is shorter.',
-    refuseLiteral: matching(DISCRIMINATOR, 'call.discriminator must be 0x and 16 lowercase hex digits, or empty', true),
+    refuseLiteral: matching(
+      DISCRIMINATOR,
+      'call.discriminator must be 0x followed by 16 lowercase hex digits, or empty',
+      true,
+    ),
     read: ({ request: { data } }) => (data.length < 18 ? '' : data.slice(0, 18).toLowerCase()),
   },
 } satisfies FactGroup
@@ -133,7 +137,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
       maxLength: 10,
       requires: 'data',
       description: 'First four bytes of the data in lowercase 0x-hex; empty if the data is shorter.',
-      refuseLiteral: matching(SELECTOR, 'tx.selector must be 0x and 8 lowercase hex digits, or empty', true),
+      refuseLiteral: matching(SELECTOR, 'tx.selector must be 0x followed by 8 lowercase hex digits, or empty', true),
       read: ({ request: { data } }) => (data.length < 10 ? '' : data.slice(0, 10).toLowerCase()),
     },
   },

@@ -89,7 +89,7 @@ export const requireSameModules = async (
   if (live.length > 0) {
     const others = live.map((process) => describeDifference(process, modules)).join('; ')
     throw new StoreUnusableError(
-      `other processes of the deployment run different modules: ${others}. Set --without as on those nodes, or stop all nodes before you change it`,
+      `other processes of the deployment run different modules: ${others}. Set --without to the same modules as on those nodes, or stop all nodes before you change the setting`,
     )
   }
   for (const { id, beat } of silent) await table.remove(id, beat)

@@ -134,7 +134,7 @@ test('binding delete takes an address, and a chain, a project or an id if severa
   expect(await codeOf('binding', 'delete', address, '--project', other, '--chain', 'megaeth')).toBe(1)
   expect(await codeOf('binding', 'delete', address, '--project', other)).toBe(0)
   expect(await codeOf('project', 'unbind', hash, '--chain', 'megaeth', '--address', address)).toBe(0)
-  expect((await world.run('binding', 'delete', address.toLowerCase())).stderr).toMatch(/^2 match: .*binding_.*binding_/)
+  expect((await world.run('binding', 'delete', address.toLowerCase())).stderr).toMatch(/^2 match; .*binding_.*binding_/)
   const { data } = await json('binding', 'list', '--project', hash, '--chain', 'base')
   expect(await codeOf('binding', 'delete', data[0].id)).toBe(0)
   expect(await codeOf('binding', 'delete', address)).toBe(0)

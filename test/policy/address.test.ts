@@ -7,7 +7,7 @@ import { SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { EVM_WALLET, holds, issuesOf, policyOf, refusalOf, SOLANA } from './support.ts'
 
 const SOLANA_WALLET = bs58.encode(createHash('sha256').update('countersign test wallet 1').digest())
-const MALFORMED = 'an address must be 0x and 40 hex digits (EVM), or 32 bytes in base58 (Solana)'
+const MALFORMED = 'an address must be 0x followed by 40 hex digits (EVM), or 32 bytes in base58 (Solana)'
 
 const hexInAnyCase = fc
   .tuple(fc.uint8Array({ minLength: 20, maxLength: 20 }), fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }))

@@ -169,7 +169,7 @@ describe('a rule about calls is refused', () => {
     ['call.args.small > ether(1) || call.args.order', `Logical operator requires bool operands, got 'Tuple2'`],
     [
       'call.discriminator == "0xA9059CBB00000000"',
-      'call.discriminator must be 0x and 16 lowercase hex digits, or empty',
+      'call.discriminator must be 0x followed by 16 lowercase hex digits, or empty',
     ],
     [
       'call.args.recipients.all(r, call.args.recipients.exists(s, s == r))',

@@ -75,7 +75,7 @@ describe('constants', () => {
     ],
     [
       'constants: { a: { type: address, value: 0x00 } }',
-      '1:41 an address must be 0x and 40 hex digits (EVM), or 32 bytes in base58 (Solana)',
+      '1:41 an address must be 0x followed by 40 hex digits (EVM), or 32 bytes in base58 (Solana)',
     ],
     [
       'constants: { a: { type: duration, value: 1d } }',
@@ -251,10 +251,10 @@ describe('reads', () => {
       '1:37 "contract" is not a key of a read; valid keys: kind, chain, of',
     ],
     ['reads: { a: { kind: token-balance } }', '1:13 the read has no contract'],
-    ['reads: { a: { kind: token-balance, contract: 0x00 } }', '1:46 a contract must be 0x and 40 hex digits'],
+    ['reads: { a: { kind: token-balance, contract: 0x00 } }', '1:46 a contract must be 0x followed by 40 hex digits'],
     [
       `reads: { a: { kind: token-balance, contract: "0x${'0'.repeat(40)}" } }`,
-      '1:46 a contract must be 0x and 40 hex digits',
+      '1:46 a contract must be 0x followed by 40 hex digits',
     ],
     [
       'reads: { a: { kind: native-balance, of: tx.value } }',
@@ -368,8 +368,8 @@ tests:
     ['tests: 5', '1:8 tests must be a list'],
     ['tests: [5]', '1:9 a test must be a mapping with name, request, facts, verdict, rule'],
     [test_('verdict: deny'), '1:9 the test has no request'],
-    [test_('request: {}, verdict: deny'), '1:20 the request has no from'],
-    [test_('request: { from: 0x00 }, verdict: deny'), '1:28 an address must be 0x and 40 hex digits'],
+    [test_('request: {}, verdict: deny'), '1:20 the request has no "from"'],
+    [test_('request: { from: 0x00 }, verdict: deny'), '1:28 an address must be 0x followed by 40 hex digits'],
     [test_('request: { from: abc, chain: solana }, verdict: deny'), '1:28 an address must be 32 bytes in base58'],
     [
       test_(`request: { from: "${WALLET}", chain: mine }, verdict: deny`),

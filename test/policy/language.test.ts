@@ -12,7 +12,7 @@ const KNOWN =
   'size, timestamp, duration, days, hours, minutes, address, uint256, ether, gwei, sol, lamports, in_list, screener'
 const GROUPS = [...Object.keys(FACTS), 'constants', 'reads', 'velocity'].join(', ')
 const OF_WALLETS = Object.keys(FACTS['wallet'] ?? {}).join(', ')
-const SELECTOR = 'tx.selector must be 0x and 8 lowercase hex digits, or empty'
+const SELECTOR = 'tx.selector must be 0x followed by 8 lowercase hex digits, or empty'
 const ZONE = 'getMonth() takes a time zone as a string literal: getMonth("Europe/Zurich")'
 const JOINING = 'the policy language cannot join strings or lists with +'
 

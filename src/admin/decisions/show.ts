@@ -32,7 +32,9 @@ export const DECISION = named(
     message: nullable(Type.String()),
     expiration: Type.Integer(),
     attesters: Type.Array(Type.String()),
-    signatures: Type.Array(Type.String(), { description: 'Empty for a withheld decision' }),
+    signatures: Type.Array(Type.String(), {
+      description: 'Signatures of the attesters; empty for a withheld decision',
+    }),
     key_id: Type.String(),
     request_id: Type.String(),
     shadow: Type.Union(

@@ -20,7 +20,9 @@ const REQUEST = named(
     to: Type.Optional(
       Type.String({ description: 'Address of the contract or program; send this or `verification_hash`, not both' }),
     ),
-    data: Type.Optional(Type.String({ description: 'Encoded function call, 0x-hex. Required if the policy reads it' })),
+    data: Type.Optional(
+      Type.String({ description: 'Encoded function call as 0x-hex. Required if the policy reads it' }),
+    ),
     msg_value: Type.Optional(
       Type.String({ description: 'Decimal amount in wei or lamports. Required if the policy reads it' }),
     ),
@@ -55,7 +57,7 @@ const TASK_REQUEST = named(
   Type.Object({
     from: Type.String({ description: 'Sender' }),
     to: Type.String({ description: 'Contract that enforces the policy' }),
-    data: Type.String({ description: 'Call data, 0x-hex; `0x` for none' }),
+    data: Type.String({ description: 'Call data as 0x-hex; `0x` if there is none' }),
     msg_value: Type.String({ description: 'Wei, decimal' }),
     chain_id: Type.Optional(Type.Integer({ description: 'EIP-155 chain ID. Defaults to 1' })),
     on_behalf: Type.Optional(ON_BEHALF),

@@ -22,7 +22,9 @@ const SESSION = named(
   closed({
     sessionId: Type.String(),
     status: STATUS,
-    userId: Type.Optional(Type.String({ description: 'Present if the session has an identity' })),
+    userId: Type.Optional(
+      Type.String({ description: 'ID of the person or business; present if the session has an identity' }),
+    ),
     completedAt: Type.Optional(
       Type.String({ description: 'Time of completion, ISO 8601. Present only if the session is completed' }),
     ),

@@ -9,8 +9,8 @@ const MEMBERS = {
   detail: Type.String({ description: 'Description of the problem, without data from the request' }),
   code: Type.String({ description: 'Stable error code for programs' }),
   request_id: Type.String({ description: 'Request ID, as in the log' }),
-  message: Type.String({ description: 'Same as `detail`, for existing clients' }),
-  error: Type.String({ description: 'Same as `detail`, for existing clients' }),
+  message: Type.String({ description: 'Copy of `detail` for existing clients' }),
+  error: Type.String({ description: 'Copy of `detail` for existing clients' }),
 }
 
 export const PROBLEM = named(
@@ -18,7 +18,7 @@ export const PROBLEM = named(
   Type.Object({
     ...MEMBERS,
     did_you_mean: Type.Optional(
-      Type.Array(Type.String(), { description: 'For an unsupported chain: supported chains with a similar name' }),
+      Type.Array(Type.String(), { description: 'Supported chains with a similar name, if the chain is unsupported' }),
     ),
   }),
 )
@@ -35,7 +35,7 @@ export const ADMIN_PROBLEM = named(
     rule: Type.Optional(Type.String({ description: 'Requirement of the field, such as `must not be empty`' })),
     issues: Type.Optional(
       Type.Array(POLICY_ISSUE, {
-        description: 'For an invalid policy document: all errors with their locations',
+        description: 'All errors with their locations, if a policy document is invalid',
       }),
     ),
   }),

@@ -139,7 +139,7 @@ export const EVIDENCE_ROUTES = [
       },
     },
     summary: 'Erase a session’s evidence permanently',
-    description: 'Destroys the keys, then the files. The decision and the history remain.',
+    description: 'Destroys the encryption keys, then deletes the files. The decision and the history remain.',
     body: closed({}),
     answer: closed({ erased: Type.Integer({ description: 'Number of documents; all fields together count as one' }) }),
     handle: async ({ services, organization, actor, params, write }) => {

@@ -83,7 +83,7 @@ export const KEY_ROUTES = [
     access: VIEWER,
     summary: 'List an organization’s keys, oldest first',
     description:
-      'Includes revoked and expired keys, but not the keys themselves. Only admins see admin keys, and only deployment admins see keys ' +
+      'Returns the metadata of all keys, including revoked and expired keys. Only admins see admin keys, and only deployment admins see keys ' +
       'with the scope `deployment`.',
     query: Type.Object({ ...PAGE_QUERY, kind: Type.Optional(KIND) }),
     answer: pageOf(KEY),

@@ -32,7 +32,11 @@ const WAITING = closed({
   }),
   hits: HITS,
   approvals: Type.Integer({ description: 'Number of requested changes that can be decided now' }),
-  deployment_approvals: nullable(Type.Integer({ description: 'Null unless the caller is a deployment admin' })),
+  deployment_approvals: nullable(
+    Type.Integer({
+      description: 'Number of pending changes to the deployment; null unless the caller is a deployment admin',
+    }),
+  ),
 })
 
 const FUNNEL_SECONDS = 30 * 86_400

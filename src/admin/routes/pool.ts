@@ -152,7 +152,7 @@ export const POOL_ROUTES = [
     description:
       'Returns the last 15 minutes by second, or the last day by minute, oldest first, across all processes. Data starts when the process that collects it starts.',
     query: Type.Object({
-      window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to 15 minutes')),
+      window: Type.Optional(oneOf(['15m', '24h'], 'Length of the period. Defaults to 15 minutes')),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Return only the newest points' })),
     }),
     answer: closed({ points: Type.Array(named('LivePoint', LIVE_POINT)) }),
@@ -165,7 +165,9 @@ export const POOL_ROUTES = [
     command: false,
     summary: 'List recent events: process starts, resizes and policy activations',
     description: 'Oldest first. Data starts when the process that collects it starts.',
-    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to 15 minutes')) }),
+    query: Type.Object({
+      window: Type.Optional(oneOf(['15m', '24h'], 'Length of the period. Defaults to 15 minutes')),
+    }),
     answer: closed({ events: Type.Array(LIVE_EVENT) }),
     handle: async ({ services: { clock, live: watch, store }, query: { window = '15m' } }) => {
       const sinceSeconds = clock.unixSeconds() - WINDOW_SECONDS[window]

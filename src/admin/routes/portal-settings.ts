@@ -135,7 +135,9 @@ export const PORTAL_SETTING_ROUTES = [
     },
     summary: 'Change the colors, logo and text of the organization’s verification page',
     body: partial({
-      color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lowercase hex digits' })),
+      color: nullable(
+        Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # followed by six lowercase hex digits' }),
+      ),
       logo: Type.Union([Type.String({ maxLength: LOGO_TEXT_MAX, rule: LOGO_RULE }), Type.Null()], {
         description: 'PNG, JPEG or WebP of at most 256 KiB, base64-encoded; null to remove it',
       }),

@@ -103,7 +103,7 @@ export const PROJECT_ROUTES = [
       verification_hash: Type.Optional(
         Type.String({
           pattern: '^x-[0-9a-f]{16,62}$',
-          rule: 'must be x- and 16 to 62 lowercase hex digits',
+          rule: 'must be x- followed by 16 to 62 lowercase hex digits',
           description: 'Set only to keep a hash that contracts already use',
         }),
       ),

@@ -31,7 +31,7 @@ const route = declareRoutes('Sessions')
 const CORRECTIONS = Type.Optional(
   Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: 20,
-    description: 'With `retry`: evidence fields and document kinds to correct, or `wallets`',
+    description: 'Evidence fields and document kinds to correct, or `wallets`. Requires the status `retry`',
   }),
 )
 const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
@@ -66,7 +66,7 @@ const showPage = async (
 const OVERRIDE = Type.Optional(
   Type.Boolean({
     description:
-      'With `completed`: complete the session despite `missing` parts and confirmed hits. The audit log and the history record the override',
+      'Whether to complete the session despite `missing` parts and confirmed hits. Requires the status `completed`. The audit log and the history record the override',
   }),
 )
 
@@ -129,7 +129,7 @@ export const SESSION_ROUTES = [
       environment: Type.Optional(ENVIRONMENT),
       level: Type.Optional(LEVEL),
       hits: Type.Optional(
-        oneOf([...HIT_STATES, 'none'], 'Only sessions with a hit in this state; `none` for sessions without hits'),
+        oneOf([...HIT_STATES, 'none'], 'State of a hit that the sessions must have; `none` for sessions without hits'),
       ),
       assigned_to: Type.Optional(Type.String({ maxLength: 100, description: 'User ID of the reviewer, or `nobody`' })),
       created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),

@@ -35,7 +35,7 @@ export const TALLY = named(
     policy_id: nullable(Type.String({ description: 'Present with `rule`' })),
     policy_name: nullable(Type.String({ description: 'Current name' })),
     rule: nullable(
-      Type.String({ description: 'Rule that decided. Present with `rule`; null for the policy’s default' }),
+      Type.String({ description: 'Decisive rule. Present only for counts by `rule`; null for the policy’s default' }),
     ),
     compliant: Type.Integer(),
     denied: Type.Integer(),

@@ -28,7 +28,7 @@ const BODY = closed({
   organizations: Type.Optional(
     Type.Array(Type.String({ maxLength: 100 }), {
       maxItems: TRUSTED_MAX,
-      description: 'With `listed`: IDs, or slugs of organizations that the caller can view',
+      description: 'IDs, or slugs of organizations that the caller can view; only with `listed`',
     }),
   ),
 })

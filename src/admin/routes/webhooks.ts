@@ -72,7 +72,7 @@ export const WEBHOOK_ROUTES = [
     command: { secret: 'secret' },
     summary: 'Add a webhook endpoint',
     description:
-      'The URL must use https and resolve to a public address, unless the setting `webhook-reach` allows others. ' +
+      'The URL must use https and resolve to a public address, unless the `webhook-reach` setting allows others. ' +
       'If adding the endpoint required approval, rotate its secret to obtain a new secret.',
     body: closed({
       url: Type.String({ minLength: 1, maxLength: URL_MAX }),
@@ -137,7 +137,11 @@ export const WEBHOOK_ROUTES = [
     description: 'Messages are signed with both secrets until the overlap ends.',
     body: closed({
       overlap_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to one day' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 30 * DAY_SECONDS,
+          description: 'Overlap of the two secrets in seconds. Defaults to one day',
+        }),
       ),
     }),
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),

@@ -56,7 +56,7 @@ const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> 
     const age = clock.unixSeconds() - file.builtAtSeconds
     const said = `the geography file was built ${durationText(Math.max(0, age))} ago`
     const isOld = age > GEOGRAPHY_OLD_SECONDS
-    const detail = isOld ? `${said}: replace it with a new one from the publisher` : said
+    const detail = isOld ? `${said}: replace it with a new file from the publisher` : said
     return [{ check: 'geography', subject: path, result: isOld ? 'note' : 'ok', detail }]
   } catch (error) {
     if (!(error instanceof CommandFailedError)) throw error

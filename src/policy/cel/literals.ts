@@ -28,7 +28,9 @@ const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 export const parseAddressLiteral = (text: string): AddressValue => {
   const address = parseEvmAddress(text) ?? parseSolanaAddress(text)
   if (address === null) {
-    throw new LiteralMalformedError('an address must be 0x and 40 hex digits (EVM), or 32 bytes in base58 (Solana)')
+    throw new LiteralMalformedError(
+      'an address must be 0x followed by 40 hex digits (EVM), or 32 bytes in base58 (Solana)',
+    )
   }
   return new AddressValue(address)
 }

@@ -28,7 +28,7 @@ const requestOperand = (text: string): ReadOperand | null => {
 const parseContract = (text: string): string => {
   const address = parseEvmAddress(text)
   if (address !== null && address !== EVM_ZERO_ADDRESS) return address
-  throw new LiteralMalformedError('a contract must be 0x and 40 hex digits')
+  throw new LiteralMalformedError('a contract must be 0x followed by 40 hex digits')
 }
 
 const parseHolder = (text: string): ReadOperand => {
@@ -53,7 +53,7 @@ const parseArgument = ({ type }: AbiParameterItem, text: string): ReadOperand =>
   const literal = (value: string | boolean): ReadOperand => ({ kind: 'literal', value })
   if (isAddress) {
     const address = parseEvmAddress(text)
-    if (address === null) throw new LiteralMalformedError('an address must be 0x and 40 hex digits')
+    if (address === null) throw new LiteralMalformedError('an address must be 0x followed by 40 hex digits')
     return literal(address)
   }
   if (isUnsigned) return literal(parseNumber(text))

@@ -50,7 +50,7 @@ const addressOf = (family: ChainFamily, text: string, parse = parseAddress): Wal
   const address = parse(family, text)
   if (address !== null) return address
   throw new LiteralMalformedError(
-    family === 'evm' ? 'an address must be 0x and 40 hex digits' : 'an address must be 32 bytes in base58',
+    family === 'evm' ? 'an address must be 0x followed by 40 hex digits' : 'an address must be 32 bytes in base58',
   )
 }
 
@@ -74,7 +74,7 @@ const readRequest = (test: MappingReader): AttestationRequest | null => {
     : test.complainOf('request', 'the test has no request')
   if (reader === null) return null
   reader.refuseUnknownKeys(['from', 'on_behalf', 'chain', 'chain_id', 'to', 'msg_value', 'data', 'user_ip', 'time'])
-  if (!reader.has('from')) return reader.complainOf('from', 'the request has no from')
+  if (!reader.has('from')) return reader.complainOf('from', 'the request has no "from"')
   const chain = readChain(reader)
   // Chains that aren't built in are EVM chains.
   const family = chain?.family ?? 'evm'

@@ -56,7 +56,7 @@ export const GEOGRAPHY = defineSource<GeographyFacts>()({
     },
     anonymity_known: {
       type: 'bool',
-      description: 'Whether the file has anonymity data for the address.',
+      description: 'Whether the geography file has anonymity data for the address.',
       select: ({ anonymous }) => anonymous !== null,
     },
     anonymous: {
@@ -66,22 +66,24 @@ export const GEOGRAPHY = defineSource<GeographyFacts>()({
     },
     vpn: {
       type: 'bool',
-      description: 'Whether the address belongs to a VPN. Fails without VPN data.',
+      description: 'Whether the address belongs to a VPN. Fails if there is no VPN data for the address.',
       select: ({ vpn }) => vpn,
     },
     proxy: {
       type: 'bool',
-      description: 'Whether the address is a public or residential proxy. Fails without proxy data.',
+      description:
+        'Whether the address is a public or residential proxy. Fails if there is no proxy data for the address.',
       select: ({ proxy }) => proxy,
     },
     tor: {
       type: 'bool',
-      description: 'Whether the address is a Tor exit node. Fails without Tor data.',
+      description: 'Whether the address is a Tor exit node. Fails if there is no Tor data for the address.',
       select: ({ tor }) => tor,
     },
     hosting: {
       type: 'bool',
-      description: 'Whether the address belongs to a hosting provider. Fails without hosting data.',
+      description:
+        'Whether the address belongs to a hosting provider. Fails if there is no hosting data for the address.',
       select: ({ hosting }) => hosting,
     },
   },

@@ -91,7 +91,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
           const isOwn = own !== null && (await isBrowser(transaction, { sessionId, cookieHash: own }, nowSeconds))
           if (!isOwn) {
             if (locked === null || !isSessionOpen(locked.status) || (await hasWallets(transaction, link))) return false
-            const reason = 'given before another link was opened'
+            const reason = 'consent was given before another link was opened'
             if (!(await endOthers(transaction, { ...link, linkHash }, locked, nowSeconds, reason))) return false
           }
         }
@@ -164,7 +164,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       // Lock first: a wallet may be connected concurrently.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
       // Before a wallet is proven, the session may contain data of another person who knew its address.
-      const reason = (await wasProven(transaction, challenge)) ? null : 'given before the wallet was proven'
+      const reason = (await wasProven(transaction, challenge)) ? null : 'consent was given before the wallet was proven'
       if (!(await endOthers(transaction, challenge, locked, nowSeconds, reason))) return false
       const browser = { cookieHash, boundAtSeconds: nowSeconds }
       await BROWSERS.everywhere.put(transaction, { linkHash }, browser, { organizationId, sessionId })

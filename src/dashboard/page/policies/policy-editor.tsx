@@ -57,7 +57,7 @@ export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSa
   return (
     <div class="policy-editor">
       <div class="editor-views">
-        <Segments label="View of the document" choices={VIEWS} value={view} onValue={setView} />
+        <Segments label="Document view" choices={VIEWS} value={view} onValue={setView} />
         {words.value === null ? (
           words.error === null ? (
             <Loading />

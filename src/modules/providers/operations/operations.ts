@@ -27,7 +27,7 @@ export const ROUTES = [
     summary: 'Connect a verification service to an endpoint',
     description:
       'The service’s webhooks then decide sessions. Requires an endpoint for decisions. Pass the session ID to the service as its reference. ' +
-      'Enter `service_path` as the webhook path in the service’s settings. If you change the secret, the previous one stays valid until the overlap ends.',
+      'Enter `service_path` as the webhook path in the service’s settings. If you change the secret, the previous secret stays valid until the overlap ends.',
     body: closed({
       service: SERVICE,
       secret: Type.String({
@@ -37,7 +37,11 @@ export const ROUTES = [
         description: 'Secret with which the service signs its webhooks; stored encrypted and never shown',
       }),
       overlap_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to one day' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 30 * DAY_SECONDS,
+          description: 'Overlap of the two secrets in seconds. Defaults to one day',
+        }),
       ),
     }),
     answer: ENDPOINT,

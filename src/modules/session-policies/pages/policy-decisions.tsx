@@ -63,7 +63,7 @@ const Decision = ({ decision, facts }: { readonly decision: SessionPolicyDecisio
           ...(decided === null ? [] : [['Outcome', <Outcome key="outcome" of={decided} />] as const]),
           ...(shadow === null
             ? []
-            : [[`In shadow, revision ${shadow.revision}`, <Outcome key="shadow" of={shadow} />] as const]),
+            : [[`Shadow mode, revision ${shadow.revision}`, <Outcome key="shadow" of={shadow} />] as const]),
         ]}
       />
       {facts !== null && <FactTable facts={facts} caption="Facts used by the policy" />}

@@ -89,7 +89,7 @@ const TABLE: DecisionsTable<TreeIo> = [
     asks: true,
     summary: 'Start a new tree with a new name and key; stop the service first',
     description:
-      'For use after restoring an older backup. Verifiers need the new key for new proofs; proofs from the old tree remain valid.',
+      'Run this command after restoring an older backup. Verifiers need the new key for new proofs; proofs from the old tree remain valid.',
     run: beginTree,
   },
 ]

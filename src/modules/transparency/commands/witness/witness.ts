@@ -98,7 +98,7 @@ const requireHead = async ({ before }: WitnessState, logKey: VerifierKey): Promi
     if (head !== null) openCheckpoint(head, logKey)
   } catch (error) {
     if (error instanceof NoteInvalidError) {
-      throw new CommandFailedError(`the file cosigned in --state is not a head of this log: ${error.message}`)
+      throw new CommandFailedError(`the file “cosigned” in --state is not a head of this log: ${error.message}`)
     }
     throw error
   }
