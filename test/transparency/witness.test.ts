@@ -215,7 +215,7 @@ test('a witness whose stored head is not of its log ends at its start', async ()
   writeFileSync(join(state, 'cosigned'), 'nonsense')
   expect(await witness()).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/cosigned .* is not a head of this log/),
+    out: expect.stringMatching(/“cosigned” in --state is not a head of this log/),
   })
   expect(cosigned()).toBe('nonsense')
 })
