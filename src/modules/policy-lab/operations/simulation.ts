@@ -119,14 +119,10 @@ const isUnknown =
 const kindsOf = (isOne: (source: (typeof FACT_SOURCES)[number]) => boolean): readonly FactNeed['kind'][] =>
   FACT_SOURCES.filter(isOne).map(({ kind }) => kind)
 
-/** Kinds of facts that are recorded only as hashes. */
-const PERSONAL: ReadonlySet<FactNeed['kind']> = new Set(
-  FACT_SOURCES.flatMap(({ kind, digest }) => (digest === null ? [] : [kind])),
-)
-
-const EVIDENCE: ReadonlySet<FactNeed['kind']> = new Set(
-  FACT_SOURCES.flatMap(({ kind, isEvidence }) => (isEvidence ? [kind] : [])),
-)
+const METERED: ReadonlySet<FactNeed['kind']> = new Set(['screener', 'read', ...kindsOf(({ metered }) => metered)])
+/** Recorded only as hashes. */
+const PERSONAL = new Set(kindsOf(({ digest }) => digest !== null))
+const EVIDENCE = new Set(kindsOf(({ isEvidence }) => isEvidence === true))
 
 const nameOf = (need: FactNeed): string =>
   need.kind === 'screener' ? need.screener : need.kind === 'read' ? need.read : need.kind
