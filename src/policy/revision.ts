@@ -1,11 +1,13 @@
 // Revisions: immutable texts, identified in decisions and audits by a content hash that is verified before use.
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { PolicyRevision } from '../domain/target.ts'
 import { savedSteps, sourceSteps } from './cel/compile.ts'
 import type { KnownSources } from './cel/scope.ts'
 import { finish, finishInTurns, type Steps } from './cel/steps.ts'
 import { PolicyUnusableError } from './evaluation-errors.ts'
 import { PolicyInvalidError, type PolicyIssue } from './issues.ts'
+import { weightOf } from './program-cache.ts'
 import { type TestResult, testSteps } from './tools/policy-tests.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
@@ -47,5 +49,21 @@ export function* revisionSteps({ id, source, contentHash }: RevisionText): Steps
 export const draftRevision = (source: string, known: KnownSources = {}): RevisionDraft =>
   finish(draftSteps(source, known))
 
+/** Compiled revisions by content hash, so that a change can compile them before its transaction. */
+const compiled = new LRUCache<string, { readonly policy: CompiledPolicy; readonly characters: number }>({
+  maxSize: 2_000_000,
+  sizeCalculation: ({ characters }) => weightOf(characters),
+})
+
+/** Like `revisionSteps`; keeps the result for the next caller. */
+export function* rememberedSteps(revision: RevisionText): Steps<CompiledPolicy> {
+  const known = compiled.get(revision.contentHash)
+  if (known !== undefined) return known.policy
+  const policy = yield* revisionSteps(revision)
+  compiled.set(revision.contentHash, { policy, characters: revision.source.length })
+  return policy
+}
+
+/** In a transaction, compile the revision before it with `compileAhead`. */
 export const compileRevision = (revision: RevisionText): Promise<CompiledPolicy> =>
-  finishInTurns(revisionSteps(revision))
+  finishInTurns(rememberedSteps(revision))

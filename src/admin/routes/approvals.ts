@@ -11,7 +11,7 @@ import {
   VIEWER,
 } from '../route.ts'
 import { closed, oneOf, PAGE_QUERY, pageOf, type Static, Type } from '../schema.ts'
-import { type DecidingCall, decideApproval, discardKept } from '../second-person/decide.ts'
+import { type DecidingCall, decideApproval, discardKept, prepareApproval } from '../second-person/decide.ts'
 import type { AnyCall } from '../second-person/guard.ts'
 import type { Services } from '../services.ts'
 
@@ -44,6 +44,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     const attempt = () =>
       call.write((tables, note) => decideApproval(call, routes, tables, note, { approvalId, approve }))
     const { store, listUploads } = call.services
+    if (approve) await prepareApproval(call, routes, approvalId)
     const decided = await attempt().catch(async (error: unknown) => {
       if (!(error instanceof ListRewriteNeededError)) throw error
       await rewriteForEdits(store, listUploads, error.owner, error.listId)

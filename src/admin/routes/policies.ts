@@ -6,6 +6,7 @@ import type { Tables } from '../../store/store.ts'
 import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { requireFound } from '../errors.ts'
+import { compileAhead } from '../policies/compile-ahead.ts'
 import { knownSources, requirePolicy, requireRevision, requireSameSubject } from '../policies/find.ts'
 import { showIssues, WARNINGS } from '../policies/issue.ts'
 import { activate, requireVersion } from '../policies/live.ts'
@@ -268,6 +269,10 @@ export const POLICY_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'policy.activate',
+      ahead: async ({ services, organization, params, body, deadline }) => {
+        const policy = await services.store.policies.find(organization.id, params.policy)
+        await compileAhead(services, organization.id, [policy?.activeRevisionId, body.revision_id], deadline)
+      },
       see: (tables, { organization, params, body }) =>
         seeActivation(tables, organization.id, params.policy, body.revision_id),
       effects: ({ services, organization, params, body }) =>

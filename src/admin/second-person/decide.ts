@@ -91,6 +91,19 @@ const requestOf = (approval: Approval): KeptRequest => {
   return approval.request as unknown as KeptRequest
 }
 
+/** Call before the transaction of an approval. Does nothing for an unknown or decided request. */
+export const prepareApproval = async (
+  { services, organization, deadline }: Pick<DecidingCall, 'services' | 'organization' | 'deadline'>,
+  routes: readonly Route[],
+  approvalId: string,
+): Promise<void> => {
+  const found = await services.store.approvals.find(organization?.id ?? null, approvalId)
+  if (found?.state !== 'pending' || found.request === null) return
+  const { operation, params, body } = requestOf(found)
+  const route = routes.find(({ operationId }) => operationId === operation)
+  await route?.secondPerson?.ahead?.({ services, organization, deadline, params, body })
+}
+
 /**
  * Approval makes the change in the same transaction. @throws SubjectUnknownError, ConflictError; errors of the change
  */

@@ -80,6 +80,8 @@ export interface Seen {
 /** `person`: not a key, whose holder is unknown. `nothing`: the change can only withhold signatures. */
 export type Needs = 'second-person' | 'person' | 'nothing'
 
+type AheadMember = 'services' | 'organization' | 'params' | 'body' | 'deadline'
+
 export interface SecondPersonRule<Call> {
   readonly action: ApprovalAction
   /** If undefined, a second person is always required. */
@@ -88,6 +90,8 @@ export interface SecondPersonRule<Call> {
   readonly withoutSecrets?: (body: never) => unknown
   /** Runs in the change's transaction, before the change. @throws the errors of the change */
   readonly see: (tables: Tables, call: Call) => Promise<Seen>
+  /** Work that must not delay other writes. Runs before the transaction of the change or of its approval. */
+  readonly ahead?: (call: Pick<Call, Extract<keyof Call, AheadMember>>) => Promise<void>
   /** Known effects at the time of the request. Runs outside transactions. */
   readonly effects?: (call: Call) => Promise<readonly string[]>
   /** The change may remove an approver; it is refused if fewer than two approvers would remain. */

@@ -113,6 +113,7 @@ export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write 
 
   return async <Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept: unknown = null) => {
     try {
+      await rule.ahead?.(call)
       return await write(async (tables, note) => {
         if (!(await isRuleOn(tables, organizationId))) return work(tables, note)
         const needs = (await rule.needs?.(tables, call)) ?? 'second-person'

@@ -1,5 +1,6 @@
 import { actorId } from '../../../admin/actor.ts'
 import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
+import { compileAhead } from '../../../admin/policies/compile-ahead.ts'
 import { requirePolicy, requireRevision, requireSameSubject } from '../../../admin/policies/find.ts'
 import { requireVersion } from '../../../admin/policies/live.ts'
 import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../../../admin/policies/source.ts'
@@ -149,11 +150,13 @@ export const POLICY_EFFECT_ROUTES = [
     }),
     answer: POLICY,
     errors: [409],
-    handle: ({ organization, params, body, write }) =>
-      write(async (tables, note) => {
+    handle: async ({ services, organization, params, body, deadline, write }) => {
+      await compileAhead(services, organization.id, [body.revision_id], deadline)
+      return write(async (tables, note) => {
         const policy = await requirePolicy(tables, organization.id, params.policy)
         requireVersion(policy, body.version)
         return showPolicy(await shadow(tables, note, organization.id, policy.id, body.revision_id))
-      }),
+      })
+    },
   }),
 ]

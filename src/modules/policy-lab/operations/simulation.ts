@@ -10,11 +10,13 @@ import type { Services } from '../../../admin/services.ts'
 import type { RecordedFacts } from '../../../decision-log/types.ts'
 import { FieldMissingError } from '../../../domain/errors.ts'
 import type { OptionalField } from '../../../domain/target.ts'
+import { rememberedSteps } from '../../../policy/revision.ts'
 import { FACT_SOURCES, sourceOf } from '../../../policy/sources/all.ts'
 import { recordedAnswersOf } from '../../../policy/tools/recorded-facts.ts'
 import type { ExternalFacts } from '../../../policy/types/facts.ts'
 import { type FactNeed, screenerKey } from '../../../policy/types/needs.ts'
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
+import type { StoredRevision } from '../../../store/organizations/policies.ts'
 import { requiredBy } from '../service/required-fields.ts'
 import { refuseUnknownFacts } from './given-facts.ts'
 import { withLists } from './lists-on-demand.ts'
@@ -70,8 +72,9 @@ type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
 const ALWAYS_IN_TASKS: readonly OptionalField[] = ['data', 'msg_value']
 
 const trialOf = async (
-  { decisions, store }: Services,
+  { decisions, store, policyWork }: Services,
   organizationId: string,
+  deadline: Parameters<Services['policyWork']['run']>[2],
   { request, decision }: { request?: SimulatedRequest; decision?: string },
 ): Promise<{ readonly request: SimulatedRequest; readonly facts: RecordedFacts }> => {
   if (decision === undefined) {
@@ -82,7 +85,9 @@ const trialOf = async (
   const found = await decisions.ask({ operation: 'find', organizationId, uuid })
   if (found === null || found.record.kind === 'withheld') throw new SubjectUnknownError('decision')
   const { kind, chain, from, on_behalf, to, value, at, requested, data, data_size: size, facts = {} } = found.record
-  const sent = kind === 'task' ? ALWAYS_IN_TASKS : await requiredBy(store, organizationId, found.record.revision)
+  const compile = (revision: StoredRevision) => policyWork.run(organizationId, rememberedSteps(revision), deadline)
+  const sent =
+    kind === 'task' ? ALWAYS_IN_TASKS : await requiredBy(store, organizationId, found.record.revision, compile)
   const sentData = data ?? (size === 0 && sent.includes('data') ? '0x' : undefined)
   const then = new Date(requested === undefined ? at : requested * 1000).toISOString()
   return {
@@ -177,7 +182,7 @@ export const SIMULATION_ROUTES = [
         throw new ConflictError('the policy decides sessions: use simulateSessionPolicy instead')
       }
       refuseUnknownFacts(body.facts ?? {}, policy.needs)
-      const { request, facts: recorded } = await trialOf(services, organization.id, body)
+      const { request, facts: recorded } = await trialOf(services, organization.id, deadline, body)
       const decoded = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
       const known: ExternalFacts = { ...recordedAnswersOf(recorded), ...body.facts }
       const unknown = policy.needs.filter(isUnknown(known))

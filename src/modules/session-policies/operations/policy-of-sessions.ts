@@ -1,3 +1,4 @@
+import { compileAhead } from '../../../admin/policies/compile-ahead.ts'
 import { requirePolicy, requirePolicyOf, requireRevision } from '../../../admin/policies/find.ts'
 import { seeEffects } from '../../../admin/policies/see-activation.ts'
 import { requireTriedDecider } from '../../../admin/policies/tried.ts'
@@ -119,6 +120,11 @@ export const SESSION_POLICY_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'organization.session-policy',
+      ahead: async ({ services, organization, body, deadline }) => {
+        if (body.policy_id === null) return
+        const policy = await services.store.policies.find(organization.id, body.policy_id)
+        await compileAhead(services, organization.id, [policy?.activeRevisionId], deadline)
+      },
       // Returning decisions to reviewers is always safe.
       needs: (_tables, { body }) => (body.policy_id === null ? 'nothing' : 'second-person'),
       see: async (tables, { organization, body }) => {
