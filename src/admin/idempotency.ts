@@ -6,7 +6,7 @@ import type { IdempotencyClaim, IdempotencyTable } from '../store/idempotency.ts
 interface AdminIdempotencyDependencies {
   readonly store: IdempotencyTable
   readonly clock: Clock
-  /** Must exceed the deadline of a request. */
+  /** Duration of a claim, which must exceed the deadline of a request. */
   readonly claimSeconds: number
   readonly report: (error: unknown) => void
 }

@@ -78,7 +78,7 @@ export const CHANGE_MADE = 409
 
 const UNSTORED = { status: CHANGE_MADE, body: '' }
 
-/** Response to store in the transaction: the result of the change, if it is the route's response. */
+/** Returns the response to store in the transaction: the result of the change, if it is the route's response. */
 const keptOf = (route: Route, result: unknown): { readonly status: number; readonly body: string } => {
   const isReply = result instanceof Reply || result instanceof SecretReply
   const { schema } = route.answers[0]

@@ -274,12 +274,12 @@ export const declareRoutes =
     handle: (call) => declaration.handle(call as never),
   })
 
-/** Methods with changes require the dashboard's origin. */
+/** Returns true for methods with changes, which require the dashboard's origin. */
 export const isUnsafe = (method: Method): boolean => method !== 'GET'
 
 /**
- * False for operations that only read, although by POST. Their responses can contain personal data, which must not be
- * stored, and a repeated read is a recorded access too.
+ * Returns false for operations that only read, although by POST. Their responses can contain personal data, which must
+ * not be stored, and a repeated read is a recorded access too.
  */
 export const takesIdempotencyKey = ({ method, alone, access, streams }: Route): boolean =>
   isUnsafe(method) && alone !== 'reads' && access.kind !== 'public' && access.kind !== 'second-factor' && !streams

@@ -2,7 +2,7 @@
 
 export interface ServerSentEvent {
   readonly data: string
-  /** For `Last-Event-ID`, which the service ignores: a new stream starts with the current status. */
+  /** Value for `Last-Event-ID`, which the service ignores: a new stream starts with the current status. */
   readonly lastEventId: string | null
 }
 

@@ -7,7 +7,7 @@ export interface ClaimTellerDependencies {
   readonly memory: NodeMemory
   readonly claims: Pick<IdempotencyTable, 'listUnanswered' | 'complete' | 'release'>
   readonly clock: Clock
-  /** Longer than any process can work on the claim's request. */
+  /** Duration of a claim: longer than any process can work on the claim's request. */
   readonly claimSeconds: number
   readonly after: Timers['after']
   readonly onError: (error: unknown) => void

@@ -115,7 +115,7 @@ export class WalletSessionsError extends fixedError(
   `the wallet has ${SESSIONS_PER_WALLET_MAX} sessions: use another wallet`,
 ) {}
 
-/** Wallets of thousands of sessions would make each rejection of the person slow. */
+/** The wallets of thousands of sessions would make each rejection of the person slow. */
 export class PersonSessionsError extends fixedError(
   'SESSION_CONFLICT',
   `the person has ${SESSIONS_PER_PERSON_MAX} sessions: revoke one of them and complete it again`,

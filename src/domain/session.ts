@@ -45,7 +45,7 @@ export const isSessionFinal = (status: SessionStatus): boolean => SESSION_TRANSI
 /** Maximum changes, after which wallets and evidence are refused: each view of a session reads all its events. */
 export const SESSION_CHANGES_MAX = 2_000
 
-/** Per organization. A rejection covers the wallets of all of them. */
+/** Maximum per organization. A rejection covers the wallets of all of them. */
 export const SESSIONS_PER_PERSON_MAX = 64
 
 /** Limit of returns to the person; after that, the session must be completed or rejected. */

@@ -6,7 +6,7 @@ import { readJsonBody } from '../server/json-body.ts'
 import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
 import { AddressChecksumError } from './errors.ts'
 
-/** More than the largest body of the page, which contains a contract wallet's signature. */
+/** Maximum size of a body: more than the largest body of the page, which contains a contract wallet's signature. */
 const BODY_MAX_BYTES = 65_536
 
 export const readObject = async (request: Request): Promise<JsonObject> =>

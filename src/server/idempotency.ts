@@ -187,7 +187,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
 }: IdempotencyDependencies<Claim>) => {
   /** Independent of the store's wall clock: a clock step must not end a claim whose holder may still sign. */
   const unanswered = new Map<string, PendingClaim>()
-  /** For claims of other processes, whose holders may still sign after a step of the wall clock. */
+  /** Clock for claims of other processes, whose holders may still sign after a step of the wall clock. */
   const endedClock = createHeldClock(clock, claimSeconds * 1_000)
   /** Clock for signatures, which remain valid in true time after a step of the wall clock. */
   const unusableClock = createHeldClock(clock, (claimSeconds + (memory?.usableSeconds ?? 0)) * 1_000)

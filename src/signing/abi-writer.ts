@@ -75,7 +75,7 @@ export class AbiWriter {
     this.closeTail(start, this.buffer.write(text, start))
   }
 
-  /** A view, which the next `begin` invalidates. */
+  /** Returns a view, which the next `begin` invalidates. */
   encoded(): Uint8Array {
     return this.buffer.subarray(0, this.end)
   }
@@ -85,7 +85,7 @@ export class AbiWriter {
     this.view.setUint32(at + 28, value % 2 ** 32)
   }
 
-  // Instead of Buffer's hex decoder, which accepts U+0130 as "0".
+  // Doesn't use Buffer's hex decoder, which accepts U+0130 as "0".
   private writeHex(at: number, hex: string, byteCount: number): void {
     if (byteCount === 0) return
     try {

@@ -5,7 +5,7 @@ import { SignerUnusableError, SigningError } from './errors.ts'
 import { createFfiBackend } from './secp256k1-ffi.ts'
 import type { Secp256k1Backend } from './types.ts'
 
-/** Newest first: releases 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and earlier unreleased versions. */
+/** Versions, newest first: releases 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and earlier unreleased versions. */
 const ABI_VERSIONS = [7, 6, 5, 2, 1, 0]
 
 /** Returns the paths, newest version first. Absolute paths only: see FfiBackendOptions. */

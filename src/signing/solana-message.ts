@@ -16,9 +16,9 @@ const UUID_PATTERN = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 export type SolanaMessageBuilder = (statement: Statement, verificationHash: string) => Uint8Array
 
 /**
- * Layout after the prefix: uuid (16), from (32), to (32), lamports u64 LE (8), SHA-256 of data (32), SHA-256 of the
- * verification hash's UTF-8 (32), expiration i64 LE (8). Not shareable between threads, because it reuses buffers.
- * @throws StatementInvalidError if the prefix is not 1 to 64 visible ASCII characters
+ * Builds messages. Layout after the prefix: uuid (16), from (32), to (32), lamports u64 LE (8), SHA-256 of data (32),
+ * SHA-256 of the verification hash's UTF-8 (32), expiration i64 LE (8). Not shareable between threads, because it
+ * reuses buffers. @throws StatementInvalidError if the prefix is not 1 to 64 visible ASCII characters
  */
 export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFIX): SolanaMessageBuilder => {
   if (!/^[\x21-\x7e]{1,64}$/.test(prefix)) {

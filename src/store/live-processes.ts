@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 import { StoreUnusableError } from './errors.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
-/** Columns of all schemas since the table exists. */
+/** Columns that the table has had in every schema. */
 const BEATS = { id: text, name: text, beat: integer }
 const PROCESSES_OF_ANY_SCHEMA = defineTable('live_processes', BEATS)
 const PROCESSES = defineTable('live_processes', {
@@ -63,7 +63,7 @@ const watchBeats = async <Process extends Beat>(
   return { live: [], silent }
 }
 
-/** Names of the live processes. Also for a database of an older schema. */
+/** Returns the names of the live processes, also for a database of an older schema. */
 export const findUsers = async (database: Database, options: InUseOptions): Promise<readonly string[]> => {
   const { live } = await watchBeats(() => PROCESSES_OF_ANY_SCHEMA.list(reservedReads(database), {}, ['id']), options)
   return live.map(({ name }) => name)

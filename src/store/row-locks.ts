@@ -12,7 +12,7 @@ export const lockDeployment = async (transaction: Transaction): Promise<void> =>
 export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>
   transaction.execute('UPDATE organizations SET name = name WHERE id = ?', [organizationId])
 
-/** For changes to an account and its links. Take it before lockDeployment. */
+/** Locks the account for changes to it and its links. Call it before lockDeployment. */
 export const lockUser = (transaction: Transaction, userId: string): Promise<number> =>
   transaction.execute('UPDATE users SET version = version WHERE id = ?', [userId])
 

@@ -49,7 +49,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
-  /** Processes with rows that may still count. */
+  /** Returns the processes with rows that may still count. */
   writers: (): Promise<readonly ItemOf<typeof WRITERS>[]> => WRITERS.list(scope.statements, {}, ['processId']),
 
   /** Reads a page for all organizations, possibly with repeated rows. Continue with its `sequence` until null. */

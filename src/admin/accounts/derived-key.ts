@@ -3,7 +3,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 export type KeyPurpose = 'sign-in counters' | 'known devices' | 'passkey challenges'
 
-/** Newest first; two during a rotation of the account key. */
+/** Returns the keys, newest first; two during a rotation of the account key. */
 export type RotatingKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 
 const deriveKey = (accountKey: Uint8Array, purpose: KeyPurpose): Uint8Array =>

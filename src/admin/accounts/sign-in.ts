@@ -30,7 +30,7 @@ export interface SignInAttempt {
   readonly how: 'password' | 'code' | 'passkey' | 'link' | 'confirmation'
   /** Null if the account doesn't exist or the attempt was refused before the lookup. */
   readonly account: string | null
-  /** Empty if the trusted proxy sends none. */
+  /** Address of the client; empty if the trusted proxy sends none. */
   readonly address: string
   readonly refused: ErrorCode | null
 }

@@ -189,7 +189,7 @@ const derive = (routes: readonly Route[], pair: Pair): Command => {
   }
 }
 
-/** By noun and verb. @param all operations in which to look up ids and lists */
+/** Returns the commands by noun and verb. @param all operations in which to look up ids and lists */
 export const deriveCommands = (routes: readonly Route[], all: readonly Route[]): readonly Command[] => {
   const pairs = new Map<string, Pair>()
   for (const route of routes.filter(isRunnable)) {

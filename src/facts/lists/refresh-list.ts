@@ -33,7 +33,7 @@ export interface RefreshDependencies {
   readonly contents: ListContents
   readonly sources: {
     takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
-    /** False if the source was changed, removed or leased again. */
+    /** Returns false if the source was changed, removed or leased again. */
     hasToken(taken: RefreshedSource): Promise<boolean>
     confirm(taken: RefreshedSource, nextDueAtSeconds: number): Promise<boolean>
     fail(taken: RefreshedSource, failure: string, nextDueAtSeconds: number): Promise<void>

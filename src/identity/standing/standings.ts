@@ -42,7 +42,10 @@ export interface StandingsDependencies {
 /** Maximum memory of the cache, 128 MiB: some 700,000 wallets. */
 const MAX_BYTES = 128 * 1_048_576
 const MAX_ORGANIZATIONS = 10_000
-/** Other requests proceed between these reads: SQLite reads a wallet with many sessions for 1 ms in the main thread. */
+/**
+ * Wallets read per turn. Other requests proceed between these reads: SQLite reads a wallet with many sessions for 1 ms
+ * in the main thread.
+ */
 const WALLETS_PER_TURN = 8
 
 const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {

@@ -89,7 +89,7 @@ export const recordRejection = async (transaction: Transaction, session: Session
   return assigned
 }
 
-/** Condition on `session_rejections` as `rejected`: the subject has no such or later rejection. */
+/** Returns a condition on `session_rejections` as `rejected`: the subject has no such or later rejection. */
 const isLaterThanThoseOf = (subject: string): string => `NOT EXISTS (SELECT 1 FROM session_rejections kept
     WHERE kept.subject = ${subject} AND kept.organization_id = rejected.organization_id
       AND kept.environment = rejected.environment AND kept.needs_operator = rejected.needs_operator
@@ -106,7 +106,7 @@ const ADD_PERSON = `INSERT INTO session_rejections
   WHERE sessions.organization_id = ? AND sessions.id = ? AND ${IS_COMPLETED_WITH_CONSENT}
     AND sessions.person_id IS NOT NULL AND ${isLaterThanThoseOf('sessions.person_id')}`
 
-/** Wallets that other organizations connect with a person through consenting sessions. */
+/** Query for the wallets that other organizations connect with a person through consenting sessions. */
 const WALLETS_OF_PERSON = `SELECT held.address FROM sessions JOIN session_wallets held
     ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
   WHERE sessions.person_id = ? AND ${IS_COMPLETED_WITH_CONSENT}`

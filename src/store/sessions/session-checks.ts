@@ -260,7 +260,10 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       return { opened, skipped: made.length - same.length }
     }, DURABILITY),
 
-  /** Sessions without a check of this part and version. With an empty version: sessions with a check of the part. */
+  /**
+   * Returns the sessions without a check of this part and version. With an empty version, returns the sessions with a
+   * check of the part.
+   */
   outdated: async (
     organizationId: string,
     status: SessionStatus,

@@ -13,7 +13,7 @@ export type QueryOf<Key extends OperationKey> = Operations[Key]['query']
 
 export type CallOptions<Key extends OperationKey> = CallParts<Operations[Key]> & {
   readonly signal?: AbortSignal
-  /** Longer than the default, for uploads. */
+  /** Timeout for uploads, longer than the default. */
   readonly timeoutMs?: number
 }
 

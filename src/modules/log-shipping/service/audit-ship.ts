@@ -18,7 +18,7 @@ export class AuditDivergedError extends NamedError {}
 
 const ROOT: AuditHead = { sequence: 0, hash: AUDIT_ROOT }
 
-/** The last object is rewritten until it has this many lines. */
+/** Maximum lines of an object. The last object is rewritten until it has this many lines. */
 const LINES_PER_OBJECT = 1_000
 const BATCH = 500
 
@@ -67,14 +67,14 @@ const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHea
 
 interface AuditPart {
   readonly lines: readonly string[]
-  /** End of the part before. */
+  /** End of the previous part. */
   readonly before: AuditHead
   readonly head: AuditHead
 }
 
 const firstOf = (name: string): number => Number(/([0-9]+)\.ndjson$/.exec(name)?.[1])
 
-/** Null unless the object contains consecutive entries, starting with the one that it is named after. */
+/** Returns null unless the object contains consecutive entries, starting with the one that it is named after. */
 const readPart = async (target: ShipTarget, name: string): Promise<AuditPart | null> => {
   const lines = await readLines(target, name)
   let before: AuditHead | null = null
@@ -94,7 +94,10 @@ const readPart = async (target: ShipTarget, name: string): Promise<AuditPart | n
 const isEndOf = (head: AuditHead | undefined, { before }: AuditPart): boolean =>
   head?.sequence === before.sequence && head.hash === before.hash
 
-/** The newest object that continues the object before it. Skips objects that others added; null if there is none. */
+/**
+ * Returns the newest object that continues the object before it. Skips objects that others added; null if there is
+ * none.
+ */
 const findLastPart = async (target: ShipTarget, names: readonly string[]): Promise<AuditPart | null> => {
   for (const [index, name] of [...names.entries()].reverse()) {
     const part = await readPart(target, name)
@@ -111,7 +114,7 @@ export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
   const { target, deploymentId, audit, linesPerObject = LINES_PER_OBJECT } = options
   // Others may have added objects that repeat entries of the copy.
   const names = (await objectsOf(target, deploymentId)).filter((name) => (firstOf(name) - 1) % linesPerObject === 0)
-  /** Empty if the copy ends there. */
+  /** Returns the next part, which is empty if the copy ends there. */
   const readNext = async (before: AuditHead): Promise<AuditPart> => {
     const name = objectOf(deploymentId, before.sequence + 1)
     if (!names.includes(name)) return { lines: [], before, head: before }

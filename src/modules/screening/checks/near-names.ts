@@ -25,7 +25,7 @@ const SESSIONS_MAX = 500
 const BATCH = 10
 /** A comparison that takes longer is cut, so that other organizations wait for less than a request's deadline. */
 const TIME_MAX_MS = 10_000
-/** Per organization. */
+/** Maximum waiting comparisons per organization. */
 const WAITING_MAX = 1
 
 class ComparisonBusyError extends fixedError('OVERLOADED', 'another comparison is running; try again in a moment', {
@@ -55,7 +55,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
   }
 
   /**
-   * Entered values stay in memory for one batch only. `sessions` is the number of compared sessions.
+   * Compares entered values, which stay in memory for one batch only. `sessions` is the number of compared sessions.
    * @param signal ends the comparison early, also within a batch, because it ends the process
    */
   const compareAll = async (
