@@ -45,7 +45,7 @@ export interface SessionState {
 
 export interface VerifyRequest {
   readonly address: string
-  /** Defaults to both types. */
+  /** Types of sessions; defaults to both. */
   readonly type?: SessionType | undefined
   /** Chain of use: contract wallets are verified only on the chain of their proof. If omitted, compare `wallets`. */
   readonly chain?: string | undefined

@@ -74,7 +74,7 @@ export const fixedError = (code: ErrorCode, detail: string, options: Countersign
     }
   }
 
-/** Spec, Errors row 2. */
+/** Missing field (spec, Errors row 2). */
 export class FieldMissingError extends CountersignError {
   readonly field: string
   constructor(field: string) {
@@ -117,7 +117,7 @@ export class TestKeyOnLiveChainError extends fixedError(
   'a test key cannot create tasks, and can create attestations only for test networks: use a live key',
 ) {}
 
-/** Spec, Errors row 5. */
+/** Deadline that was exceeded (spec, Errors row 5). */
 export class DeadlineExceededError extends CountersignError {
   constructor(options: Pick<CountersignErrorOptions, 'nothingSigned'> = {}) {
     super('DEADLINE_EXCEEDED', 'validation took longer than the deadline; retry with exponential backoff', options)

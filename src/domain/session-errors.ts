@@ -121,7 +121,7 @@ export class PersonSessionsError extends fixedError(
   `the person has ${SESSIONS_PER_PERSON_MAX} sessions: revoke one of them and complete it again`,
 ) {}
 
-/** Spec, "Limits". */
+/** Limit of wallets (spec, "Limits"). */
 export class WalletLimitError extends fixedError(
   'SESSION_CONFLICT',
   `a session can have at most ${WALLETS_PER_SESSION_MAX} wallets`,

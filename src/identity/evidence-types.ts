@@ -156,7 +156,7 @@ export interface DocumentReading {
 export interface SealedNote<Content> {
   /** Replaces the note, unless the evidence was erased in the meantime. */
   put(session: EvidenceSession, content: Content): Promise<void>
-  /** Records the access. */
+  /** Returns the content and records the access. */
   read(session: EvidenceSession, actor: string): Promise<Content | null>
   /** Like `read` for the service's own checks, without recording the access. */
   peek(session: EvidenceSession): Promise<Content | null>

@@ -7,7 +7,7 @@ import { ownProcess } from '../program/entries.ts'
 
 export const ASSET_PATH = '/assets/'
 
-/** Each is in `src/NAME/page/page.html`. */
+/** Names of pages, each in `src/NAME/page/page.html`. */
 export const PAGE_NAMES = ['dashboard', 'portal'] as const
 export type PageName = (typeof PAGE_NAMES)[number]
 

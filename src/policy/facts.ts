@@ -27,7 +27,7 @@ const request = {
     maxLength: 9,
     description: 'Weekday in UTC, such as "monday".',
     refuseLiteral: oneOf(WEEKDAYS, `request.weekday must be one of ${WEEKDAYS.join(', ')}`),
-    // 1970-01-01 was a Thursday.
+    // The first day, 1970-01-01, was a Thursday.
     read: (evaluation) => WEEKDAYS[(Math.floor(evaluation.request.nowSeconds / SECONDS_PER_DAY) + 4) % 7],
   },
   time_of_day: {

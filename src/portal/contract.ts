@@ -87,7 +87,7 @@ export type EntryAnswer =
 export interface ChallengeAnswer {
   readonly nonce: string
   readonly message: string
-  /** Address in canonical spelling. */
+  /** Address in the canonical form. */
   readonly address: string
   readonly expiresAtSeconds: number
 }

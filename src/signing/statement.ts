@@ -6,7 +6,7 @@ import { AbiWriter } from './abi-writer.ts'
 import { StatementInvalidError } from './errors.ts'
 import type { Keccak256, Statement } from './types.ts'
 
-/** 32 bytes. @throws StatementInvalidError */
+/** Returns 32 bytes. @throws StatementInvalidError */
 export type StatementDigester = (statement: Statement, verificationHash: string, chainId: number) => Uint8Array
 
 /**

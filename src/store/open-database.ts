@@ -15,7 +15,7 @@ interface CommonOptions {
   readonly lockLimitMs?: number
   /** Maximum duration of a transaction's work before rollback. */
   readonly transactionLimitMs?: number
-  /** PostgreSQL only. */
+  /** Limit for PostgreSQL only. */
   readonly connectLimitMs?: number
   /** PostgreSQL only. */
   readonly statementLimitMs?: number

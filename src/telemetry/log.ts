@@ -50,7 +50,7 @@ export interface LoggerOptions {
   readonly level?: LogLevel
   /** Returns false if the line could not be written. Defaults to stderr. */
   readonly write?: (line: string) => unknown
-  /** Returns Unix milliseconds. */
+  /** Returns the time in Unix milliseconds. */
   readonly now?: () => number
 }
 

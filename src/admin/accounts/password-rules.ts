@@ -98,7 +98,7 @@ const remaining = (text: string, words: readonly string[]): number => {
 // 800-63B, section 3.1.1.2.
 const BYTES = 4
 
-/** Ignores case. */
+/** Returns the fingerprint of a password, ignoring case. */
 export const fingerprintPassword = (password: string): number =>
   createHash('sha256').update(password.normalize('NFC').toLowerCase()).digest().readUInt32BE(0)
 

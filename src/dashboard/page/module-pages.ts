@@ -51,12 +51,12 @@ export interface ReviewParts {
   readonly Section?: ComponentType<ReviewSectionProps>
   /** Returns null for checks of other modules. */
   readonly describeCheck?: (check: SessionCheck) => CheckDescription | null
-  /** Shown below the evidence. */
+  /** Comparison below the evidence. */
   readonly Comparison?: ComponentType<{ readonly session: SessionDetail; readonly checks: readonly SessionCheck[] }>
 }
 
 export interface QueueParts {
-  /** Shown above the queue. */
+  /** Notice above the queue. */
   readonly Notice?: ComponentType
   /** `name` is a query parameter of the URL, which `queryOf` forwards. */
   readonly filters?: readonly { readonly name: string; readonly label: string; readonly choices: SelectChoices }[]

@@ -36,7 +36,7 @@ export const createTraces = (input: { readonly store: TraceKeyStore; readonly ke
   }
 
   return {
-    /** Returns 32 hex digits. */
+    /** Returns a value of 32 hex digits. */
     valueOf: async (organizationId: string, kind: string, text: string): Promise<string> =>
       (await digest(organizationId, `${kind}\n${text}`)).toString('hex').slice(0, 32),
     /** XORs a perceptual hash (16 hex digits) with a secret, which preserves Hamming distances. */

@@ -58,7 +58,7 @@ export type ZoneName = Pick<Zone, 'surname' | 'givenNames' | 'namesCut'>
 export const nameOfZone = ({ surname, givenNames }: Omit<ZoneName, 'namesCut'>): string =>
   `${givenNames} ${surname}`.trim().replaceAll(/([NU])XX/g, '$1')
 
-/** `not-comparable` for another script. */
+/** Returns `not-comparable` for another script. */
 export const compareNames = (typed: string, { surname, givenNames, namesCut }: ZoneName): NameMatch => {
   const words = wordsOf(typed)
   if (words.length === 0 || words.some((spellings) => spellings.length === 0)) return 'not-comparable'

@@ -66,7 +66,7 @@ export interface IdlSource {
   readonly complain: (message: string) => void
 }
 
-/** Lengths in hex digits. */
+/** Lengths of selector and discriminator in hex digits. */
 const SELECTOR = 8
 const DISCRIMINATOR = 16
 

@@ -101,7 +101,7 @@ export const parseDurationLiteral = (text: string): number => {
   return seconds
 }
 
-/** @returns seconds */
+/** @returns the duration in seconds */
 export const parseCountedDuration = (name: string, count: bigint, unitSeconds: number): number => {
   const most = Math.floor(MAX_DURATION_SECONDS / unitSeconds)
   if (count < 0n || count > BigInt(most)) throw new LiteralMalformedError(`${name}() takes a number from 0 to ${most}`)

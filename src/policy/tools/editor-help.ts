@@ -12,7 +12,7 @@ import { FUNCTIONS, METHODS, TIME_METHODS, VELOCITY_METHODS } from './language.t
 export interface EditorChoice {
   readonly kind: 'fact' | 'function' | 'method' | 'name'
   readonly label: string
-  /** Type or example. */
+  /** Type or example of the value. */
   readonly detail: string
   readonly description: string
 }

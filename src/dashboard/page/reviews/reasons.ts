@@ -6,7 +6,7 @@ type Language = (typeof TEXTS)[number]
 
 export const LANGUAGE_WORDS: Readonly<Record<Language, string>> = { en: 'English', de: 'German' }
 
-/** Falls back to English. */
+/** Returns the language, or English if it isn't supported. */
 export const languageOf = (language: string | null): Language => TEXTS.find((known) => known === language) ?? 'en'
 
 /** `2.en` is version 2 in English. */

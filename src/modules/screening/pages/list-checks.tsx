@@ -53,7 +53,7 @@ const BY_WALLET: Readonly<Record<Decided, Decision>> = {
 const isWallet = ({ subject }: Hit): boolean => subject === 'wallet'
 const decisionOf = (hit: Hit, state: Decided): Decision => (isWallet(hit) ? BY_WALLET : BY_NAME)[state]
 
-/** Erasure removes the name. */
+/** Returns the name, or `Erased` after an erasure. */
 const nameOf = ({ name }: Hit): string => (name === '' ? 'Erased' : name)
 
 const placeOf = (hit: Hit): string => {
