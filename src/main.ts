@@ -75,7 +75,7 @@ const stopOnSignals = (log: Logger, stopService: () => Promise<void>): ((signal:
 }
 
 /**
- * Waits for startup before stopping, so that everything opened is closed. A failed startup closes its own resources.
+ * Waits for startup before stopping, so that all opened parts are closed. A failed startup closes its own resources.
  */
 const afterStart = async <Started>(
   starting: Promise<Started>,

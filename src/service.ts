@@ -51,7 +51,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       read: serving.reading.read,
       /** Changes the number of signing workers. */
       resize: opened.signing.pool.resize,
-      /** Answers requests in progress, then closes everything. */
+      /** Answers requests in progress, then closes all parts. */
       stop: (): Promise<void> => stopService(config, opened, serving, closers),
     }
   } catch (error) {

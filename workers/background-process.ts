@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os'
 /** Priority of a process that answers interactive requests: above other background work, below signing. */
 export const ASKED_PRIORITY = 10
 
-/** Lowers the process's priority and ignores signals to the process group. Call it before anything else. */
+/** Lowers the process's priority and ignores signals to the process group. Call it first. */
 export const stayInBackground = (priority: number = constants.priority.PRIORITY_LOW): void => {
   // Terminals and process managers signal the whole group, but the service decides when this process ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)

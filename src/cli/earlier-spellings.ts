@@ -163,7 +163,7 @@ const apply = (spelling: Spelling, target: Command, args: readonly string[]): re
   return [newVerb, ...fill(parts.filter(isOption), values), ...rewritten, ...(words.length > 0 ? ['--', ...words] : [])]
 }
 
-/** Returns anything else unchanged. @throws UsageError for a partial match of an earlier spelling */
+/** Returns all other commands unchanged. @throws UsageError for a partial match of an earlier spelling */
 export const translateEarlier = (
   [word, ...args]: readonly [noun: string, ...args: string[]],
   commandsOf: (noun: string) => readonly Command[],

@@ -40,7 +40,7 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
       // A process from before this startup may still work on the claim.
       undecided.add(claim.uuid)
     } else {
-      // Nothing was signed, or the signature has expired: the next request with this key is a new one.
+      // Nothing was signed, or the signature has expired: the next request with this key is a new request.
       await claims.release(claim)
       undecided.delete(claim.uuid)
     }

@@ -150,7 +150,7 @@ export const hostProcesses = (config: Config, log: Logger) => {
   supervisor.start().catch((error: unknown) => log.error('could not supervise the processes', { error }))
   return {
     link: own.link,
-    /** Call before anything can request a stop. */
+    /** Call before the first request for a stop. */
     stopWith: own.stopWith,
     stop: async (): Promise<void> => {
       await supervisor.stop()

@@ -1,5 +1,5 @@
 // Builds responses of the attestation API from decision records alone, so that an answer recovered after a worker's
-// death is identical to the lost one. Source: spec, "Attestation response (v2)", "Task request and response (v1)".
+// death is identical to the lost answer. Source: spec, "Attestation response (v2)", "Task request and response (v1)".
 import type { DecisionRecord } from './types.ts'
 
 /** A missing code or message becomes empty, for clients that validate the shape. */

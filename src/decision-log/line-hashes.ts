@@ -1,4 +1,4 @@
-// SHA-256 hashes of log lines, in runs of whole lines of one segment. Each line contains the hash of the previous one,
+// SHA-256 hashes of log lines, in runs of whole lines of one segment. Each line contains the hash of the previous line,
 // so only the last line of a run is hashed. Verification checks the contained hashes.
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'

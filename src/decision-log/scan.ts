@@ -50,7 +50,7 @@ interface OpenSegment {
   complete: boolean
 }
 
-/** Returns null if the first line isn't a header; such a segment has no link to the previous one. */
+/** Returns null if the first line isn't a header; such a segment has no link to the previous segment. */
 const headerOf = (line: Buffer) => {
   try {
     return parseHeaderLine(line.toString('utf8'))

@@ -123,7 +123,7 @@ class SlotWriter implements SegmentWriter {
     return this.failure
   }
 
-  /** Returns the segment for the next batch. Closes the previous one first, because it is never reused. */
+  /** Returns the segment for the next batch. Closes the previous segment first, because it is never reused. */
   private segmentFor(nowMs: number): OpenSegment {
     const { current } = this
     if (current !== null) {

@@ -51,7 +51,7 @@ export const parseShippedName = (name: string): ShippedName | null => {
   return { kind: file === segment ? 'segment' : 'digest', node, slot, segment }
 }
 
-/** Reads the closed segment, or pieces of the open one; null if neither contains the range. */
+/** Reads the closed segment, or pieces of the open segment; null if neither contains the range. */
 const readShipped = async (
   target: ShipTarget,
   node: string,

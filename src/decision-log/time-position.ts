@@ -58,7 +58,7 @@ export interface SegmentFile {
   readonly size: number
 }
 
-/** A segment ends when the next one of its slot begins. @throws DecisionDirectoryMissingError */
+/** A segment ends when the next segment of its slot begins. @throws DecisionDirectoryMissingError */
 export const segmentsSince = (directory: string, sinceMs: number): SegmentFile[] =>
   listSlots(directory).flatMap((slot) => {
     const segments = listSegments(join(directory, slot))

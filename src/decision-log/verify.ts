@@ -18,7 +18,7 @@ import {
 } from './verify-segment.ts'
 
 export interface VerifyProgress {
-  /** Pass 1 checks everything; later passes check uuids that didn't fit into memory before. */
+  /** Pass 1 checks all lines; later passes check uuids that didn't fit into memory before. */
   readonly pass: number
   readonly bytesRead: number
   readonly bytesTotal: number

@@ -41,7 +41,7 @@ export interface ApiKeyRecord {
   readonly revokedAtSeconds: number | null
   /** Accurate to a few seconds; null if never used. */
   readonly lastUsedAtSeconds: number | null
-  /** Key that replaced this one when it was regenerated; null if there is none. */
+  /** Key that replaced this key when it was regenerated; null if there is none. */
   readonly replacedByKeyId: string | null
   /** Null if the key has no limit. */
   readonly rateLimit: ApiKeyRateLimit | null

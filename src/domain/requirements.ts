@@ -17,7 +17,7 @@ export type SessionPart = FieldName | DocumentKind | 'wallets'
 const field = (name: FieldName): Requirement => ({ part: 'field', name })
 const document = (kind: DocumentKind): Requirement => ({ part: 'document', kind })
 
-/** Requirements in addition to those of lower levels. */
+/** Requirements in addition to the requirements of lower levels. */
 const ADDED: Readonly<Record<CheckType, Readonly<Record<Level, readonly Requirement[]>>>> = {
   kyc: {
     1: [field('fullName'), field('birthDate'), field('country')],

@@ -79,7 +79,7 @@ export class UncomparedError extends fixedError(
   'a name or a wallet could not be compared with the lists or screeners in use: an operator must decide the session',
 ) {}
 
-/** The person entered something after the last submission. */
+/** The person entered data after the last submission. */
 export class ChangesUnsubmittedError extends fixedError(
   'SESSION_CONFLICT',
   'the person has unsubmitted changes: the session can be completed once they submit it',

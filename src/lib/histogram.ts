@@ -8,7 +8,7 @@ export interface HistogramSnapshot {
   readonly sumMs: number
 }
 
-/** @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts everything above */
+/** @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts longer durations */
 export const createHistogram = (boundsMs: readonly number[]) => {
   const counts = new Float64Array(boundsMs.length + 1)
   let count = 0

@@ -7,7 +7,7 @@ export interface NamePiece {
   readonly isDisguised: boolean
   /** Latin lookalikes of all letters and digits; null if a letter has no lookalike, or all are Latin. */
   readonly lookalike: string | null
-  /** Punctuation between this piece and the previous one, as in `Jean-Luc`; empty if a space separates them. */
+  /** Punctuation between this piece and the previous piece, as in `Jean-Luc`; empty if a space separates them. */
   readonly joint: string
 }
 

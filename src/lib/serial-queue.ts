@@ -4,7 +4,7 @@ import { nextTurn } from './time.ts'
 export interface SerialQueueDependencies<Item> {
   /** Processes at least one item, and returns the items that it did not start. Never rejects. */
   readonly run: (group: readonly Item[]) => Promise<readonly Item[]>
-  /** Returns true if an item may share a group with the previous one. */
+  /** Returns true if an item may share a group with the previous item. */
   readonly belongsTo: (item: Item, before: Item) => boolean
   readonly monotonicMs: () => number
 }

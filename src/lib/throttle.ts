@@ -7,7 +7,9 @@ export interface ThrottleOptions {
   readonly kindsMax?: number
 }
 
-/** Returns the number of dropped events of the kind since the last one; null if this event is dropped too. */
+/**
+ * Returns the number of dropped events of the kind since the last reported event; null if this event is dropped too.
+ */
 export type Throttle = (kind: string) => number | null
 
 export const createThrottle = ({ monotonicMs, quietMs = 1_000, kindsMax = 64 }: ThrottleOptions): Throttle => {

@@ -11,7 +11,7 @@ import type { WorkerHandle } from './worker-handle.ts'
 export const shareOf = (meanServiceMs: number, limits: Pick<PoolLimits, 'wakeWorthMs' | 'maxShare'>): number =>
   meanServiceMs === 0 ? 1 : Math.max(1, Math.min(limits.maxShare, Math.floor(limits.wakeWorthMs / meanServiceMs)))
 
-/** Returns the maximum number of jobs per worker, including those that it can finish while the main thread is busy. */
+/** Returns the maximum number of jobs per worker, including jobs that it can finish while the main thread is busy. */
 export const depthOf = (
   turnMs: number,
   meanServiceMs: number,

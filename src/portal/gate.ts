@@ -55,7 +55,7 @@ const reasonOf = (error: unknown): string =>
         .toLowerCase()
     : 'internal'
 
-/** Maps anything thrown to an RFC 9457 problem with a `reason`. */
+/** Maps any thrown value to an RFC 9457 problem with a `reason`. */
 export const portalProblem = (error: unknown, requestId: string): Response => {
   const problem = toProblem(error)
   const headers: Record<string, string> = {

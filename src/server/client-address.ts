@@ -38,7 +38,7 @@ export const createClientAddress = (trustedProxies: readonly Network[]): ClientA
     if (trustedProxies.length === 0 || !isTrusted(connected)) return connected
     const hops = (headers.get('x-forwarded-for') ?? '').split(',')
     let client = ''
-    // The client controls the number of entries, so read only the last ones.
+    // The client controls the number of entries, so read only the last entries.
     for (const text of hops.slice(-HOPS_MAX).reverse()) {
       const hop = parseIpAddress(text.trim().toLowerCase())
       // No trusted proxy vouches for entries to the left of an unreadable one.

@@ -5,7 +5,7 @@ import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 
 export interface Deadline {
   readonly deadlineMs: number
-  /** True after the 408 response. The remaining work must not sign or send anything. */
+  /** True after the 408 response. The remaining work must neither sign nor send a response. */
   readonly passed: boolean
 }
 

@@ -71,7 +71,7 @@ export const createRefusalPacer = ({
 }: RefusalPacerOptions = {}): RefusalPacer => {
   let held: (() => void)[] = []
   let accepted = 0
-  /** Refusals of this turn, immediate and waiting. The turn is measured from the first one. */
+  /** Refusals of this turn, immediate and waiting. The turn is measured from the first refusal. */
   let refusals = 0
   let startedMs = 0
   /** Milliseconds by which refusals had exceeded their share at `debtAtMs`. */

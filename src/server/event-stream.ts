@@ -11,7 +11,7 @@ export interface StreamEvent {
 
 /** Reconnection delay in milliseconds. */
 const RETRY_MS = 3_000
-/** Maximum events waiting for the socket. Beyond it, the latest event replaces the previous one. */
+/** Maximum events waiting for the socket. Beyond it, the latest event replaces the previous event. */
 const QUEUE_MAX = 16
 /** `keepAlive` calls without progress after which a reader counts as gone. */
 const STALLS_MAX = 2

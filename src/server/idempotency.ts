@@ -48,7 +48,7 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
   markDispatched(claim: Claim, keepUntilSeconds: number): Promise<boolean>
   /** Returns the effective response; null if the claim is lost. Absent if the log can answer every request. */
   complete?(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
-  /** Call before anything is signed. Null if the claim is no longer held. */
+  /** Call before a signature. Null if the claim is no longer held. */
   replaceUuid(claim: Claim, uuid: string): Promise<Claim | null>
   /** Lets a retry start again with a new uuid. */
   release(claim: Claim): Promise<boolean>

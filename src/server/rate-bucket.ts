@@ -24,7 +24,7 @@ export interface RateBucket {
   settledMs: number
   /** Time of the last request for tokens. */
   touchedMs: number
-  /** Tokens requested since the last settlement, including refused ones. */
+  /** Tokens requested since the last settlement, including refused tokens. */
   asked: number
   /** Tokens for which requests wait until the next settlement. */
   awaited: number

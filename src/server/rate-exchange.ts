@@ -40,7 +40,7 @@ interface Report {
 }
 
 export class RateExchange {
-  /** Buckets with something to report or a lease to return. */
+  /** Buckets with tokens to report or a lease to return. */
   private readonly open = new Set<RateBucket>()
   /** Start of the first unanswered exchange; null if the last exchange was answered. */
   private waitingSinceMs: number | null = null

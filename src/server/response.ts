@@ -1,4 +1,4 @@
-// Headers are the most expensive part of a small response, so only necessary ones are set.
+// Headers are the most expensive part of a small response, so only necessary headers are set.
 import type { CountersignError } from '../domain/errors.ts'
 import { problemBody, toProblem } from './problem.ts'
 import { RateExceededError, type RateLimitState } from './rate-limit.ts'

@@ -52,7 +52,7 @@ const sameText = (one: string, other: string): boolean => {
 export const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^(0|[1-9][0-9]{0,11})$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS
 
-/** @param given signatures, with functions that compute the expected ones */
+/** @param given signatures, with functions that compute the expected signatures */
 export const requireSignature = (
   secrets: readonly Uint8Array[],
   given: readonly { readonly signature: string; readonly expected: (secret: Uint8Array) => string }[],

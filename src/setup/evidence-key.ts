@@ -68,7 +68,7 @@ export const prepareOrganizationKeys = async (
 }
 
 export interface EvidenceKeyRotation extends KeyRotation {
-  /** File with the key that decrypts everything. */
+  /** File with the key that decrypts all data. */
   readonly file: string
   /** False if the old file could not be replaced; the operator must then replace it. */
   readonly inPlace: boolean

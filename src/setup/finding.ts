@@ -5,7 +5,7 @@ import type { TokenAttester } from '../store/sqlite/sqlite-snapshot.ts'
 export interface Finding {
   readonly check: string
   readonly subject: string
-  /** `problem`: something fails, or will soon. `note`: information only. */
+  /** `problem`: a part fails, or will soon. `note`: information only. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }

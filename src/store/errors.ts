@@ -46,5 +46,5 @@ export class TransactionMisuseError extends NamedError {
 /** The store cannot be opened in its present state. `detail` is one line for the operator. */
 export class StoreUnusableError extends DetailedError {}
 
-/** `countersign migrate` moved the store; `detail` names the new one. */
+/** `countersign migrate` moved the store; `detail` names the new store. */
 export class StoreMovedError extends StoreUnusableError {}

@@ -48,7 +48,10 @@ export interface InUseOptions {
 
 type Beat = ItemOf<typeof PROCESSES_OF_ANY_SCHEMA>
 
-/** Watches listed processes until a beat advances. Returns the live ones, or else the silent ones as last read. */
+/**
+ * Watches listed processes until a beat advances. Returns the live processes, or else the silent processes as last
+ * read.
+ */
 const watchBeats = async <Process extends Beat>(
   list: () => Promise<readonly Process[]>,
   { wait }: InUseOptions,

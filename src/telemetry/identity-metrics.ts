@@ -1,4 +1,4 @@
-// Metrics of evidence, webhooks and automatic decisions, without anything that identifies a person or organization.
+// Metrics of evidence, webhooks and automatic decisions, without data that identifies a person or organization.
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import { type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'

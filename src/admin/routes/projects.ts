@@ -49,7 +49,7 @@ const inactivePolicy = ({ name, policy_id: policy, policy_active: active }: Read
 const showProject = (project: Project) => shown(PROJECT, project)
 
 const CALL_DATA_MAX = 131_074
-/** The attestation API checks everything except the length. */
+/** The attestation API checks all rules except the length. */
 const CALL_TEXT = Type.String({ maxLength: 200 })
 const TRIED_REQUEST = Type.Partial(
   closed({

@@ -165,7 +165,7 @@ interface FolderDocument {
   readonly name: string
 }
 
-/** Checks all documents before the first change. Returns null after printing the mistakes of one. */
+/** Checks all documents before the first change. Returns null after printing the mistakes of a document. */
 const readFolder = async (context: PolicyContext, folder: string): Promise<readonly FolderDocument[] | null> => {
   const { admin, organization, command, output } = context
   const documents: FolderDocument[] = []

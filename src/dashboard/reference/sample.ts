@@ -12,7 +12,7 @@ export interface CallStyle {
 
 const POLICY = 'name: Everyone\ndefault: allow\nrules: []\n'
 
-/** Example values by member name, if the schema defines no better one. */
+/** Example values by member name, if the schema defines no better value. */
 const VALUES: Readonly<Record<string, unknown>> = {
   name: 'Example',
   slug: 'example',

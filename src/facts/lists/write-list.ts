@@ -151,7 +151,7 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
 export const readBase = (contents: ListContents, baseId: string): AsyncGenerator<ListEntry> =>
   entriesOf(chunksOfBase(contents, baseId))
 
-/** Merges sorted entries; those in `later` take precedence. */
+/** Merges sorted entries; the entries in `later` take precedence. */
 export async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
   earlier: AsyncIterable<Earlier>,
   later: AsyncIterable<Later>,

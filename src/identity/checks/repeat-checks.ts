@@ -17,7 +17,7 @@ export interface RepeatChecksDependencies {
 
 const FAILED = 'could not repeat the checks of sessions; will retry'
 
-/** Starts a run or joins the current one; never rejects. @param goesOn whether this process is still the leader */
+/** Starts a run or joins the current run; never rejects. @param goesOn whether this process is still the leader */
 export type RepeatChecks = (part: RepeatedPart, goesOn: () => boolean) => () => Promise<void>
 
 export const createRepeatChecks =

@@ -1,4 +1,4 @@
-// Evidence errors with a response. None contains anything from a document, including its name.
+// Evidence errors with a response. None contains data from a document, including its name.
 import { CountersignError, fixedError } from '../../domain/errors.ts'
 import { DOCUMENT_BYTES_MAX } from '../evidence-types.ts'
 

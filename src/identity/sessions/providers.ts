@@ -16,7 +16,7 @@ export interface DecisionProvider {
   readonly name: string
   /** Called in the registration's transaction for created and reused sessions. If it rejects, nothing is registered. */
   registered?(session: Session, context: RegisterContext): Promise<void>
-  /** Called once the person has submitted everything. The provider then changes the status, immediately or later. */
+  /** Called once the person has submitted all parts. The provider then changes the status, immediately or later. */
   submitted(session: Session & ByBrowser): Promise<void>
 }
 

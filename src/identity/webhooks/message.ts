@@ -28,7 +28,7 @@ export interface ClaimedMessage {
   readonly organizationId: string
   readonly endpointId: string
   readonly type: WebhookMessageType
-  /** Number of attempts, including the current one. */
+  /** Number of attempts, including the current attempt. */
   readonly attempts: number
   readonly snapshot: WebhookSnapshot
 }

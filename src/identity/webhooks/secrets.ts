@@ -1,4 +1,4 @@
-// Decrypts an endpoint's secrets: the current one and, during a rotation, the previous one.
+// Decrypts an endpoint's secrets: the current secret and, during a rotation, the previous secret.
 
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'

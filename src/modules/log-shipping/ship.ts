@@ -23,7 +23,7 @@ interface ShipProgress {
 interface ShipPass {
   /** Bytes of complete lines missing at the target; null if the log can't be read. */
   readonly bytesUnshipped: number | null
-  /** Whether everything from before the pass was shipped. */
+  /** Whether all lines from before the pass were shipped. */
   readonly complete: boolean
   /** First failure, after which the pass continues; null if there is none. */
   readonly failure: unknown
@@ -33,7 +33,7 @@ export interface ShipperOptions {
   readonly directory: string
   readonly node: string
   readonly target: ShipTarget
-  /** Interval of shipping open segments while closed ones are being shipped. */
+  /** Interval of shipping open segments while closed segments are being shipped. */
   readonly tailEveryMs: number
   readonly monotonicMs: () => number
   readonly pieceBytes?: number

@@ -1,4 +1,4 @@
-// Steps of a session: which ones exist, which are done, and which may be opened.
+// Steps of a session: existing steps, finished steps, and steps that may be opened.
 import type { Requirement, SessionPart } from '../../domain/requirements.ts'
 import type { SessionView } from '../contract.ts'
 import type { SessionCalls } from './api.ts'

@@ -31,7 +31,7 @@ export const createClaimGroupTable = (scope: TableScope) => ({
   },
 
   sweep: (nowSeconds = scope.nowSeconds()): Promise<number> => {
-    // Keep the newest group: numbers must not restart while other processes remember earlier ones.
+    // Keep the newest group: numbers must not restart while other processes remember earlier numbers.
     const isOld = sql`first_number < (SELECT MAX(first_number) FROM claim_groups)`
     const condition = sql`keep_until_seconds <= ${nowSeconds} AND ${isOld}`
     return GROUPS.sweep(survivingCrashes(scope), ['firstNumber'], condition)

@@ -1,4 +1,4 @@
-// Migrations from 29 on. Append new ones here.
+// Migrations from 29 on. Append new migrations here.
 import type { Migration } from '../migrations.ts'
 
 /** Links to sessions in use, which require a proof of one of the session’s wallets. */

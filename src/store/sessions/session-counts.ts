@@ -12,7 +12,7 @@ interface WaitingSessions {
   readonly oldestAtSeconds: number | null
 }
 
-/** Live sessions only. Each count is a subset of the previous one. */
+/** Live sessions only. Each count is a subset of the previous count. */
 interface SessionFunnel {
   readonly created: number
   /** Sessions whose person agreed to the verification. */

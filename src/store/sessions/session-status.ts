@@ -83,7 +83,7 @@ const writeStatus = async (
   return changed
 }
 
-/** Throws if something prevents the completion. @returns the overridden missing parts, and CONFIRMED_HIT */
+/** Throws if a condition prevents the completion. @returns the overridden missing parts, and CONFIRMED_HIT */
 const checkCompletion = async (
   transaction: Transaction,
   session: Session,

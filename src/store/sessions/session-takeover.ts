@@ -23,7 +23,7 @@ const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND sess
     WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
   LIMIT 1`
 
-/** Returns true if the session was opened or anything was submitted. The session must be locked. */
+/** Returns true if the session was opened or a part was submitted. The session must be locked. */
 export const isInUse = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,

@@ -39,7 +39,7 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   /** Makes the first commit after a WAL reset, which waits for fsync, in this thread. */
   const beginLog = database.transaction(() => {
     const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0
-    // A commit must write something; this value stays the same.
+    // A commit must write a row; this value stays the same.
     database.run(`PRAGMA user_version = ${version}`)
   })
 

@@ -24,7 +24,9 @@ export interface TransactionRunnerDependencies {
   readonly committed: () => void
 }
 
-/** Maximum duration of a group. No transaction joins later, because the first ones are waiting for the commit. */
+/**
+ * Maximum duration of a group. No transaction joins later, because the first transactions are waiting for the commit.
+ */
 const LONGEST_GROUP_MS = 5
 
 type Outcome =
@@ -43,7 +45,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
   let writerSurvives: TransactionOptions['survives']
 
   const begin = (survives: WaitingTransaction['survives']): void => {
-    // If an earlier rollback failed, this transaction must not join the old one.
+    // If an earlier rollback failed, this transaction must not join the old transaction.
     if (writer.inTransaction) writer.run('ROLLBACK')
     if (writerSurvives !== survives) {
       writer.run(survives === 'power-loss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
@@ -172,7 +174,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
 
   return {
     isInside: (): boolean => inside.getStore()?.open === true,
-    /** Runs the first transactions in one commit, and returns those that were not started. Never rejects. */
+    /** Runs the first transactions in one commit, and returns the transactions that were not started. Never rejects. */
     run: async (group: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]> => {
       const [first, ...others] = group
       if (first === undefined) return []

@@ -28,7 +28,7 @@ const ROW_STRAY = 0.8
 const GRIDS_MAX = 6
 const ANGLE_MAX = 0.12
 const PITCH_RATIO_MAX = 1.2
-/** Deviation in pitches above which a letter is connected to something else. */
+/** Deviation in pitches above which a letter is connected to other ink. */
 const STRAY = 0.3
 /** Columns to each side that determine the bend of the page. */
 const BEND_REACH = 4

@@ -52,8 +52,8 @@ export interface ZoneLayout {
   readonly fields: Readonly<Partial<Record<FieldName, Span>>>
   readonly checks: readonly CheckGroup[]
   /**
-   * First letters of the document type. TD2 excludes those of TD3, because the start of a passport's lines can have
-   * valid check digits as TD2. Visas use another format.
+   * First letters of the document type. TD2 excludes the letters of TD3, because the start of a passport's lines can
+   * have valid check digits as TD2. Visas use another format.
    */
   readonly types: string
 }

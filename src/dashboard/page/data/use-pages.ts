@@ -39,7 +39,7 @@ export const usePages = <Item>(
   const latest = useRef(load)
   latest.current = load
   const running = useRef<AbortController | null>(null)
-  /** Items of the previous filters, which stay visible if the new ones are invalid. */
+  /** Items of the previous filters, which stay visible if the new filters are invalid. */
   const previous = useRef<readonly Item[] | null>(null)
   const key = JSON.stringify(dependencies)
 

@@ -36,7 +36,7 @@ export type SearchInAddress = ReturnType<typeof useSearch>
 
 const MINUTE_MS = 60_000
 
-/** Converts `2027-01-31T12:00` of a field in the browser's time zone to UTC; undefined for anything else. */
+/** Converts `2027-01-31T12:00` of a field in the browser's time zone to UTC; undefined for other text. */
 const utcOf = (local: string): string | undefined => {
   const milliseconds = local === '' ? Number.NaN : Date.parse(local)
   return Number.isNaN(milliseconds) ? undefined : new Date(milliseconds).toISOString()

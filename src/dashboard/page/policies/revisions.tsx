@@ -19,7 +19,7 @@ export const Revisions = ({ policy, data, itemsOf, onEdit }: RevisionsProps) => 
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
   const newest = items[0]
-  // Compares the active revision with the newest, or with the previous one if the newest is active.
+  // Compares the active revision with the newest revision, or with the previous revision if the newest is active.
   const fallback = items.find(({ id, active }) => active && id !== newest?.id) ?? items[1]
   const shownFrom = from === '' ? (fallback?.id ?? '') : from
   const shownTo = to === '' ? (newest?.id ?? '') : to

@@ -29,7 +29,7 @@ const PLACES: Readonly<
   webhook: { group: 'Webhook', icon: 'webhook', path: () => '/webhooks' },
 }
 
-/** Minimum length: shorter texts would match everything. */
+/** Minimum length: shorter texts would match nearly all objects. */
 export const FIND_MIN = 2
 
 export const findThings = async (

@@ -22,7 +22,7 @@ interface PaletteProps {
 const PAUSE_MS = 150
 const NOTHING: readonly Command[] = []
 
-/** The previous results stay visible until the new ones arrive. */
+/** The previous results stay visible until the new results arrive. */
 const useThings = (search: PaletteProps['search'], text: string) => {
   const [state, setState] = useState({ things: NOTHING, failed: false, asking: false })
   useEffect(() => {

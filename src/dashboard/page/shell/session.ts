@@ -7,7 +7,7 @@ export type Role = Account['memberships'][number]['role']
 /** `deployment` is a deployment admin; `person` is any signed-in person. */
 export type Needs = Role | 'deployment' | 'person'
 
-/** Each role includes the rights of the following ones. */
+/** Each role includes the rights of the following roles. */
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
   'organization-admin': 'Admin',
   reviewer: 'Reviewer',

@@ -31,7 +31,7 @@ const reasonOf = (error: unknown): string => {
 }
 
 const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Promise<void> => {
-  // Leftovers of killed commands; newer ones may belong to running commands.
+  // Leftovers of killed commands; newer leftovers may belong to running commands.
   await place.sweep(now().getTime() - DAY_MS)
   const made = nameAt(now())
   const manifest = await place.make(made)
@@ -48,7 +48,7 @@ const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Pro
     output.stderr(`${place.whereIs(name)}: not counted for --keep, because its time is in the future\n`)
   }
   const past = own.filter(({ name }) => timeOf(name) <= nowMs)
-  // This backup is kept even if other processes have finished later ones.
+  // This backup is kept even if other processes have finished later backups.
   for (const { name } of past.slice(0, -keep).filter(({ name }) => name !== made)) {
     await place.remove(name)
     output.stderr(`${place.whereIs(name)}: deleted, because --keep is ${keep}\n`)

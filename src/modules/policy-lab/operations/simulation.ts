@@ -125,7 +125,7 @@ const kindsOf = (isOne: (source: (typeof FACT_SOURCES)[number]) => boolean): rea
   FACT_SOURCES.filter(isOne).map(({ kind }) => kind)
 
 const METERED: ReadonlySet<FactNeed['kind']> = new Set(['screener', 'read', ...kindsOf(({ metered }) => metered)])
-/** Recorded only as hashes. */
+/** Kinds of facts that are recorded only as hashes. */
 const PERSONAL = new Set(kindsOf(({ digest }) => digest !== null))
 const EVIDENCE = new Set(kindsOf(({ isEvidence }) => isEvidence === true))
 

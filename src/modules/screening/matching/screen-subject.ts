@@ -49,7 +49,7 @@ const DIVIDED_SIMILARITY_MIN = 0.9
 const ONLY_WORD_POINTS = 73
 /** Minimum points of date and country: a rare word requires the country, a common word the year. */
 const ONLY_WORD_NARROWING_MIN = { rare: 2, common: 4 } as const
-/** Maximum hits. More hits are reported as a problem, because the correct one may be dropped. */
+/** Maximum hits. More hits are reported as a problem, because the correct hit may be dropped. */
 const HITS_MAX = 50
 
 /** Maximum work: six times the work for the most expensive listed name. */

@@ -29,7 +29,7 @@ const parseSubmission = (text: string): Submission => {
 }
 
 type SubmissionJudgement =
-  /** The head extends the last one: store it, then cosign it. */
+  /** The head extends the last head: store it, then cosign it. */
   | { readonly status: 200; readonly head: Checkpoint }
   | {
       readonly status: 400 | 403 | 404 | 422

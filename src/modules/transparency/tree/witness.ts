@@ -1,4 +1,4 @@
-// Checks that a head extends the previous one. The tiles come from the log, so the proof is verified against both
+// Checks that a head extends the previous head. The tiles come from the log, so the proof is verified against both
 // roots.
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from './note.ts'

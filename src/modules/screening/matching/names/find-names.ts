@@ -10,7 +10,7 @@ export interface FoundName {
   readonly comparison: NameComparison
 }
 
-/** Maximum number of compared names: those that share the most with the query. */
+/** Maximum number of compared names, which share the most with the query. */
 const COMPARED_MAX = 200
 /** Minimum shared weight, relative to the query. */
 const SHARED_MIN = 0.4
