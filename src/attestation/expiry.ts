@@ -1,5 +1,5 @@
-// Expiry of a v1 task (decisions §3): a block number, or Unix seconds if the chain has no block source or is configured
-// for seconds, because the newest public v1 contract compares with `block.timestamp`.
+// Expiry of a v1 task (decisions §3): a block number. It is in Unix seconds if the chain has no block source or is
+// configured for seconds, because the newest public v1 contract compares with `block.timestamp`.
 import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import type { BlockHeightSource } from '../facts/block-height.ts'
 import type { AttestHandler, DecideRequest, TermsOf } from './attest.ts'

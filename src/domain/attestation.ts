@@ -10,7 +10,7 @@ export interface AttestationRequest {
   readonly from: WalletAddress
   /** User for whom the relayer `from` sends; empty if not sent. Screened and recorded, never signed. */
   readonly onBehalf: WalletAddress | ''
-  /** The zero address if the request names a project instead of a contract. */
+  /** Address of the contract; the zero address if the request names a project instead. */
   readonly to: WalletAddress
   /** Wei or lamports, canonical decimal. */
   readonly value: string

@@ -106,7 +106,7 @@ export type SessionEventKind =
   | 'evidence-changed'
   | 'evidence-erased'
 
-/** Stored in the transaction that makes the change. */
+/** Event of a session, stored in the transaction that makes the change. */
 export interface SessionEvent {
   readonly sequence: number
   readonly kind: SessionEventKind

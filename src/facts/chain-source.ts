@@ -1,5 +1,5 @@
-// Values at the latest block of one RPC URL. A failed block query disables the URL for everyone. A failed call disables
-// it only for the call's organization, whose contracts may be slow on purpose.
+// Values at the latest block of one RPC URL. A failed block query disables the URL for all organizations. A failed call
+// disables it only for the call's organization, whose contracts may be slow on purpose.
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'

@@ -1,4 +1,4 @@
-// Splits the text of a name into words, for both document checks and screening, so that screening has compared every
+// Splits the text of a name into words for document checks and screening. Screening has therefore compared every
 // spelling that a document check accepts. Lookalikes are from UTS #39, "Confusable Detection".
 
 export interface NamePiece {

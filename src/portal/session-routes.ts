@@ -20,7 +20,8 @@ const HANDOVER_SECONDS = 600
 const HANDOVER_QR_PIXELS = 320
 const LOGO_MAX_AGE_SECONDS = 86_400
 
-// Only the cookie grants access. A session of another browser gets the same response as an unknown one (threats row 2).
+// Only the cookie grants access. A session of another browser gets the same response as an unknown session (threats row
+// 2).
 interface Access extends FromBrowser {
   readonly state: SessionState
   readonly session: Session & FromBrowser

@@ -10,7 +10,7 @@ import { createWalletStandings, type WalletStandings } from './sessions/wallet-s
 import { createAll, createTables, type Tables } from './tables.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
 
-// Importers of the store get the type from here.
+// Importers of the store import the type from here.
 export type { Tables }
 
 export interface StoreTransactionOptions extends TransactionOptions {

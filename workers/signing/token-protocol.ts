@@ -1,5 +1,5 @@
-// Messages between a signing worker and its token's thread. The worker waits for a signature in shared memory, so that
-// signing is one synchronous call with a time limit, even if the token's native code hangs.
+// Messages between a signing worker and its token's thread. The worker waits for a signature in shared memory. Signing
+// is then one synchronous call with a time limit, even if the token's native code hangs.
 import type { Secp256k1BackendName, TokenSettings } from '../../src/signing/types.ts'
 
 export type ToTokenThread =

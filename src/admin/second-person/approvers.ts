@@ -1,6 +1,6 @@
-// Determines who can approve another person's change. Two accounts count as one person if one created the other,
-// directly or indirectly, or if an account that received a link to one of them created the other or received a link to
-// it.
+// Determines the possible approvers of another person's change. Two accounts count as one person if one created the
+// other, directly or indirectly. The same applies if an account that received a link to one account created the other
+// account or received a link to it.
 import {
   type AccountRelations,
   type Administrator,

@@ -1,4 +1,4 @@
-// Runs a program on each document in a process with memory and time limits, so that a hostile document can only cost
+// Runs a program on each document in a process with memory and time limits, so that a hostile document affects only
 // that process (threats row 18).
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import { ownProcess } from '../../program/entries.ts'

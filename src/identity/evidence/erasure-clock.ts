@@ -11,9 +11,8 @@ interface ErasureClockStore {
 }
 
 /**
- * Call before each erasure, at least daily. If the clock is more than a day ahead of the last erasure, it is trusted
- * only after it has run for a day without another such jump. A jump of less than a day doesn't count. @throws
- * ClockAheadError
+ * Call before each erasure, at least daily. A clock more than a day ahead of the last erasure is trusted only after it
+ * has run for a day without another such jump. A jump of less than a day doesn't count. @throws ClockAheadError
  */
 export const requireErasureClock = async (store: ErasureClockStore, nowSeconds: number): Promise<void> => {
   const stored = (await store.read(ERASURE_CLOCK))?.split(' ').map(Number) ?? []

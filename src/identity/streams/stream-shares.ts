@@ -1,6 +1,6 @@
 // Shares a process's streams among organizations. If all streams are in use, a new stream ends the newest stream of the
-// largest share, unless the share of the new stream would become as large. One organization can use all streams while
-// no other needs one (threats row 20).
+// largest share, unless its own share would become as large. One organization can use all streams while no other
+// organization needs a stream (threats row 20).
 import { fixedError } from '../../domain/errors.ts'
 
 export class StreamLimitError extends fixedError(

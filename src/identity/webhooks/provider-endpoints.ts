@@ -106,7 +106,7 @@ export const createProviderEndpoints = (
         actor: ACTOR,
         expectedSequence: sequence,
       })
-      // A sender that missed the first response gets it again.
+      // A sender that missed the first response receives it again.
       const state = decided ?? (await requireSession(call))
       const answer = { ...buildStatus(state), applied: decided !== null }
       return jsonResponse(JSON.stringify(answer), call.requestId)

@@ -33,7 +33,7 @@ export const createUserLinkTable = (scope: TableScope) => {
         await LINKS.insert(own, { hash, purpose, userId, expiresAtSeconds })
       }),
 
-    /** Call before the account gets rights that the holder of an invitation must not have. */
+    /** Call before the account receives rights that the holder of an invitation must not have. */
     endInvitations: async (userId: string): Promise<void> => {
       await LINKS.removeAll(scope, { userId, purpose: 'invitation' })
     },

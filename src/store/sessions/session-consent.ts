@@ -1,5 +1,5 @@
-// A person's consent to sharing the session's result with other organizations (threats row 3), and to the use of
-// country and age in policies of the session's organization.
+// Consent of a person to sharing the session's result with other organizations (threats row 3). Includes consent to the
+// use of country and age in policies of the session's organization.
 import type { Session } from '../../domain/session.ts'
 import { flag, hidden, integer, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'

@@ -4,8 +4,8 @@ import { announceSession } from './session-changes.ts'
 import { placeholdersFor, readState } from './session-rows.ts'
 
 /**
- * This and the following are conditions for statements over `sessions`. The concatenation keeps SQLite from reading by
- * organization.
+ * Conditions for statements over `sessions`, like the following conditions. The concatenation keeps SQLite from reading
+ * by organization.
  */
 export const IS_OWN = "sessions.organization_id || '' = ?"
 

@@ -9,7 +9,7 @@ import { requireRoom } from '../organizations/organization-limits.ts'
 import { defineTable } from '../table.ts'
 import { endMessages } from './webhook-messages.ts'
 
-// Importers of the table get the type from here.
+// Importers of the table import the type from here.
 export type { WebhookEndpoint }
 
 const ENDPOINTS = defineTable('webhook_endpoints', {
