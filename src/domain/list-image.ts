@@ -10,7 +10,7 @@ export interface ListImage {
   /** Changes since `entries` was created; null if there is none. */
   readonly added: SharedArrayBuffer | null
   readonly removed: SharedArrayBuffer | null
-  /** A list kept by people is always current; a source's list has the age of its confirmation. */
+  /** A list that people maintain is always current; a source's list has the age of its confirmation. */
   readonly keptBy: 'people' | 'source'
   /** Last confirmation by the source in Unix seconds; null before the first, and for people's lists. */
   readonly confirmedAtSeconds: number | null

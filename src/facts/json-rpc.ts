@@ -19,7 +19,7 @@ export interface RpcCall {
 export type RpcAnswer = Readonly<Record<string, unknown>>
 
 export interface BatchRpc extends JsonRpc {
-  /** One HTTP request. Answers are in the order of the calls; undefined if omitted. @throws like `request` */
+  /** Sends one HTTP request. Answers are in the order of the calls; undefined if omitted. @throws like `request` */
   batch(calls: readonly RpcCall[]): Promise<readonly (RpcAnswer | undefined)[]>
 }
 

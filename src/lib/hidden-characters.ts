@@ -1,4 +1,4 @@
-// Invisible characters, and characters that reorder text: they can make a text look like another one. Sources: Unicode
+// Invisible characters, and characters that reorder text: they can make a text look like another text. Sources: Unicode
 // TR36, TR39; for joiners, TR31 §2.3.
 
 /** Letters that connect to the next or to the previous letter (Joining_Type in ArabicShaping.txt). */

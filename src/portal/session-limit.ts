@@ -5,9 +5,12 @@ import { networkOf } from '../lib/ip-address.ts'
 import type { Clock } from '../lib/time.ts'
 import { createRateLimiter } from '../server/rate-limit.ts'
 
-/** Connecting twenty wallets in a row takes forty requests. */
+/** Limit of changes per session. Connecting twenty wallets in a row takes forty requests. */
 export const SESSION_CHANGES: ApiKeyRateLimit = { requestsPerSecond: 2, burst: 120 }
-/** High, because many people may share a network. A signature check occupies the main thread for a millisecond. */
+/**
+ * Limit of proofs per network. It is high, because many people may share a network. A signature check occupies the main
+ * thread for a millisecond.
+ */
 export const NETWORK_PROOFS: ApiKeyRateLimit = { requestsPerSecond: 20, burst: 400 }
 
 export const createPageLimits = (clock: Clock) => {

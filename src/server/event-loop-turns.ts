@@ -35,7 +35,7 @@ export interface RefusalPacerOptions extends Partial<Timers & Pick<Clock, 'monot
   readonly perTurn?: number
   /** Long-term share of the time for refusals: greater than 0, at most 1. */
   readonly share?: number
-  /** Milliseconds that refusals may exceed their share before pacing starts. */
+  /** Milliseconds by which refusals may exceed their share before pacing starts. */
   readonly burstMs?: number
 }
 

@@ -6,7 +6,7 @@ export interface ListenAddress {
 export const listenText = ({ hostname, port }: ListenAddress): string =>
   hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
 
-/** PEM. The server's own certificate comes first. */
+/** Certificates and key in PEM. The server's own certificate comes first. */
 export interface ListenerTls {
   readonly cert: string
   readonly key: string

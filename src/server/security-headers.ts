@@ -9,7 +9,7 @@ export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Two years. Browser preload lists require at least one. */
+/** Validity of two years. Browser preload lists require at least one year. */
 export const STRICT_TRANSPORT_SECURITY = 'max-age=63072000; includeSubDomains'
 
 /** Headers in addition to a page's own policy: no framing, no link to other windows, no indexing by search engines. */

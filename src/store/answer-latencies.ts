@@ -6,7 +6,7 @@ import { defineTable } from './table.ts'
 
 /** Time zone offsets are multiples of a quarter-hour. */
 const LATENCY_STEP_SECONDS = 900
-/** Retention: nine days, because pages compare a day with the same weekday of the previous week, in any time zone. */
+/** Retention of nine days, because pages compare a day with the same weekday of the previous week, in any time zone. */
 const KEPT_SECONDS = 9 * 86_400
 const DURABILITY = { survives: 'process-crash' } as const
 

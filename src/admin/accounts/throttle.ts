@@ -17,7 +17,7 @@ interface AttemptCounter {
   readonly forgives: boolean
 }
 
-/** A password, or a one-time code after the right password. */
+/** Kind of guess: a password, or a one-time code after the right password. */
 export type Guessed = 'password' | 'code'
 
 export interface Attempt {

@@ -72,5 +72,5 @@ const RESULT_NAMES: Readonly<Record<number, string>> = {
   [CKR_CRYPTOKI_ALREADY_INITIALIZED]: 'CKR_CRYPTOKI_ALREADY_INITIALIZED',
 }
 
-/** `CKR_DEVICE_REMOVED`, or `CKR 0x80000001` for a vendor's code. */
+/** Returns `CKR_DEVICE_REMOVED`, or `CKR 0x80000001` for a vendor's code. */
 export const resultName = (code: number): string => RESULT_NAMES[code] ?? `CKR 0x${code.toString(16)}`

@@ -58,7 +58,7 @@ const writeAll = async (
   return hash.digest('hex')
 }
 
-/** One log per node, sorted by name, in `scratch`. */
+/** Collects one log per node, sorted by name, in `scratch`. */
 export const collectShipped = async (
   target: ShipTarget,
   scratch: string,
