@@ -85,7 +85,7 @@ const runAlone = async <Result>(
   }
 }
 
-/** Two rotations at once would each create a next key. */
+/** Two concurrent rotations would each create a next key. */
 const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Result>): Promise<Result> => {
   const held = `another rotation is running on ${folder.root}: wait until it has finished`
   const lock = lockFolder(join(folder.root, 'rotation.lock'), folder.root, held)

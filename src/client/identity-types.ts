@@ -10,7 +10,7 @@ export interface RegisterRequest {
   readonly originUrl?: string | undefined
   /** Width of the QR code, from 80 to 2000 pixels. Defaults to 300. */
   readonly size?: number | undefined
-  /** Simulated outcome, effective at once. Ignored with live keys. */
+  /** Simulated outcome, effective immediately. Ignored with live keys. */
   readonly sandboxOutcome?: SessionStatus | undefined
 }
 

@@ -56,7 +56,7 @@ export interface LeaderDependencies {
 export interface Leader extends Lead {
   /** Returns the last known holder; null if there is none. */
   holder(): string | null
-  /** Checks at once, then every two seconds. Resolves after the first check, regardless of its result. */
+  /** Checks immediately, then every two seconds. Resolves after the first check, regardless of its result. */
   start(): Promise<void>
   look(): Promise<void>
   stop(): Promise<void>

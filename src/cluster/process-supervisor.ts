@@ -134,7 +134,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     try {
       place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit }, place.workers)
     } catch (error) {
-      // Out of memory or processes: handled like a process that ends at once.
+      // Out of memory or processes: handled like a process that ends immediately.
       log.error('could not start a process', { process: place.index, error })
       onExit(null)
     }

@@ -92,7 +92,7 @@ export const createSharing = (dependencies: SharingDependencies) => {
     while (leads() && (await store.velocityTallies.sweep()) > 0);
   }
 
-  /** Deletes only outdated rows, so several leaders may run it at once. */
+  /** Deletes only outdated rows, so several leaders may run it concurrently. */
   const upkeep = createRepeatedTask({
     name: 'cleanup of shared state',
     firstMs: FIRST_SWEEP_MS,

@@ -28,7 +28,7 @@ export const nodeNameOf = (directory: string): string => {
       mode: 0o600,
     })
     try {
-      // If two processes start at once, one creates the file and both read it.
+      // If two processes start at the same time, one creates the file and both read it.
       linkSync(temporary, path)
     } catch (error) {
       if (errorCodeOf(error) !== 'EEXIST') throw error

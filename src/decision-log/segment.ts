@@ -161,7 +161,7 @@ class SlotWriter implements SegmentWriter {
     } catch (error) {
       this.current = null
       this.failed = open
-      // Settles the failed segment at once if possible. Otherwise, the next append settles it before it opens a new
+      // Settles the failed segment immediately if possible. Otherwise, the next append settles it before it opens a new
       // segment.
       succeeds(() => this.settleFailed())
       throw error

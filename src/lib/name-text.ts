@@ -50,7 +50,7 @@ const APOSTROPHES = /['’‘`ʹʻʼʾʿ]/g
 /** Characters without a shape of their own: direction marks, joiners, lengthening strokes and the like. */
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u0640]/gu
 /**
- * Accents, vowel points and the like. Screening would transliterate some as letters; other scripts need marks as
+ * Accents, vowel points and similar marks. Screening would transliterate some as letters; other scripts need marks as
  * vowels.
  */
 const SEPARATE_MARKS = new RegExp(

@@ -250,7 +250,7 @@ export const ATTESTER_ROUTES = [
       },
     },
     handle: async ({ services, params, body, write }) => {
-      // A compromised key must be retired at once.
+      // A compromised key must be retired immediately.
       const isChecked = body.final !== true
       const checked = isChecked ? await requireRegisteredSuccessor(services, params.attester) : null
       return write(async (tables, note) => {

@@ -119,7 +119,7 @@ export const decideApproval = async (
   const found = requireFound(await tables.approvals.find(organizationId, approvalId), 'approval')
   if (found.state !== 'pending') throw new ConflictError(`the request is already ${found.state}`)
   if (approve) await requireApprover(tables, organizationId, found, userId)
-  // If two people decide at once, the second finds no pending request.
+  // If two people decide at the same time, the second finds no pending request.
   const decided = await tables.approvals.decide(organizationId, approvalId, approve ? 'approved' : 'rejected', userId)
   if (decided === null) throw new ConflictError('the request was decided in the meantime')
   note({

@@ -1,4 +1,5 @@
-// Tries a change in a transaction that is rolled back, to refuse an impossible change at once; then stores the request.
+// Tries a change in a transaction that is rolled back, to refuse an impossible change immediately; then stores the
+// request.
 import { NamedError } from '../../lib/named-error.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'

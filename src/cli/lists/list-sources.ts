@@ -62,7 +62,7 @@ const update = async (context: CommandContext): Promise<number> => {
     },
     flags,
   })
-  // Read at once, so that the user sees errors.
+  // Read immediately, so that the user sees errors.
   return refreshHere(context, list)
 }
 

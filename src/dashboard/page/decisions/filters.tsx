@@ -1,4 +1,4 @@
-// Search filters. Choices apply at once, typed text on Enter.
+// Search filters. Choices apply immediately, typed text on Enter.
 import { useEffect, useState } from 'preact/hooks'
 import { fieldProblemOf } from '../api/errors.ts'
 import { navigate } from '../router.ts'

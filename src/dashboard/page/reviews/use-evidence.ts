@@ -17,7 +17,7 @@ export interface OpenedEvidence {
   readonly open: () => void
 }
 
-/** Evidence opens at once if the session awaits a decision. */
+/** Evidence opens immediately if the session awaits a decision. */
 export const useEvidence = (session: SessionDetail): OpenedEvidence => {
   const { params } = useWorkplace()
   const [isOpen, setOpen] = useState(session.status === 'submitted')

@@ -1,4 +1,4 @@
-// Actions from a description, run at once or after a dialog.
+// Actions from a description, run immediately or after a dialog.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { WaitsForApproval } from '../api/errors.ts'
@@ -19,7 +19,7 @@ export interface Action<Specs extends FieldSpecs = FieldSpecs, Answer = unknown>
   readonly label: string
   readonly icon?: IconName
   readonly danger?: boolean
-  /** Title of the dialog; without title and fields, the action runs at once. */
+  /** Title of the dialog; without title and fields, the action runs immediately. */
   readonly title?: string
   /** Consequences, and whether the action can be undone. */
   readonly text?: ComponentChildren

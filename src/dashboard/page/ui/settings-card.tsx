@@ -111,7 +111,7 @@ interface SwitchCardProps<Value> extends CardProps {
   }
 }
 
-/** Takes effect at once or after a dialog. */
+/** Takes effect immediately or after a dialog. */
 export const SwitchCard = <Value,>(props: SwitchCardProps<Value>) => {
   const { id, title, text, mayChange = true, query, isOn, label, hint, states, change, action } = props
   const { start, isPending, dialog } = useActions()

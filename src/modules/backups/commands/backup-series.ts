@@ -13,7 +13,7 @@ const LONGEST_SLEEP_MS = 3_600_000
 
 interface BackupSeries {
   readonly place: BackupPlace
-  /** Interval in milliseconds; null for a single backup at once. */
+  /** Interval in milliseconds; null for a single immediate backup. */
   readonly everyMs: number | null
   readonly keep: number | null
   readonly output: CommandOutput
