@@ -10,7 +10,7 @@ import type { Call } from './route.ts'
 
 class DownloadsBusyError extends fixedError(
   'OVERLOADED',
-  'too many downloads are running; try again when one has ended',
+  'too many downloads are running; try again when a download has finished',
   { retryAfterSeconds: 5 },
 ) {}
 

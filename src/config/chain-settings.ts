@@ -46,7 +46,7 @@ const rpcUrls = (where: string, value: unknown): string[] => {
     try {
       return parseRpcUrl(String(entry))
     } catch {
-      return fail(`${where} must be https URLs, or http to localhost`)
+      return fail(`${where} must contain https URLs, or http URLs to localhost`)
     }
   })
 }

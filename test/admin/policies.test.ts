@@ -178,7 +178,7 @@ describe('simulating', () => {
     [{ geografy: {} }, 'geografy: did you mean geography?'],
     [{ identity: null }, 'identity; the policy reads geography, screeners, velocity'],
     [{ screeners: { chane: null } }, 'screeners.chane: did you mean screeners.chain?'],
-    [{ lists: {} }, 'lists: provide lists in the field lists'],
+    [{ lists: {} }, 'lists: provide lists in the “lists” field'],
   ])('refuses facts that the policy does not read: %j', async (facts, message) => {
     const source =
       'name: x\nrules:\n  - id: a\n    deny: client.tor || velocity.count(hours(1)) > 3 || screener("chain").flagged || in_list(wallet.address, "friends")\n'

@@ -279,7 +279,7 @@ describe('YAML beyond plain data is refused', () => {
     expect(mistakes(`name: P\nrules: []\n# ${'é'.repeat(130 * 1024)}`)).toEqual([
       '1:1 a policy can have at most 256 KiB',
     ])
-    const tooMuch = ['1:1 the document has too many parts or too deep nesting']
+    const tooMuch = ['1:1 the document has too many parts or is nested too deeply']
     expect(mistakes('['.repeat(100_000))).toEqual(tooMuch)
     expect(mistakes('- '.repeat(100_000))).toEqual(tooMuch)
     for (const nested of ['- ', '? ', ': ', '[', '{a: ', '? - ']) {

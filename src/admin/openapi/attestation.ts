@@ -40,7 +40,7 @@ const RESPONSE = named(
     is_compliant: Type.Boolean(),
     attestation: closed({
       uuid: Type.String({ description: 'UUID v4, which can be used only once' }),
-      expiration: Type.Integer({ description: 'Time in Unix seconds; 0 if not compliant' }),
+      expiration: Type.Integer({ description: 'Expiration in Unix seconds; 0 if not compliant' }),
       attester: Type.String({
         description: 'EVM address or Solana public key of the attester; empty if not compliant',
       }),

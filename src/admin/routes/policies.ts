@@ -20,7 +20,7 @@ const route = declareRoutes('Policies')
 
 const POLICY_FIELDS = {
   id: Type.String(),
-  name: Type.String({ description: 'Name; returned as `policy_name` with attestations' }),
+  name: Type.String({ description: 'Name of the policy, returned as `policy_name` with attestations' }),
   decides: oneOf(POLICY_SUBJECTS, 'Subject of the policy’s decisions; set by its first document'),
   active_revision_id: Type.Union([Type.String(), Type.Null()], {
     description: 'ID of the active revision, which decides',

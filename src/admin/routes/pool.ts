@@ -127,7 +127,7 @@ export const POOL_ROUTES = [
       if (signsInPlace(target) !== signsInPlace(wanted)) {
         throw new FieldInvalidError(
           'workers',
-          'can be changed from or to 0 only in the settings, followed by a restart',
+          'can be changed from or to 0 only in the settings, and then requires a restart',
         )
       }
       await write(async (_tables, note) =>

@@ -191,7 +191,7 @@ export const PORTAL_SETTING_ROUTES = [
     command: { irreversible: true },
     access: ORGANIZATION_ADMIN,
     summary: 'Change the evidence retention',
-    description: 'Evidence beyond the retention is permanently erased within an hour.',
+    description: 'Evidence that is older than the retention period is permanently erased within an hour.',
     body: partial(retentionFields(1)),
     answer: RETENTION,
     secondPerson: {

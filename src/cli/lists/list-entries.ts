@@ -155,7 +155,7 @@ export const LIST_ENTRY_COMMANDS: readonly Command[] = [
     words: [LIST, { name: 'FILE', help: 'File with the addresses; - reads standard input' }],
     options: [
       text('format', 'FORMAT', 'text, csv or sdn-advanced. Defaults to the file extension', { choices: FORMATS }),
-      flag('merge', 'Add to the list instead'),
+      flag('merge', 'Add the addresses to the list instead of replacing its content'),
       SKIP_BAD,
       AUTHOR,
       ...OWNER,

@@ -46,7 +46,7 @@ const country = (value: unknown): string => {
 
 const owners = (value: unknown): readonly Owner[] => {
   if (!Array.isArray(value) || value.length === 0 || value.length > OWNERS_MAX) {
-    throw new FieldInvalidError('owners', `must be 1 to ${OWNERS_MAX} owners`)
+    throw new FieldInvalidError('owners', `must contain 1 to ${OWNERS_MAX} owners`)
   }
   const list = value.map((item: unknown): Owner => {
     const { name, sharePercent } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>
@@ -56,7 +56,7 @@ const owners = (value: unknown): readonly Owner[] => {
     return { name: text('owners', name, NAME_MAX), sharePercent }
   })
   if (list.reduce((sum, { sharePercent }) => sum + sharePercent, 0) > 100) {
-    throw new FieldInvalidError('owners', 'must not add up to more than 100 percent')
+    throw new FieldInvalidError('owners', 'must have shares that add up to at most 100 percent')
   }
   return list
 }

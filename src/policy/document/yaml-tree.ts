@@ -55,7 +55,7 @@ const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
   BLOCK_FOLDED: 'block',
 }
 
-const TOO_MUCH = 'the document has too many parts or too deep nesting'
+const TOO_MUCH = 'the document has too many parts or is nested too deeply'
 
 /** Tokens per step; one step takes one or two milliseconds. */
 const STEP_TOKENS = 1_000

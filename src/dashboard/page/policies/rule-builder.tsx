@@ -35,7 +35,7 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
 const HINTS: Readonly<Record<string, string>> = {
   uint256: 'Whole number, or an amount such as 1.5 ether',
   'google.protobuf.Timestamp': 'Such as 2026-01-31T00:00:00Z',
-  'google.protobuf.Duration': 'Such as 7 days',
+  'google.protobuf.Duration': 'For example, 7 days',
 }
 
 const hintOf = (type: string | undefined, operator: Operator): string | undefined =>
