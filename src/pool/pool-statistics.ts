@@ -6,7 +6,7 @@ import type { PoolParts } from './pool-options.ts'
 import type { Settlement, WithheldLedger } from './settlement.ts'
 import type { Supervisor } from './worker-supervisor.ts'
 
-/** Upper bounds of the histogram, in milliseconds. */
+/** Bucket bounds in milliseconds. */
 export const JOB_BOUNDS_MS: readonly number[] = [
   0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000,
 ]
