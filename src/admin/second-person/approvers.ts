@@ -120,13 +120,23 @@ export const requireApprover = async (
   }
 }
 
+/** Limits the time for which a check of approvers occupies the thread. */
+const COMPARED_MAX = 50
+
+/** Returns the accounts that have been administrators longest, because they are most likely to be independent. */
+const oldestOf = (administrators: readonly Administrator[]): readonly string[] =>
+  administrators
+    .toSorted((one, other) => one.sinceSeconds - other.sinceSeconds)
+    .slice(0, COMPARED_MAX)
+    .map(({ userId }) => userId)
+
 export const requireSomeApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
   requesterId: string,
 ): Promise<void> => {
   const administrators = await tables.accountMakers.administrators(organizationId)
-  const others = administrators.map(({ userId }) => userId).filter((userId) => userId !== requesterId)
+  const others = oldestOf(administrators.filter(({ userId }) => userId !== requesterId))
   const relationsOf = await tables.accountMakers.relations(organizationId, [requesterId, ...others])
   const requester = relationsOf(requesterId)
   if (others.some((userId) => !belongTogether(requester, relationsOf(userId)))) return
@@ -135,18 +145,13 @@ export const requireSomeApprover = async (
   )
 }
 
-/**
- * Maximum number of compared administrators, more than any organization needs. Further administrators are not compared.
- */
-const COMPARED_MAX = 200
-
 /** Returns whether two of the administrators can approve each other's requests. */
 const haveApprovers = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
   administrators: readonly Administrator[],
 ): Promise<boolean> => {
-  const userIds = administrators.slice(0, COMPARED_MAX).map(({ userId }) => userId)
+  const userIds = oldestOf(administrators)
   const relationsOf = await accountMakers.relations(organizationId, userIds)
   const related = userIds.map(relationsOf)
   return related.some((one, index) => related.slice(index + 1).some((other) => !belongTogether(one, other)))

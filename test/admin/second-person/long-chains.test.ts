@@ -43,6 +43,7 @@ describeStores((open) => {
     await expect(requireTwoApprovers(tables, organizationId)).rejects.toThrow(ConflictError)
     // The administrators, those of the rule, and the relations.
     expect(queries).toBe(3)
+    temporary.clock.advance(-1_000)
     await join('other', null)
     await requireTwoApprovers(tables, organizationId)
   })

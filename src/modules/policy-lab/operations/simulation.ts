@@ -176,6 +176,7 @@ export const SIMULATION_ROUTES = [
     },
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: SIMULATION,
+    errors: [409, 422],
     handle: async ({ services, organization, actor, body, deadline }) => {
       const { policy } = await compiledOf(services, organization.id, deadline, body)
       if (policy.document.decides === 'sessions') {
