@@ -32,11 +32,12 @@ const keyStage: StageBenchmark = {
         hash: hashApiKey(text),
       }),
     })
-    await authenticator.authenticate(text, 'attestation')
+    const owner = { lookupOwner: () => '' }
+    await authenticator.authenticate(text, 'attestation', owner)
     return {
       async run(iterations) {
         for (let i = 0; i < iterations; i++) {
-          const principal = authenticator.authenticate(text, 'attestation')
+          const principal = authenticator.authenticate(text, 'attestation', owner)
           if (principal instanceof Promise) await principal
         }
       },

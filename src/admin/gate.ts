@@ -1,9 +1,9 @@
 // Authenticates a request and checks access by headers and path alone, before reading the query or the body.
 
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
+import { currentCaller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Authenticator } from '../server/authenticate.ts'
-import { KeyScopeError } from '../server/authenticate.ts'
+import { type Authenticator, KeyScopeError, type LookupOwner } from '../server/authenticate.ts'
 import { parseBearer } from '../server/bearer.ts'
 import type { RateLimiter, RateLimitState } from '../server/rate-limit.ts'
 import type { Organization } from '../store/organizations/organizations.ts'
@@ -81,12 +81,14 @@ export const readmit = async (
   await authorize(tables, access, await asOfNow(tables, actor, clock), organization?.id)
 }
 
+const LOOKUP_OWNER: LookupOwner = { lookupOwner: () => currentCaller().network ?? '' }
+
 export const createAdminGate = ({ store, authenticator, limiter, sessions, origins }: GateDependencies) => {
   const authenticateKey = async (header: string): Promise<Actor> => {
     const text = parseBearer(header)
-    const principal = await authenticator.authenticate(text, 'admin')
+    const principal = await authenticator.authenticate(text, 'admin', LOOKUP_OWNER)
     try {
-      await authenticator.authenticate(text, 'deployment')
+      await authenticator.authenticate(text, 'deployment', LOOKUP_OWNER)
       return { kind: 'key', principal, deployment: true }
     } catch (error) {
       if (error instanceof KeyScopeError) return { kind: 'key', principal, deployment: false }

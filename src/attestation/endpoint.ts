@@ -168,8 +168,10 @@ export interface AttestationEndpoints {
 
 export const attestationRoutes = ({ attestation, task, batch, proof }: AttestationEndpoints) => {
   const routes = new Elysia({ name: 'attestation' })
-    .post(ATTESTATION_PATHS.attestation.path, ({ request }) => attestation(request), { parse: 'none' })
-    .post(ATTESTATION_PATHS.task.path, ({ request }) => task(request), { parse: 'none' })
-    .post(ATTESTATION_PATHS.batch.path, ({ request }) => batch(request), { parse: 'none' })
-  return proof === null ? routes : routes.get(routerPath(ATTESTATION_PATHS.proof), ({ request }) => proof(request))
+    .post(ATTESTATION_PATHS.attestation.path, ({ request, server }) => attestation(request, server), { parse: 'none' })
+    .post(ATTESTATION_PATHS.task.path, ({ request, server }) => task(request, server), { parse: 'none' })
+    .post(ATTESTATION_PATHS.batch.path, ({ request, server }) => batch(request, server), { parse: 'none' })
+  return proof === null
+    ? routes
+    : routes.get(routerPath(ATTESTATION_PATHS.proof), ({ request, server }) => proof(request, server))
 }

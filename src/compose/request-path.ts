@@ -72,6 +72,7 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
   })
   const metrics = createMetrics({ ...parts, activeRequests: deadlines.active, lateOutcomes: deadlines.late })
   const pacer = createRefusalPacer()
+  const clientAddress = createClientAddress(config.trustedProxies)
   const gate = createGate({
     authenticator,
     limiter,
@@ -84,6 +85,7 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     lifecycle,
     tracer,
     monotonicMs: clock.monotonicMs,
+    clientAddress,
   })
   const signedGate = createSignedGate({
     deadlines,
@@ -92,7 +94,7 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     metrics,
     report,
     pacer,
-    clientAddress: createClientAddress(config.trustedProxies),
+    clientAddress,
   })
   const guarding = {
     clock,

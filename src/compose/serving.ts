@@ -260,7 +260,7 @@ export const serve = async (
           signer,
           version: VERSION,
           factCollector: facts.collector,
-          attest: attestation?.attestation ?? null,
+          attest: attestation === null ? null : (request) => attestation.attestation(request, null),
           urls,
         })
       : null

@@ -3,7 +3,13 @@ import { newSessionId } from '../domain/identifier.ts'
 import { CHECK_TYPES, parseSessionType, type SessionState, type SessionType } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
 import { runFor } from '../lib/caller.ts'
-import { type Authenticator, KeyScopeError, KeyUnusableError, type Principal } from '../server/authenticate.ts'
+import {
+  type Authenticator,
+  KeyScopeError,
+  KeyUnusableError,
+  type LookupOwner,
+  type Principal,
+} from '../server/authenticate.ts'
 import { parseBearer } from '../server/bearer.ts'
 import { eventStreamResponse } from '../server/event-stream.ts'
 import type { AdmittedRequest, Endpoint, Gate, GateSettings } from '../server/gate.ts'
@@ -136,9 +142,9 @@ const refusedOrThrow = (error: unknown): false => {
 
 const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDependencies): Endpoint => {
   /** Called every 15 s to end the streams of a revoked or expired key. */
-  const stillWorks = (key: string | null): boolean | Promise<boolean> => {
+  const stillWorks = (key: string | null, owner: LookupOwner): boolean | Promise<boolean> => {
     try {
-      const found = authenticator.authenticate(key, 'identity')
+      const found = authenticator.authenticate(key, 'identity', owner)
       return found instanceof Promise ? found.then(() => true, refusedOrThrow) : true
     } catch (error) {
       return refusedOrThrow(error)
@@ -153,7 +159,7 @@ const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDepe
       keyId: principal.keyId,
       isPage: false,
       accepts: (state) => isOf(state, type, principal),
-      allowed: () => stillWorks(key),
+      allowed: () => stillWorks(key, { lookupOwner: () => principal.organizationId }),
       signal: request.signal,
       isLate: () => deadline.passed,
     })

@@ -12,18 +12,22 @@ export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints)
   const routes = new Elysia({ name: 'identity' })
     .post(
       routerPath(IDENTITY_PATHS.registerIndividual),
-      ({ request }) => endpoints.registerIndividual(request),
+      ({ request, server }) => endpoints.registerIndividual(request, server),
       OWN_BODY,
     )
-    .post(routerPath(IDENTITY_PATHS.registerBusiness), ({ request }) => endpoints.registerBusiness(request), OWN_BODY)
-    .get(routerPath(IDENTITY_PATHS.status), ({ request }) => endpoints.status(request))
+    .post(
+      routerPath(IDENTITY_PATHS.registerBusiness),
+      ({ request, server }) => endpoints.registerBusiness(request, server),
+      OWN_BODY,
+    )
+    .get(routerPath(IDENTITY_PATHS.status), ({ request, server }) => endpoints.status(request, server))
     .get(routerPath(IDENTITY_PATHS.stream), async ({ request, server }) => {
-      const response = await endpoints.stream(request)
+      const response = await endpoints.stream(request, server)
       // Streams are silent while nothing changes, so the idle timeout must not end them.
       if (response.status === 200) server?.timeout(request, 0)
       return response
     })
-    .post(routerPath(IDENTITY_PATHS.verify), ({ request }) => endpoints.verify(request), OWN_BODY)
+    .post(routerPath(IDENTITY_PATHS.verify), ({ request, server }) => endpoints.verify(request, server), OWN_BODY)
     .post(
       routerPath(IDENTITY_PATHS.providerResult),
       ({ request, server }) => endpoints.providerResult(request, server),

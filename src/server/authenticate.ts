@@ -14,6 +14,7 @@ import {
 } from '../domain/api-key.ts'
 import { CountersignError, DependencyUnavailableError, fixedError, QueueFullError } from '../domain/errors.ts'
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
+import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
 
 /** Frozen and shared by all requests with the key. */
@@ -54,12 +55,18 @@ export interface AuthenticatorDependencies {
   readonly unknownForMs?: number
 }
 
+/** Shares the lookups of keys fairly. Called for lookups only. */
+export interface LookupOwner {
+  /** The client's network, or the organization of a key that was valid. */
+  lookupOwner(): string
+}
+
 export interface Authenticator {
   /**
    * Synchronous if cached. After the lease, only attestations use cached keys, because the pool holds their jobs until
    * the lease is renewed.
    */
-  authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
+  authenticate(text: string | null, scope: ApiKeyScope, owner: LookupOwner): Principal | Promise<Principal>
   /** A principal is current until this number increases or its key expires. */
   changes(): number
   /** Call after a key was created, changed or revoked. Pending lookups are repeated. */
@@ -86,8 +93,7 @@ interface Read {
 
 interface QueuedRead {
   readonly read: Read
-  start(): void
-  giveUp(error: Error): void
+  readonly withdrawal: AbortController
 }
 
 interface Lookup {
@@ -100,6 +106,9 @@ const LOOKUP_ATTEMPTS = 3
 const LOOKUPS_MAX = 1_000
 /** Maximum concurrent lookups. Further lookups wait here, because in the store they would delay all other reads. */
 const LOOKUPS_AT_ONCE = 8
+/** Per owner, so that the invented keys of one network leave lookups for others. */
+const OWN_LOOKUPS_AT_ONCE = 4
+const OWN_WAITING_MAX = 250
 /** Maximum age of lookups that are joined or stay queued, so that keys work again after a stalled store recovers. */
 const JOIN_MAX_MS = 2_000
 const NOTED_EVERY_SECONDS = 60
@@ -128,20 +137,32 @@ const createKeyLookup = (
   // Separate from the known keys, so that guesses cannot evict them. Values: time of the next lookup.
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()
+  const slots = createFairSlots(LOOKUPS_AT_ONCE, LOOKUPS_MAX - LOOKUPS_AT_ONCE, OWN_WAITING_MAX, OWN_LOOKUPS_AT_ONCE)
   /** Queued reads, oldest first. */
-  const queued: QueuedRead[] = []
-  let running = 0
+  const queued = new Set<QueuedRead>()
   let changes = 0
 
   const isTooOld = ({ requestedMs }: Read): boolean => clock.monotonicMs() - requestedMs > JOIN_MAX_MS
 
   const giveUpOld = (): void => {
-    while (queued[0] !== undefined && isTooOld(queued[0].read)) queued.shift()?.giveUp(notChecked())
+    for (const item of queued) {
+      if (!isTooOld(item.read)) return
+      queued.delete(item)
+      item.withdrawal.abort(notChecked())
+    }
   }
 
-  const find = async (keyId: string, read: Read): Promise<Entry | null> => {
-    if (running < LOOKUPS_AT_ONCE) running += 1
-    else await new Promise<void>((start, giveUp) => queued.push({ read, start, giveUp }))
+  /** @throws QueueFullError at once */
+  const acquire = (read: Read, owner: string): Promise<() => void> => {
+    const item = { read, withdrawal: new AbortController() }
+    const slot = slots.acquire(owner, item.withdrawal.signal)
+    if (slot === null) throw new QueueFullError()
+    queued.add(item)
+    return slot.finally(() => queued.delete(item))
+  }
+
+  const find = async (keyId: string, read: Read, slot: Promise<() => void>): Promise<Entry | null> => {
+    const release = await slot
     read.changes = changes
     try {
       const credential = await findKey(keyId)
@@ -150,20 +171,17 @@ const createKeyLookup = (
       throw notChecked({ cause })
     } finally {
       giveUpOld()
-      const next = queued.shift()
-      if (next === undefined) running -= 1
-      else next.start()
+      release()
     }
   }
 
-  const joinLookup = (keyId: string): Lookup => {
+  const joinLookup = (keyId: string, owner: LookupOwner): Lookup => {
     const pending = lookups.get(keyId)
     if (pending !== undefined && (pending.read.changes ?? changes) === changes && !isTooOld(pending.read))
       return pending
     giveUpOld()
-    if (running + queued.length >= LOOKUPS_MAX) throw new QueueFullError()
     const read: Read = { requestedMs: clock.monotonicMs(), changes: null }
-    const lookup = { read, found: find(keyId, read) }
+    const lookup = { read, found: find(keyId, read, acquire(read, owner.lookupOwner())) }
     lookups.set(keyId, lookup)
     return lookup
   }
@@ -174,9 +192,9 @@ const createKeyLookup = (
       const untilMs = unknown.get(keyId)
       return untilMs !== undefined && clock.monotonicMs() < untilMs
     },
-    lookUp: async (keyId: string): Promise<Entry | null> => {
+    lookUp: async (keyId: string, owner: LookupOwner): Promise<Entry | null> => {
       for (let attempt = 0; attempt < LOOKUP_ATTEMPTS; attempt++) {
-        const lookup = joinLookup(keyId)
+        const lookup = joinLookup(keyId, owner)
         try {
           const entry = await lookup.found
           if (lookup.read.changes !== changes) continue
@@ -224,11 +242,11 @@ export const createAuthenticator = (dependencies: AuthenticatorDependencies): Au
     return entry.principal
   }
 
-  const checkLater = async (text: string, keyId: string, scope: ApiKeyScope): Promise<Principal> =>
-    check(text, await lookUp(keyId), scope)
+  const checkLater = async (text: string, keyId: string, scope: ApiKeyScope, owner: LookupOwner): Promise<Principal> =>
+    check(text, await lookUp(keyId, owner), scope)
 
   return {
-    authenticate: (text, scope) => {
+    authenticate: (text, scope, owner) => {
       const possibleId = text === null ? null : possibleKeyId(text)
       if (text === null || possibleId === null) throw new KeyUnusableError()
       const isUpToDate = scope === 'attestation' || clock.monotonicMs() < leaseUntilMs
@@ -239,7 +257,7 @@ export const createAuthenticator = (dependencies: AuthenticatorDependencies): Au
       if (parsed === null) throw new KeyUnusableError()
       const { keyId } = parsed
       if (isCachedMiss(keyId)) return check(text, null, scope)
-      return checkLater(text, keyId, scope)
+      return checkLater(text, keyId, scope, owner)
     },
     changes,
     invalidate,

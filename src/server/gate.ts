@@ -1,11 +1,13 @@
 // Takes every API request through the same steps: request id, deadline, key, rate limit, then the endpoint’s work.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
+import { networkOf } from '../lib/ip-address.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { OrganizationLatency, RouteRecorder } from '../telemetry/request-metrics.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
-import type { Authenticator, Principal } from './authenticate.ts'
+import type { Authenticator, LookupOwner, Principal } from './authenticate.ts'
+import type { ClientAddress } from './client-address.ts'
 import type { Deadline, Deadlines, TimedRequest } from './deadline.ts'
 import type { RefusalPacer } from './event-loop-turns.ts'
 import { toProblem } from './problem.ts'
@@ -28,6 +30,7 @@ export interface GateDependencies {
   /** While stopping, each response closes its connection, so that stopping the listener cuts none. */
   readonly lifecycle: { readonly stopping: boolean }
   readonly pacer: RefusalPacer
+  readonly clientAddress: ClientAddress
 }
 
 export interface GateSettings {
@@ -56,7 +59,10 @@ export interface AdmittedRequest {
   confirmKey(): Promise<void> | undefined
 }
 
-export type Endpoint = (request: Request) => Promise<Response>
+type Peers = Pick<Bun.Server<unknown>, 'requestIP'>
+
+/** @param server of the request, for its client's address. Null if the request is the service's own */
+export type Endpoint = (request: Request, server: Peers | null) => Promise<Response>
 
 /** Errors thrown by `handle` become the response. */
 export type Gate = (settings: GateSettings, handle: (admitted: AdmittedRequest) => Promise<Response>) => Endpoint
@@ -71,7 +77,7 @@ interface Route {
 const KEY_AGE_MAX_MS = 250
 
 /** One object with methods: closures would need twenty objects per request. */
-class GatedRequest implements AdmittedRequest, TimedRequest {
+class GatedRequest implements AdmittedRequest, TimedRequest, LookupOwner {
   readonly requestId: string
   rateLimit: RateLimitState | null = null
   trace: RequestTrace | null = null
@@ -88,6 +94,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
   constructor(
     readonly route: Route,
     readonly request: Request,
+    private readonly server: Peers | null,
     readonly startedMs: number,
     private readonly respond: (response: Response | Promise<Response>) => void,
   ) {
@@ -123,7 +130,13 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
 
   authenticate(): Principal | Promise<Principal> {
     const { dependencies, settings } = this.route
-    return dependencies.authenticator.authenticate(settings.readKey(this.request.headers), settings.scope)
+    return dependencies.authenticator.authenticate(settings.readKey(this.request.headers), settings.scope, this)
+  }
+
+  lookupOwner(): string {
+    if (this.checked !== null) return this.checked.organizationId
+    const peer = this.server?.requestIP(this.request)?.address ?? ''
+    return networkOf(this.route.dependencies.clientAddress(peer, this.request.headers))
   }
 
   enter(principal: Principal): CountersignError | null {
@@ -239,11 +252,11 @@ export const createGate =
   (settings, handle) => {
     const { metrics, monotonicMs, pacer } = dependencies
     const route: Route = { dependencies, settings, record: metrics.route(settings.method, settings.route) }
-    return (request) => {
+    return (request, server) => {
       const startedMs = monotonicMs()
       pacer.arrived()
       const { promise, resolve } = Promise.withResolvers<Response>()
-      void serve(new GatedRequest(route, request, startedMs, resolve), handle)
+      void serve(new GatedRequest(route, request, server, startedMs, resolve), handle)
       return promise
     }
   }

@@ -2,12 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import {
   type ApiKeyCredential,
   type ApiKeyKind,
+  type ApiKeyScope,
   hashApiKey,
   mintApiKey,
   parseApiKey,
   SCOPES_BY_KIND,
 } from '../../src/domain/api-key.ts'
 import { CountersignError, DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
+import { nextTurn } from '../../src/lib/time.ts'
 import { createAuthenticator, type Principal } from '../../src/server/authenticate.ts'
 import { createManualClock } from './manual-clock.ts'
 
@@ -62,22 +64,31 @@ const createStore = (...credentials: ApiKeyCredential[]) => {
   return store
 }
 
+const open = (dependencies: Parameters<typeof createAuthenticator>[0]) => {
+  const authenticator = createAuthenticator(dependencies)
+  /** @param network of the client */
+  const authenticate = (text: string | null, scope: ApiKeyScope, network = '192.0.2.1') =>
+    authenticator.authenticate(text, scope, { lookupOwner: () => network })
+  return { ...authenticator, authenticate }
+}
+
 const setUp = (...issued: { credential: ApiKeyCredential }[]) => {
   const clock = createManualClock(START_SECONDS)
   const store = createStore(...issued.map(({ credential }) => credential))
-  return { clock, store, authenticator: createAuthenticator({ findKey: store.findKey, clock }) }
+  return { clock, store, authenticator: open({ findKey: store.findKey, clock }) }
 }
 
-type Authenticate = ReturnType<typeof createAuthenticator>['authenticate']
+type Authenticate = ReturnType<typeof setUp>['authenticator']['authenticate']
 
 /** The error of an authentication, thrown or rejected; fails when there is none. */
 const refusal = async (
   authenticate: Authenticate,
   text: string | null,
-  scope: ApiKeyKind = 'attestation',
+  scope: ApiKeyScope = 'attestation',
+  network?: string,
 ): Promise<CountersignError> => {
   try {
-    await authenticate(text, scope)
+    await authenticate(text, scope, network)
   } catch (error) {
     if (error instanceof CountersignError) return error
     throw error
@@ -86,6 +97,12 @@ const refusal = async (
 }
 const codeOf = async (...parameters: Parameters<typeof refusal>): Promise<ErrorCode> =>
   (await refusal(...parameters)).code
+
+/** Codes of invented keys, each from another network unless one is given. */
+const guess = ({ authenticate }: { authenticate: Authenticate }, count: number, network?: string) =>
+  Array.from({ length: count }, (_, at) =>
+    codeOf(authenticate, mintApiKey('attestation', 'live').text, 'attestation', network ?? `198.51.100.${at}`),
+  )
 
 describe('a good key', () => {
   test('is a principal: after one look-up, then at once', async () => {
@@ -212,7 +229,7 @@ describe('guessing', () => {
     const key = issue()
     const clock = createManualClock()
     const store = createStore(key.credential)
-    const authenticator = createAuthenticator({ findKey: store.findKey, clock, cacheSize: 2 })
+    const authenticator = open({ findKey: store.findKey, clock, cacheSize: 2 })
     await authenticator.authenticate(key.text, 'attestation')
     for (let i = 0; i < 50; i++) await codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text)
     const before = store.lookups
@@ -232,19 +249,16 @@ describe('guessing', () => {
   test('few look-ups are in the store at once; over a thousand under way, 503 at once', async () => {
     const { authenticator, store } = setUp()
     store.held = true
-    const waiting = Array.from({ length: 1_000 }, () =>
-      codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text),
-    )
-    expect(await codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text)).toBe('OVERLOADED')
+    const waiting = guess(authenticator, 1_000)
+    expect(await Promise.all(guess(authenticator, 1))).toEqual(['OVERLOADED'])
     expect(store.lookups).toBe(8)
     store.held = false
     store.release()
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['UNAUTHENTICATED']))
     expect(store.lookups).toBe(1_000)
     store.held = true
-    const further = Array.from({ length: 9 }, () =>
-      codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text),
-    )
+    const further = guess(authenticator, 9)
+    await nextTurn()
     expect(store.lookups).toBe(1_008)
     store.held = false
     store.release()
@@ -287,6 +301,7 @@ describe('a store that fails', () => {
     const { authenticator, store, clock } = setUp(key)
     store.held = true
     const hung = authenticator.authenticate(key.text, 'attestation')
+    await nextTurn()
     store.held = false
     clock.advance(2_001)
     expect((await authenticator.authenticate(key.text, 'attestation')).keyId).toBe(key.credential.keyId)
@@ -296,18 +311,16 @@ describe('a store that fails', () => {
 })
 
 describe('a queue of lookups in front of a stalled store', () => {
-  const guess = (authenticator: ReturnType<typeof createAuthenticator>, count: number) =>
-    Array.from({ length: count }, () => codeOf(authenticator.authenticate, mintApiKey('attestation', 'live').text))
-
   test('queued lookups give up after 2 s and delay no later key', async () => {
     const key = issue()
     const { authenticator, store, clock } = setUp(key)
     store.held = true
     const running = guess(authenticator, 8)
+    await nextTurn()
     const texts = Array.from({ length: 900 }, () => mintApiKey('attestation', 'live').text)
     const rounds = [1, 2, 3].map(() => {
       clock.advance(2_001)
-      return texts.map((text) => codeOf(authenticator.authenticate, text))
+      return texts.map((text, at) => codeOf(authenticator.authenticate, text, 'attestation', `network ${at}`))
     })
     clock.advance(2_000)
     const late = authenticator.authenticate(key.text, 'attestation')
@@ -325,6 +338,7 @@ describe('a queue of lookups in front of a stalled store', () => {
     store.held = true
     const { text } = mintApiKey('attestation', 'live')
     const replaced = codeOf(authenticator.authenticate, text)
+    await nextTurn()
     clock.advance(2_001)
     const pending = [replaced, codeOf(authenticator.authenticate, text), ...guess(authenticator, 998)]
     const refused = guess(authenticator, 1)
@@ -339,6 +353,7 @@ describe('a queue of lookups in front of a stalled store', () => {
     const { authenticator, store } = setUp(key)
     store.held = true
     const running = guess(authenticator, 8)
+    await nextTurn()
     const queued = codeOf(authenticator.authenticate, key.text)
     store.set({ ...key.credential, revokedAtSeconds: START_SECONDS })
     authenticator.invalidate(key.credential.keyId)
@@ -349,6 +364,24 @@ describe('a queue of lookups in front of a stalled store', () => {
     await Promise.all(running)
     // The eight running lookups read again after the change.
     expect(store.lookups).toBe(8 + 1 + 8)
+  })
+})
+
+describe('invented keys from one network', () => {
+  test('leave lookups to other networks', async () => {
+    const key = issue()
+    const { authenticator, store } = setUp(key)
+    store.held = true
+    const guesses = guess(authenticator, 300, '203.0.113.1')
+    const found = authenticator.authenticate(key.text, 'attestation')
+    const codes = Promise.all(guesses)
+    await nextTurn()
+    store.release()
+    expect((await found).keyId).toBe(key.credential.keyId)
+    store.held = false
+    store.release()
+    // Four run, and 250 wait.
+    expect((await codes).filter((code) => code === 'OVERLOADED')).toHaveLength(300 - 254)
   })
 })
 
@@ -369,6 +402,7 @@ describe('changes', () => {
       const { authenticator, store } = setUp(key)
       store.held = true
       const early = codeOf(authenticator.authenticate, key.text)
+      await nextTurn()
       store.set({ ...key.credential, revokedAtSeconds: START_SECONDS })
       if (how === 'invalidate') authenticator.invalidate(key.credential.keyId)
       else authenticator.clear()
@@ -385,6 +419,7 @@ describe('changes', () => {
     const { authenticator, store } = setUp()
     store.held = true
     const early = authenticator.authenticate(key.text, 'attestation')
+    await nextTurn()
     store.set(key.credential)
     authenticator.invalidate(key.credential.keyId)
     store.held = false
@@ -397,6 +432,7 @@ describe('changes', () => {
     const { authenticator, store, clock } = setUp(key)
     store.held = true
     const hung = codeOf(authenticator.authenticate, key.text)
+    await nextTurn()
     store.held = false
     clock.advance(2_001)
     await authenticator.authenticate(key.text, 'attestation')
@@ -410,7 +446,7 @@ describe('changes', () => {
   test('a key that changes all the time is 503, not an endless loop', async () => {
     const key = issue()
     const clock = createManualClock()
-    const authenticator = createAuthenticator({
+    const authenticator = open({
       clock,
       findKey: async (keyId) => {
         await Promise.resolve()

@@ -103,9 +103,10 @@ const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<
         return stopping
       },
     },
+    clientAddress: (peer) => peer,
     pacer: createRefusalPacer({ perTurn, endOfTurn: (callback) => turnEnds.push(callback) }),
   })
-  const endpoint = gate(
+  const gated = gate(
     {
       method: 'POST',
       route: '/test',
@@ -122,7 +123,15 @@ const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<
       return jsonResponse('{}', requestId, { rateLimit })
     },
   )
-  return { endpoint, deadlines, timers, revoke, checks: () => checks.mock.calls.length }
+  const server = { requestIP: () => ({ address: '192.0.2.7', port: 1, family: 'IPv4' }) as const }
+  return {
+    endpoint: (request: Request) => gated(request, server),
+    deadlines,
+    timers,
+    revoke,
+    checks: () => checks.mock.calls.length,
+    lookupOwners: () => checks.mock.calls.map(([, , owner]) => owner.lookupOwner()),
+  }
 }
 
 const requestOf = (key: string, requestId = 'mine'): Request =>
@@ -131,6 +140,13 @@ const requestOf = (key: string, requestId = 'mine'): Request =>
     headers: { 'x-api-key': key, 'x-request-id': requestId },
     body: '{}',
   })
+
+test('the lookup of a key belongs to the client’s network, or to the organization of a key that was valid', async () => {
+  const { endpoint, lookupOwners } = createEndpoint()
+  await endpoint(requestOf(unknown.text))
+  await endpoint(requestOf(quiet.text))
+  expect(lookupOwners()).toEqual(['192.0.2.7', quiet.organizationId])
+})
 
 describe('how long an organization waits', () => {
   test('is told of each verdict and of what came too late, and of nothing that was refused', async () => {

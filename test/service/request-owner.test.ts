@@ -49,7 +49,7 @@ test('a registration belongs to the organization of its key, and ends with its r
     },
     register: { relink: async () => ({}), answer: () => '{}' },
   } as unknown as IdentityEndpointDependencies
-  await createIdentityEndpoints(registering).registerIndividual(request)
+  await createIdentityEndpoints(registering).registerIndividual(request, null)
   expect(callers).toEqual([{ owner: ORGANIZATION, signal: ended.signal }])
 })
 
