@@ -57,10 +57,13 @@ const grow = async (count: number) => {
 }
 
 /** A witness as the command makes it, in this process. */
-const startWitness = (name: string): WitnessSetting & { readonly state: WitnessState; readonly folder: string } => {
+const startWitness = (
+  name: string,
+  unixSeconds = () => NOW,
+): WitnessSetting & { readonly state: WitnessState; readonly folder: string } => {
   const folder = join(root, name.replaceAll('/', '-'))
-  const state = openWitnessState(folder, name, () => NOW)
-  const silent = { stdout: () => undefined, stderr: () => undefined }
+  const state = openWitnessState(folder, name, unixSeconds)
+  const silent = { stdout: () => undefined, stderr: () => undefined, monotonicMs: () => nowMs }
   const { url, stop } = listenForHeads(LOOPBACK, TEST_SIGNER.key, state, silent)
   closers.push(stop, state.close)
   return { key: state.key, url, state, folder }
@@ -299,6 +302,23 @@ describe('the witness that is asked', () => {
     expect((await ask(url, await submission(0, size, checkpoint + invented.join('')))).status).toBe(200)
     expect((await ask(url, await submission(size, size, checkpoint))).status).toBe(200)
     expect(openCheckpoint(readFileSync(join(folder, 'cosigned'), 'utf8'), TEST_SIGNER.key).size).toBe(size)
+  })
+
+  test('cosigns a repeated head again only after five seconds', async () => {
+    let seconds = NOW
+    const { url, key } = startWitness('one.example', () => seconds)
+    const head = await grow(5)
+    const lineOf = async (oldSize: number, { size, checkpoint }: typeof head, more = ''): Promise<string> =>
+      (await ask(url, await submission(oldSize, size, checkpoint + more))).text()
+    const first = await lineOf(0, head)
+    seconds += 5
+    nowMs = 4_999
+    expect(await lineOf(head.size, head)).toBe(first)
+    expect(await lineOf(head.size, head, `\u2014 stranger ${btoa('invented')}\n`)).toBe(first)
+    nowMs = 5_000
+    expect(openCosignature(head.checkpoint + (await lineOf(head.size, head)), key)).toBe(NOW + 5)
+    const next = await grow(1)
+    expect(openCosignature(next.checkpoint + (await lineOf(head.size, next)), key)).toBe(NOW + 5)
   })
 
   test('is a command, which ends when it is told to', async () => {

@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { checkDecisionProof } from '../../../src/client/decision-proof.ts'
+import { systemClock } from '../../../src/lib/time.ts'
 import { runWitness } from '../../../src/modules/transparency/commands/witness/witness.ts'
 import { listenForHeads } from '../../../src/modules/transparency/commands/witness/witness-listen.ts'
 import { openWitnessState } from '../../../src/modules/transparency/commands/witness/witness-state.ts'
@@ -62,6 +63,7 @@ test('the published log is followed by anybody, and cosigned by its witness', as
     listening = listenForHeads({ hostname: '127.0.0.1', port }, logKey, state, {
       stdout: () => undefined,
       stderr: () => undefined,
+      monotonicMs: systemClock.monotonicMs,
     })
     const isCosigned = (text: string, key: VerifierKey): boolean => {
       try {

@@ -8,6 +8,7 @@ import { CommandFailedError, type CommandOutput, parseCommand, UsageError } from
 import { runToExitCode } from '../../../../command-line/print-error.ts'
 import { parseListen } from '../../../../config/setting-values.ts'
 import { fetchBounded } from '../../../../lib/bounded-fetch.ts'
+import { systemClock } from '../../../../lib/time.ts'
 import { PROGRAM } from '../../../../program/labels.ts'
 import { openCheckpoint } from '../../tree/checkpoint.ts'
 import {
@@ -178,7 +179,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
       await requireHead(state, logKey)
       output.stderr(`witness key: ${encodeVerifierKey(state.key)}\n`)
       if (listen !== null) {
-        const server = listenForHeads(listen, logKey, state, output)
+        const server = listenForHeads(listen, logKey, state, { ...output, monotonicMs: systemClock.monotonicMs })
         output.stderr(`listening at ${server.url}\n`)
         await aborted(signal)
         await server.stop()
