@@ -58,7 +58,7 @@ const compiled = new LRUCache<string, { readonly policy: CompiledPolicy; readonl
 /** Like `revisionSteps`; keeps the result for the next caller. */
 export function* rememberedSteps(revision: RevisionText): Steps<CompiledPolicy> {
   const known = compiled.get(revision.contentHash)
-  if (known !== undefined) return known.policy
+  if (known !== undefined && contentHashOf(revision.source) === revision.contentHash) return known.policy
   const policy = yield* revisionSteps(revision)
   compiled.set(revision.contentHash, { policy, characters: revision.source.length })
   return policy

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '../../src/lib/time.ts'
 import { replayInJob } from '../../src/modules/policy-lab/commands/policy-replay-job.ts'
 import { replayOf } from '../../src/modules/policy-lab/service/prepare-replay.ts'
 import { replayPolicy } from '../../src/modules/policy-lab/worker/policy-replay.ts'
@@ -19,6 +20,7 @@ test('a saved text is prepared and replayed', async () => {
     const { prepare } = replayOf({
       folder: { decisions: directory },
       config: { chains: { chains: [] } },
+      clock: systemClock,
     } as unknown as Parameters<typeof replayOf>[0])
     const task = { kind: 'policy.replay', organizationId: 'org_a', input: { source } } as unknown as Task
     expect((await prepare(task)).input).toMatchObject({ source, directory, organizationId: 'org_a' })
