@@ -122,6 +122,7 @@ describeDatabases((dialect) => {
           'paused-webhooks',
           'change-marks',
           'policy-details',
+          'message-indexes',
         ]),
       )
       for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)

@@ -57,13 +57,20 @@ const FILL = [
   `INSERT INTO bindings (id, organization_id, project_id, chain_name, address, created_at_seconds)
    SELECT 'binding' || n, 'org', 'project' || n, 'base', '0x' || lpad(to_hex(n), 40, '0'), n
    FROM generate_series(1, 2000) AS n`,
+  `INSERT INTO webhook_endpoints (id, organization_id, environment, purpose, url, sealed_secret, created_at_seconds,
+     removed_at_seconds) SELECT 'endpoint' || n, 'org', 'live', 'events', '', '', 0, CASE WHEN n > 1 THEN 0 END
+   FROM generate_series(1, 40) AS n`,
+  `INSERT INTO webhook_messages (id, organization_id, endpoint_id, session_id, sequence, type, snapshot, state, attempts,
+     next_attempt_at_seconds, claimed_until_seconds, created_at_seconds, settled_at_seconds)
+   SELECT 'message' || n, 'org', 'endpoint' || (2 + n % 39), 'session1', 1, 'x', '{}', 'dead', 1, 0, 0, n, n
+   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO deployment (name, value) VALUES ('pairwise_user_key', '${'00'.repeat(32)}')`,
   'ANALYZE',
 ]
 
 /** A table that the rows above are in; one that is all but empty is rightly read whole. */
 const FILLED =
-  /Seq Scan on (api_keys|sessions|session_(wallets|events|tokens)|idempotency|changes|polic|projects|bindings)/
+  /Seq Scan on (api_keys|sessions|session_(wallets|events|tokens)|idempotency|changes|polic|projects|bindings|webhook_messages)/
 
 const define = POSTGRES_MISSING === null ? describe : describe.skip
 
@@ -155,6 +162,7 @@ define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISS
     ['reading the newest change', () => readNewest(database)],
     ['reading changes', () => readChanges(database, { sequence: ROWS - 5, mark: null }, 500)],
     ['claiming messages', (scope) => createWebhookMessageTable(scope).claim(10, 60)],
+    ['resending dead messages', (scope) => createWebhookMessageTable(scope).resend('org', null)],
   ]
 
   test.each(HOT)('%s reads no table as a whole', async (_name, act) => {

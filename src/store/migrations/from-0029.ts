@@ -341,6 +341,25 @@ const processModules: Migration = {
   ],
 }
 
+/** Indexes for each filter of webhook messages, and with the whole order, so that no statement reads or sorts others. */
+const messageIndexes: Migration = {
+  number: 50,
+  name: 'message-indexes',
+  worksWith: 49,
+  statements: () => [
+    'DROP INDEX webhook_messages_waiting',
+    `CREATE INDEX webhook_messages_waiting ON webhook_messages (endpoint_id, next_attempt_at_seconds, id)
+       WHERE state = 'waiting'`,
+    'DROP INDEX webhook_messages_by_organization',
+    'CREATE INDEX webhook_messages_by_organization ON webhook_messages (organization_id, created_at_seconds, id)',
+    'CREATE INDEX webhook_messages_by_state ON webhook_messages (organization_id, state, created_at_seconds, id)',
+    `CREATE INDEX webhook_messages_by_endpoint ON webhook_messages (organization_id, endpoint_id, created_at_seconds,
+       id)`,
+    `CREATE INDEX webhook_messages_by_endpoint_state ON webhook_messages (organization_id, endpoint_id, state,
+       created_at_seconds, id)`,
+  ],
+}
+
 export const MIGRATIONS_FROM_29: readonly Migration[] = [
   linkProof,
   completionOverride,
@@ -363,4 +382,5 @@ export const MIGRATIONS_FROM_29: readonly Migration[] = [
   lastRejections,
   storedReads,
   processModules,
+  messageIndexes,
 ]

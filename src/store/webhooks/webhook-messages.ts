@@ -2,10 +2,11 @@
 // the last attempt, a message is dead: it can be inspected and sent again manually.
 import type { WebhookMessageType, WebhookOutcome, WebhookSnapshot } from '../../domain/webhook-message.ts'
 import { shuffled } from '../../lib/shuffled.ts'
-import { hidden, integer, json, nullable, sql, text, typed } from '../columns.ts'
+import { among, type Expression, hidden, integer, json, nullable, sql, text, typed } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import type { Page, PageRequest } from '../paging.ts'
+import { chunkRows } from '../row-fields.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 export const WEBHOOK_MESSAGE_STATES = ['waiting', 'delivered', 'dead'] as const
@@ -59,6 +60,13 @@ const DUE = `SELECT id FROM webhook_messages WHERE endpoint_id = ? AND state = '
   AND claimed_until_seconds <= ? ORDER BY next_attempt_at_seconds, id LIMIT ?`
 
 const REMOVED = 'SELECT id FROM webhook_endpoints WHERE removed_at_seconds IS NOT NULL'
+
+const inUse = (organizationId: string): Expression => sql`endpoint_id IN (
+  SELECT id FROM webhook_endpoints WHERE organization_id = ${organizationId} AND removed_at_seconds IS NULL)`
+
+const selectDead = (organizationId: string): Expression => sql`SELECT id FROM webhook_messages
+  WHERE organization_id = ${organizationId} AND ${inUse(organizationId)} AND state = 'dead'
+  ORDER BY endpoint_id, created_at_seconds, id LIMIT ${MESSAGES_AT_ONCE}`
 
 /** Marks a batch of waiting messages as dead. Returns their number. @param endpoints selects the endpoints' ids */
 export const endMessages = (
@@ -167,24 +175,29 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   find: (organizationId: string, id: string): Promise<ClaimedMessage | null> =>
     SENT_MESSAGES.find(scope, { organizationId, id }),
 
-  /** Resends an ended message, or the oldest dead messages, from the first attempt. Returns their number. */
+  /** Resends an ended message, or each endpoint's oldest dead messages, from the first attempt. Returns their number. */
   resend: (organizationId: string, messageId: string | null): Promise<number> => {
-    const inUse = sql`endpoint_id IN (
-      SELECT id FROM webhook_endpoints WHERE organization_id = ${organizationId} AND removed_at_seconds IS NULL)`
-    const oldestDead = sql`id IN (SELECT id FROM webhook_messages WHERE organization_id = ${organizationId}
-      AND state = 'dead' AND ${inUse} ORDER BY created_at_seconds, id LIMIT ${MESSAGES_AT_ONCE})`
-    return MESSAGES.updateAll(
-      scope,
-      { organizationId, ...(messageId === null ? { state: 'dead' } : { state: sql`<> 'waiting'`, id: messageId }) },
-      {
-        state: 'waiting',
-        attempts: 0,
-        claimedUntilSeconds: 0,
-        settledAtSeconds: null,
-        nextAttemptAtSeconds: scope.nowSeconds(),
-      },
-      messageId === null ? oldestDead : inUse,
-    )
+    const fromFirst = {
+      state: 'waiting',
+      attempts: 0,
+      claimedUntilSeconds: 0,
+      settledAtSeconds: null,
+      nextAttemptAtSeconds: scope.nowSeconds(),
+    } as const
+    if (messageId !== null) {
+      const ended = { organizationId, id: messageId, state: sql`<> 'waiting'` }
+      return MESSAGES.updateAll(scope, ended, fromFirst, inUse(organizationId))
+    }
+    // Two statements, because a single statement would find the rows by their organization, not by their ids.
+    return scope.write(async (own) => {
+      const { text, parameters } = selectDead(organizationId)
+      const ids = (await own.query<{ id: string }>(text, parameters)).map(({ id }) => id)
+      let resent = 0
+      for (const chunk of chunkRows(ids)) {
+        resent += await MESSAGES.everywhere.updateAll(own, { id: among(chunk), state: 'dead' }, fromFirst)
+      }
+      return resent
+    })
   },
 
   /** Deletes old messages and ends messages of removed endpoints, in a batch. Call again until it returns 0. */
