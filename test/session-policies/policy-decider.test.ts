@@ -324,6 +324,7 @@ test('a shadow is evaluated beside it, and alone where no revision is active', a
     same: 0,
     different: 2,
     failed: 0,
+    exact: true,
     byOutcome: { completed: 2, rejected: 0, review: 0 },
   })
   expect(await sessionPolicies.listShadowed(organizationId, revisionId)).toHaveLength(2)

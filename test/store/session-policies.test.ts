@@ -1,6 +1,9 @@
 // What policies made of sessions: how the outcomes of a shadow are counted beside the ones that took effect.
 import { beforeEach, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
+import { databaseScope } from '../../src/store/copy/table-scope.ts'
+import type { SqlParameter } from '../../src/store/database.ts'
+import { createSessionPolicyTable } from '../../src/store/sessions/session-policies.ts'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
 import { seedOrganization } from './temporary-store.ts'
@@ -76,6 +79,7 @@ describeStores((openTemporaryStore) => {
       same: 2,
       different: 4,
       failed: 1,
+      exact: true,
       byOutcome: { completed: 3, rejected: 0, review: 4 },
     })
     expect(await sessionPolicies.countShadow(organizationId, shadow, fromHere)).toMatchObject({ same: 0, different: 4 })
@@ -85,5 +89,26 @@ describeStores((openTemporaryStore) => {
     })
     const listed = await sessionPolicies.listShadowed(organizationId, shadow)
     expect(listed.map(({ sessionId }) => sessionId).toSorted()).toEqual([failed, nobody, otherOutcome].toSorted())
+  })
+
+  test('results of a shadow read the newest sessions only, as a long read, and report that they are incomplete', async () => {
+    const { store, clock } = temporary
+    await record(null, ['review', null])
+    const newest = [await record(null, ['review', null]), await record(['completed', 'a'], ['rejected', 'a'])]
+    const reads: string[] = []
+    const database = {
+      ...store.database,
+      query: () => Promise.reject(new Error('a read on the main thread')),
+      queryLong: <Row>(text: string, parameters: readonly SqlParameter[] = []) => {
+        reads.push(text)
+        return store.database.query<Row>(text, parameters)
+      },
+    }
+    const policies = createSessionPolicyTable(databaseScope(database, clock), 2)
+    const counts = await policies.countShadow(organizationId, shadow, undefined)
+    expect(counts).toMatchObject({ different: 2, exact: false })
+    const listed = await policies.listShadowed(organizationId, shadow)
+    expect(listed.map(({ sessionId }) => sessionId)).toEqual(newest.toSorted().toReversed())
+    expect(reads).toHaveLength(2)
   })
 })

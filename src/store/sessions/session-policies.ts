@@ -29,6 +29,8 @@ interface SessionShadowCounts {
   /** Decisions with a missing fact or a failed rule. */
   readonly failed: number
   readonly byOutcome: Readonly<Record<PolicyOutcome, number>>
+  /** False if only the newest sessions were read. */
+  readonly exact: boolean
 }
 
 const POLICIES = defineTable('session_policies', { organizationId: text, policyId: text })
@@ -65,8 +67,10 @@ const DECISIONS = defineTable(
 )
 
 const SHADOWS_LISTED = 100
+/** Maximum decisions read for the results of a shadow. */
+const SHADOWS_READ = 10_000
 
-export const createSessionPolicyTable = (scope: TableScope) => ({
+export const createSessionPolicyTable = (scope: TableScope, shadowsRead = SHADOWS_READ) => ({
   find: async (organizationId: string): Promise<string | null> =>
     (await POLICIES.find(scope, { organizationId }))?.policyId ?? null,
 
@@ -103,25 +107,30 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     revisionId: string,
     sinceSeconds: number | undefined,
   ): Promise<SessionShadowCounts> => {
-    const where = ['organization_id = ?', 'shadow_revision_id = ?']
-    const parameters: (string | number)[] = [organizationId, revisionId]
-    if (sinceSeconds !== undefined) {
-      where.push('decided_at_seconds >= ?')
-      parameters.push(sinceSeconds)
-    }
-    const rows = await scope.statements.query<{ same: number; failed: number; outcome: PolicyOutcome; there: number }>(
-      `SELECT outcome_is_same AS same, has_failed AS failed, shadow_outcome AS outcome, COUNT(*) AS there FROM (
-         SELECT shadow_outcome, CASE WHEN shadow_problem IS NULL THEN 0 ELSE 1 END AS has_failed,
+    const { query, queryLong = query } = scope.statements
+    const rows = await queryLong<{
+      same: number
+      failed: number
+      outcome: PolicyOutcome
+      since: number
+      there: number
+    }>(
+      `SELECT outcome_is_same AS same, has_failed AS failed, shadow_outcome AS outcome, is_since AS since, COUNT(*) AS there
+       FROM (SELECT shadow_outcome, CASE WHEN shadow_problem IS NULL THEN 0 ELSE 1 END AS has_failed,
            CASE WHEN revision_id IS NOT NULL AND outcome = shadow_outcome AND COALESCE(rule, '') = COALESCE(shadow_rule, '')
-             THEN 1 ELSE 0 END AS outcome_is_same
-         FROM session_policy_decisions WHERE ${where.join(' AND ')}) AS compared
-       GROUP BY outcome_is_same, has_failed, shadow_outcome`,
-      parameters,
+             THEN 1 ELSE 0 END AS outcome_is_same,
+           CASE WHEN decided_at_seconds >= ? THEN 1 ELSE 0 END AS is_since
+         FROM session_policy_decisions WHERE organization_id = ? AND shadow_revision_id = ?
+         ORDER BY session_id DESC LIMIT ?) AS compared
+       GROUP BY outcome_is_same, has_failed, shadow_outcome, is_since`,
+      [sinceSeconds ?? 0, organizationId, revisionId, shadowsRead],
     )
     const sum = (wanted: (row: (typeof rows)[number]) => boolean): number =>
-      rows.filter(wanted).reduce((total, { there }) => total + Number(there), 0)
+      rows.filter((row) => row.since === 1 && wanted(row)).reduce((total, { there }) => total + Number(there), 0)
     const of = (outcome: PolicyOutcome): number => sum((row) => row.outcome === outcome)
+    const read = rows.reduce((total, { there }) => total + Number(there), 0)
     return {
+      exact: read < shadowsRead,
       same: sum(({ same, failed }) => same === 1 && failed === 0),
       different: sum(({ same, failed }) => same === 0 && failed === 0),
       failed: sum(({ failed }) => failed === 1),
@@ -129,11 +138,17 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     }
   },
 
-  listShadowed: (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> =>
-    DECISIONS.list(
-      scope,
+  /** Searches the newest sessions only. */
+  listShadowed: (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> => {
+    const { query, queryLong = query } = scope.statements
+    return DECISIONS.list(
+      { query: queryLong },
       { organizationId, shadowRevisionId: revisionId },
       { by: ['sessionId'], descending: true, limit: SHADOWS_LISTED },
       sql`(revision_id IS NULL OR outcome <> shadow_outcome)`,
-    ),
+      sql`session_id >= (SELECT MIN(session_id) FROM (SELECT session_id FROM session_policy_decisions
+        WHERE organization_id = ${organizationId} AND shadow_revision_id = ${revisionId}
+        ORDER BY session_id DESC LIMIT ${shadowsRead}) AS newest)`,
+    )
+  },
 })

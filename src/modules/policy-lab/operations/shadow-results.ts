@@ -62,7 +62,10 @@ const COUNTS = {
             }),
             shadow: SESSION_OUTCOME,
           }),
-          { description: 'Newest sessions with a different outcome, at most 100. Empty for viewers' },
+          {
+            description:
+              'Newest sessions with a different outcome, at most 100 of the newest 10,000 results. Empty for viewers',
+          },
         ),
       }),
       Type.Null(),

@@ -41,7 +41,10 @@ export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
           <div key={label} class="tile">
             <dt>{label}</dt>
             <dd>
-              <span class="tile-value">{count.toLocaleString('en')}</span>
+              <span class="tile-value">
+                {count.toLocaleString('en')}
+                {value.exact ? '' : '+'}
+              </span>
             </dd>
           </div>
         ))}
