@@ -73,7 +73,7 @@ export const createFacts = async (dependencies: FactsDependencies) => {
         clock,
         environment,
         onError: (error) =>
-          log.warn('a screener did not respond', { screener: name, reason: failureReason(error), error }),
+          log.warn('a screener returned no valid response', { screener: name, reason: failureReason(error), error }),
       }),
     ]),
   )

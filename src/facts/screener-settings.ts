@@ -19,7 +19,7 @@ export interface FlagMapping {
 
 export interface ScoreMapping {
   readonly at: string
-  /** Applied before rounding, because scores are whole numbers. */
+  /** Factor for fractions, whose product is rounded to a whole number. 1 requires whole numbers. */
   readonly times: number
   readonly optional: boolean
 }

@@ -98,8 +98,12 @@ const readScore = (document: unknown, mapping: ScreenerSettings['answer']['score
   if (mapping === null) return null
   const value = required(valueAt(document, mapping.at), mapping.optional, 'score')
   if (value === null) return null
-  const score = typeof value === 'number' ? Math.round(value * mapping.times) : Number.NaN
-  if (!Number.isSafeInteger(score)) throw new ScreenerAnswerError('the score is not a number')
+  const scaled = typeof value === 'number' ? value * mapping.times : Number.NaN
+  // Without a scale, rounding would merge different scores, for example all scores from 0 to 1.
+  const score = mapping.times === 1 ? scaled : Math.round(scaled)
+  if (!Number.isSafeInteger(score)) {
+    throw new ScreenerAnswerError('the score is not a whole number: to scale fractions, set times in answer.score')
+  }
   // Turns -0 into 0.
   return score + 0
 }

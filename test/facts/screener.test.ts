@@ -189,7 +189,7 @@ describe('a screener’s answer', () => {
 
   test('is found where the configuration says', () => {
     const answer = { flagged: '/a~1b/0/c~0d', score: '/', categories: '/list' }
-    expect(read({ 'a/b': [{ 'c~d': true }], '': -0.4, list: [] }, answer)).toEqual({
+    expect(read('{ "a/b": [{ "c~d": true }], "": -0, "list": [] }', answer)).toEqual({
       flagged: true,
       score: 0,
       categories: [],
@@ -212,8 +212,11 @@ describe('a screener’s answer', () => {
     expect(read({ f: 'true' }, { flagged: '/f' })).toBe('the flag is neither true nor false')
     expect(read({ f: {} }, { flagged: { at: '/f', equals: 'x' } })).toBe('the flag is a list or an object')
     expect(read({ f: 1 }, { flagged: { at: '/f', equals: '1' } })).toMatchObject({ flagged: false })
-    expect(read({ s: '12' }, { score: '/s' })).toBe('the score is not a number')
-    expect(read({ s: 1e300 }, { score: '/s' })).toBe('the score is not a number')
+    for (const s of ['12', 1e300, 0.93, 0.05, 12.5]) {
+      expect(read({ s }, { score: '/s' })).toStartWith('the score is not a whole number: to scale fractions, set times')
+    }
+    expect(read({ s: 1e300 }, { score: { at: '/s', times: 100 } })).toStartWith('the score is not a whole number')
+    expect(read({ s: 0.57 }, { score: { at: '/s', times: 100 } })).toMatchObject({ score: 57 })
     expect(read({ c: 'a,b' }, { categories: '/c' })).toBe(
       'the categories must be at most 64 strings of at most 64 characters',
     )

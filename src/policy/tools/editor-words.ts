@@ -18,7 +18,8 @@ export const FUNCTION_WORDS: readonly Word[] = [
   },
   {
     label: 'screener("name").flagged',
-    description: 'Result of a screener for the wallet; also .score and .categories.',
+    description:
+      'Result of a screener for the wallet; also .score (a whole number; the screener defines its range) and .categories.',
   },
   {
     label: 'screener("name", onBehalf.address).flagged',
