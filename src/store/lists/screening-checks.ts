@@ -186,7 +186,7 @@ const endHit = async (
 /**
  * Replaces a check's hits, in the transaction that stores the check. A missing open hit ends only if its subject was
  * compared again, completely and with the same settings: nobody can end it by entering another name. A cleared hit ends
- * with any settings, and reopens if its score rises. Of the new hits, those with the highest scores are opened.
+ * with any settings, and reopens if its score rises. The new hits with the highest scores are opened.
  * @returns the number of opened hits, the number of hits above the limit, and the check's outcome with and without hits
  */
 export const replaceHits = async (
