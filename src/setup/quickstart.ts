@@ -176,7 +176,7 @@ export const isFirstStart = async (store: Store, folder: DataFolder): Promise<bo
   if ((await store.deployment.read(FIRST_START)) !== null) return false
   // Deployments of older versions lack this value.
   if ((await store.organizations.list()).length > 0) return false
-  const logged = readdirSync(folder.decisions).length > 0
+  const logged = existsSync(folder.decisions) && readdirSync(folder.decisions).length > 0
   if (existsSync(folder.quickstart) || logged) {
     throw new SettingInvalidError(
       `the database in ${folder.root} is empty, but the folder was used before: restore countersign.db, or choose another folder`,

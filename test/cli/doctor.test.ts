@@ -1,12 +1,14 @@
 // `countersign doctor` beside the chains: the folder, its owners and its room, the signing code, lists, backups, and the
 // database's clock. Each finding says what to do.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, chownSync, readdirSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SPACE_NOTE_BYTES, SPACE_PROBLEM_BYTES, spaceFinding } from '../../src/cli/doctor/doctor-machine.ts'
 import { inspectStore } from '../../src/cli/doctor/doctor-store.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { inspectScreening } from '../../src/modules/screening/commands/doctor-screening.ts'
+import { prepareAccountKey } from '../../src/setup/account-key.ts'
+import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import type { Finding } from '../../src/setup/finding.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { openIdentity } from '../identity/support.ts'
@@ -63,6 +65,49 @@ test('signatures that are made in JavaScript', async () => {
     { subject: 'noble', result: 'note', detail: expect.stringContaining('install libsecp256k1') },
   ])
 })
+
+test('secrets that the next start could not use', async () => {
+  const deployment = await openCommandWorld()
+  try {
+    const { root, run } = deployment
+    for (const words of ['org create acme', 'attester create --kind secp256k1', 'evidence rotate-key']) {
+      expect(await run(...words.split(' '))).toMatchObject({ code: 0 })
+    }
+    const problems = async () => {
+      const { code, stdout } = await run('doctor', '--json')
+      const { exposure } = JSON.parse(stdout) as { exposure: Finding[] }
+      const found = exposure.filter(({ result }) => result === 'problem')
+      expect(code).toBe(found.length > 0 ? 1 : 0)
+      return found.map(({ subject, detail }) => [subject, detail])
+    }
+    await deployment.withStore((store) => prepareAccountKey({ accountKey: null }, dataFolderAt(root), store.deployment))
+    expect(await problems()).toEqual([])
+    const keystore = join(root, 'keystores', readdirSync(join(root, 'keystores'))[0] ?? '')
+    const faults: [path: string, content: string | null, subject: string, detail: string][] = [
+      [keystore, null, keystore, 'the file cannot be read (ENOENT)'],
+      [keystore, '{', keystore, 'the file is not valid JSON'],
+      [join(root, 'secrets', 'passphrase'), null, 'passphrase', 'the passphrase file is missing'],
+      [join(root, 'secrets', 'passphrase'), 'another', keystore, 'the passphrase is wrong, or the file was altered'],
+      [join(root, 'secrets', 'evidence-key'), null, 'evidence key', 'the evidence key is missing'],
+      [join(root, 'secrets', 'evidence-key'), 'ab'.repeat(32), 'evidence key', 'the evidence key does not match'],
+      [join(root, 'secrets', 'account-key'), null, 'account key', 'the account key is missing'],
+    ]
+    for (const [path, content, subject, detail] of faults) {
+      renameSync(path, `${path}.kept`)
+      if (content !== null) writeFileSync(path, content, { mode: 0o600 })
+      expect(await problems()).toEqual([[subject, expect.stringContaining(detail)]])
+      rmSync(path, { force: true })
+      renameSync(`${path}.kept`, path)
+    }
+    expect(await problems()).toEqual([])
+    // A start leaves out one keystore of several.
+    expect((await run('attester', 'create', '--kind', 'secp256k1')).code).toBe(0)
+    rmSync(keystore)
+    expect(await problems()).toEqual([[keystore, expect.stringContaining('a keystore is missing')]])
+  } finally {
+    deployment.remove()
+  }
+}, 30_000)
 
 test('a list that its source has not confirmed for long', async () => {
   const list = async () => (await doctor())('list')

@@ -27,6 +27,7 @@ import type { Attester } from '../../store/organizations/attesters.ts'
 import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoreTarget } from '../../store/store-address.ts'
+import { inspectKeys } from './doctor-keys.ts'
 import { inspectMachine } from './doctor-machine.ts'
 import { inspectStore } from './doctor-store.ts'
 
@@ -38,6 +39,7 @@ suggestion for each finding:
 
   folder, access   The data folder: whether it exists, and the owners and modes of the folder and its secrets
   disk, signer     Free space on the disks, and the library that signs attestations
+  secret, keystore Whether the evidence key, account key and passphrase are present, and the passphrase opens each keystore
   token            Whether attester keys in the hardware token sign, and cannot be extracted
   store, clock     Whether the store opens, and how far the database's clock is from this machine's
   listener, store  Unencrypted traffic: listeners that other machines can reach, and the connection to the store
@@ -122,8 +124,9 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
         ? await inspectTokenKeys(await tokenAttestersOf(store), input.findService(ASK_TOKEN))
         : []
       const sources = await inspectSources(store, config)
+      const keys = await inspectKeys(config, folder, store)
       const ofStore = await inspectStore(store, clock, config.geoipFile)
-      return [...ofStore, ...sources, ...token, ...ofModules.flat(), ...findings]
+      return [...ofStore, ...sources, ...keys, ...token, ...ofModules.flat(), ...findings]
     } finally {
       await store.close()
     }
