@@ -17,7 +17,7 @@ export const closed = <Properties extends TProperties>(
 ): TObject<Properties> =>
   Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
 
-/** Names a schema in the documentation. @param columns on the command line; defaults to members that aren't objects */
+/** Names a schema in the documentation. @param columns printed by commands; defaults to members that aren't objects */
 export const named = <Schema extends TSchema>(
   name: string,
   schema: Schema,

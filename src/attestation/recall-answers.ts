@@ -55,7 +55,7 @@ export const createDecisionMemory = (
     found.set(record.uuid, one)
     return one
   }
-  /** A step of the wall clock does not end the validity of a signature. */
+  /** A wall-clock step doesn't make a signature expire. */
   const unusableClock = createHeldClock(clock, usableSeconds * 1_000)
   unusableClock()
   const recalled = (one: Found | null): Recalled => {

@@ -100,7 +100,7 @@ export const superviseProcesses = (config: Config, log: Logger): ProcessSupervis
   }
 }
 
-/** Creates the entry for the supervisor's own process. Messages to itself arrive in a later turn. */
+/** Creates the entry for the supervisor's own process. Messages that the process sends to itself arrive asynchronously. */
 const createOwnPlace = (assignment: ProcessAssignment) => {
   let hear: (message: ToProcess) => void = () => undefined
   let listener: ProcessListener | null = null

@@ -13,7 +13,7 @@ const NOTED: ReadonlySet<string> = new Set([
 const SUBJECT_LENGTH_MAX = 200
 const WORDS_MAX = 4
 
-/** The word may follow options with values. */
+/** Returns the subcommand, which may follow options that take values; undefined if it is not noted. */
 const wordOf = (verb: string, commandArguments: readonly string[]): string | undefined => {
   const [first = ''] = commandArguments
   const words = first.startsWith('-') ? commandArguments : [first]

@@ -58,7 +58,7 @@ export class LinkedSessionsError extends CountersignError {
   }
 }
 
-/** A session can't be completed before it is compared with lists, which takes seconds. */
+/** A session can't be completed until its checks are done, usually within seconds. */
 export class ChecksPendingError extends fixedError(
   'SESSION_CONFLICT',
   'the checks of the session are still running: retry in a few seconds',

@@ -29,7 +29,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
   const fresh = (): KnownBlock | null =>
     known !== null && clock.monotonicMs() - known.readAtMs < blockTimeMs ? known : null
 
-  /** Counts each query once, regardless of waiting batches. */
+  /** Each query counts once for the breaker, however many batches wait for it. */
   const askLatestBlock = async (): Promise<bigint> => {
     try {
       const block = await endpoint.latestBlock()

@@ -126,7 +126,7 @@ const inspectRegistry = async (
   }
 }
 
-/** Never rejects because of a chain. */
+/** Reports failures of the chain as findings; doesn't reject. */
 const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck[]> => {
   const { chain, settings } = input
   const checks: ChainCheck[] = []

@@ -33,7 +33,7 @@ const filesIn = (folder: string): string[] => {
   try {
     return readdirSync(folder).map((name) => join(folder, name))
   } catch {
-    // Missing or inaccessible, which its reader reports.
+    // The folder is missing or inaccessible. The code that reads it reports the problem.
     return []
   }
 }

@@ -13,8 +13,8 @@ export const requireAccount = async (tables: Tables, userId: string): Promise<Us
   requireFound(await tables.users.find(userId), 'account')
 
 /**
- * Returns true if the organization created the account, and it is unused and has no other rights. @param user must be
- * locked
+ * Returns true if the organization created the account, and the account is unused and has no rights elsewhere.
+ * @param user locked row
  */
 export const mayInvite = async (tables: Tables, organizationId: string, user: User): Promise<boolean> => {
   if (user.hasPassword || user.deploymentAdmin || user.madeByOrganizationId !== organizationId) return false

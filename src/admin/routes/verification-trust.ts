@@ -53,7 +53,10 @@ const inWords = ({
     .join(', ')
 }
 
-/** Requires ids of organizations that the caller can't view, because slugs can be guessed. @throws FieldInvalidError */
+/**
+ * Accepts only IDs for organizations that the caller can't view, because slugs can be guessed.
+ * @throws FieldInvalidError
+ */
 const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly string[]): Promise<string[]> => {
   const ids: string[] = []
   for (const name of names) {

@@ -8,7 +8,7 @@ import { durationText } from '../../lib/time.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Maximum members of a record in a row; larger records are printed separately. */
+/** Maximum number of members of a record that is printed inline; larger records get their own block. */
 const BLOCK_MIN = 3
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/

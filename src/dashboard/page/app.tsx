@@ -102,7 +102,7 @@ export const App = () => {
       }
     }
     channel.postMessage('signed-out')
-    // A new document removes all account data from memory.
+    // Loading a new page clears all account data from memory.
     location.assign('/')
   }, [])
 

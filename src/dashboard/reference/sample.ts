@@ -6,7 +6,7 @@ export interface CallStyle {
   readonly address: string
   /** Headers by name of the security scheme, for use within double quotes. */
   readonly credentials: Readonly<Record<string, string>>
-  /** Header for changes without authentication. */
+  /** Header that unauthenticated requests other than GET require. */
   readonly openChanges?: string
 }
 

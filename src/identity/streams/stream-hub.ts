@@ -108,7 +108,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies) => {
       subscription.delivered = subscription.delivered.then(mayReceive).then(
         (may) => (may ? stream.send(event) : end(subscription)),
         (error: unknown) => {
-          // The client reconnects and reads the missed state, if the session is still its own.
+          // The client reconnects and, if it may still access the session, receives the missed state.
           onError(error)
           end(subscription)
         },

@@ -1,4 +1,4 @@
-// Reads a mapping by key. Unknown keys are mistakes, because a misspelled `deny` must not allow.
+// Reads a mapping by key. Unknown keys are errors, because a misspelled `deny` must not allow requests.
 import { LiteralMalformedError } from '../cel/literals.ts'
 import type { MappingNode, SourceNode } from './yaml-tree.ts'
 

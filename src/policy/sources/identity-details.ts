@@ -1,4 +1,4 @@
-// Country and age of the wallet's person, if the person agreed that the organization's policies use them.
+// Country and age of the wallet's person, if the person agreed to their use in the organization's policies.
 
 import { matchingText, parseTestInteger } from '../cel/literals.ts'
 import { object } from '../document/schema-shapes.ts'

@@ -72,7 +72,7 @@ const openDatabase = (path: string): Database => {
   // Speeds up sequential reading. Must be set before the first write.
   database.run('PRAGMA page_size = 8192')
   database.run('PRAGMA journal_mode = WAL')
-  // A power loss may lose the latest rows, but always with their positions. They are then read from the log again.
+  // A power loss can lose the latest rows, but only together with their log positions, so the lines are indexed again.
   database.run('PRAGMA synchronous = NORMAL')
   setConnection(database)
   return database

@@ -1,4 +1,4 @@
-// Finds decisions per generation, newest first, with the most selective index. A long search stops and can continue.
+// Finds decisions per generation, newest first, with the most selective index. A long search stops early and can be resumed.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'

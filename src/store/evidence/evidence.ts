@@ -201,7 +201,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return state === null ? null : { state, obsoleteFiles: rows.map((row) => row.storageName) }
       }),
 
-    /** Returns one piece of evidence and records the access atomically. Null also if there is no such evidence. */
+    /** Returns one piece of evidence and records the access atomically; null if it doesn't exist or was erased. */
     recordRead: (target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null> =>
       scope.write(async (own) => {
         const { organizationId, sessionId } = target

@@ -159,7 +159,10 @@ export const createListBaseTable = (scope: TableScope) => ({
 
   find: (id: string) => BASES.find(scope, { id }),
 
-  /** Keys of the next chunks after a key (null for the first), without notes. Empty at the end. */
+  /**
+   * Returns the entry keys of the chunks after `afterKey` (null to start at the first chunk), without notes; empty at
+   * the end.
+   */
   readKeys: async (
     baseId: string,
     width: KeyWidth,

@@ -23,7 +23,7 @@ export const requireRoomForEntries = async (
   }
 }
 
-/** Call after keeping a base until its approval, in the same transaction. @throws ListLimitError */
+/** Call after extending the lifetime of a base that awaits approval, in the same transaction. @throws ListLimitError */
 export const requireRoomForStaged = async (own: TransactionScope, baseId: string): Promise<void> => {
   const [list] = await own.query<{ readonly organizationId: string | null }>(
     `SELECT lists.organization_id AS "organizationId" FROM list_bases JOIN lists ON lists.id = list_bases.list_id

@@ -95,8 +95,8 @@ export const createPortalProgressTable = (scope: TableScope) => ({
     AGREEMENTS.find(scope, { organizationId, sessionId }),
 
   /**
-   * Returns the sequence number of a completed session whose person agreed to the use of country and age. Null if there
-   * is none, or the organization no longer asks.
+   * Returns the session's sequence number if the session is completed, its person agreed to the use of country and age,
+   * and the organization still asks for it; otherwise null.
    */
   findDetailsUse: async (organizationId: string, sessionId: string): Promise<number | null> => {
     const [row] = await scope.query<{ sequence: number }>(DETAILS_USE, [organizationId, sessionId])

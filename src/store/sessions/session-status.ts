@@ -130,7 +130,7 @@ export const createStatusWriter =
       const state = { session: await writeStatus(transaction, session, change, overridden, nowSeconds), wallets }
       await writeCorrections(transaction, change, nowSeconds)
       await announceSession(transaction, state, nowSeconds)
-      // Number revocations too, so that later completions can be identified.
+      // Revocations also get a decision number, so that completions after them can be recognized.
       const isDecision = DECISIONS.has(change.to) || locked.session.status === 'completed'
       if (isDecision) await numberDecision(transaction, state.session)
       return state

@@ -30,7 +30,7 @@ export const ApprovalComment = () => {
   )
 }
 
-/** Notice above a page with a requested change, until the user leaves it. */
+/** Notice shown on a page after the user requested approval of a change, until the user leaves the page. */
 export const ChangeWaits = ({ path }: { readonly path: string }) => {
   const [approvals, setApprovals] = useState<string | null>(null)
   const place = useRef<HTMLDivElement>(null)

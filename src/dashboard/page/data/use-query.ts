@@ -75,7 +75,7 @@ export const useQuery = <Value>(
   return { value, error, loading, reload, set }
 }
 
-/** Reads an operation, again if its parameters or `again` change. */
+/** Calls a read operation, and repeats the call if the parameters or `again` change. */
 export const useRead = <Key extends OperationKey>(
   key: Key,
   ...rest: [...CallRest<Key>, again?: unknown]

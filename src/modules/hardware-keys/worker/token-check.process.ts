@@ -1,4 +1,4 @@
-// Checks keys in the token. A process, because the vendor's code may hang or crash.
+// Checks keys in the token. Runs in a separate process, because the vendor's code may hang or crash.
 import { createHash } from 'node:crypto'
 import { errorClassOf } from '../../../lib/named-error.ts'
 import { SigningError } from '../../../signing/errors.ts'

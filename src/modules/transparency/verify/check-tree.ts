@@ -1,4 +1,4 @@
-// Verifies the log against its tree, and tree and audit log against stored heads.
+// Verifies the log against its tree, and the tree and the audit log against stored heads.
 
 import { knownNodeName } from '../../../decision-log/node-name.ts'
 import type { CheckedLogs, TreeReport } from '../../../decision-log/tree-report.ts'

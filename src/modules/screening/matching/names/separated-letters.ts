@@ -32,7 +32,7 @@ const INITIALS_MAX = 3
 
 interface JoinedName {
   readonly text: string
-  /** Whether the letters may be initials, which spell a word by chance. */
+  /** Whether the letters may be initials that happen to spell a word. */
   readonly ofInitials: boolean
   /** With single letters, words can be divided in more ways. */
   readonly hasSingle: boolean
