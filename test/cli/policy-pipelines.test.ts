@@ -10,8 +10,9 @@ import { newFolder } from '../support/folder.ts'
 import { COMMAND_WORDS } from '../support/run-program.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
-const PAGE = readFileSync(join(ROOT, 'docs', 'policy-repository.md'), 'utf8')
-const [GITHUB, GITLAB] = [...PAGE.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => parse(text))
+const [GITHUB, GITLAB] = ['github-actions.yaml', 'gitlab-ci.yaml'].map((name) =>
+  parse(readFileSync(join(ROOT, 'docs', 'examples', name), 'utf8')),
+)
 
 const policy = (limit: number): string => `name: Withdrawals
 rules:
