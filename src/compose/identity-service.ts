@@ -185,7 +185,7 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
     evidence: evidenceParts.evidence,
     gate: dependencies.signedGate,
     reach: dependencies.webhookReach,
-    requireCurrent: modules.requireCurrent,
+    prepareRequireCurrent: modules.prepareRequireCurrent,
     createServiceEndpoint: (await dependencies.findService(SERVICE_EVENTS)?.()) ?? null,
     clock: systemClock,
   })

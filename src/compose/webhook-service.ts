@@ -13,7 +13,7 @@ import { createEndpointSecrets } from '../identity/webhooks/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { createOutboundPost } from '../server/outbound-post.ts'
 import type { SignedGate } from '../server/signed-gate.ts'
-import { type RequireCurrent, spendAndDecide } from '../store/sessions/provider-results.ts'
+import { type PrepareRequireCurrent, spendAndDecide } from '../store/sessions/provider-results.ts'
 import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -28,7 +28,7 @@ interface WebhookPartsDependencies {
     changeStatus: Parameters<typeof createSessionChanges>[0]['sessions']['changeStatus'],
   ) => ReturnType<typeof createSessionChanges>
   readonly reach: Reach
-  readonly requireCurrent: RequireCurrent
+  readonly prepareRequireCurrent: PrepareRequireCurrent
   readonly createServiceEndpoint: CreateServiceEndpoint | null
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn'>
@@ -99,7 +99,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies) => {
           log.warn('a verification service decided a session that was already decided: review it', { session, status }),
         spend: store.providerResults.spend,
         decide: async (message, change) => {
-          const { changeStatus, isRepeated } = spendAndDecide(store, message, dependencies.requireCurrent)
+          const { changeStatus, isRepeated } = spendAndDecide(store, message, dependencies.prepareRequireCurrent)
           const state = await changesOver(changeStatus).changeStatus(change)
           return isRepeated() ? null : state
         },

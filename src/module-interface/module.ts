@@ -20,7 +20,8 @@ import type { DataFolder } from '../setup/data-folder.ts'
 import type { Finding } from '../setup/finding.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import type { TokenSettings } from '../signing/types.ts'
-import type { Store, Tables } from '../store/store.ts'
+import type { PrepareRequireCurrent } from '../store/sessions/provider-results.ts'
+import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Exposition } from '../telemetry/exposition.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
@@ -98,11 +99,7 @@ export interface IdentityCore {
 
 /** Parts of the core for a module's part of the identity API. */
 export interface SessionCore extends ModuleCore, IdentityCore {
-  /**
-   * Call after completing a session automatically, in the same transaction. @throws ChecksPendingError,
-   * LinkedSessionsError
-   */
-  readonly requireCurrent: (tables: Tables, session: Session) => Promise<void>
+  readonly prepareRequireCurrent: PrepareRequireCurrent
 }
 
 export interface SessionParts {
@@ -110,7 +107,7 @@ export interface SessionParts {
   readonly checks?: readonly CheckPart[]
   /** Called at least once, after all checks of a session are stored. At most one module provides it. */
   readonly onChecked?: (session: Session) => Promise<void>
-  readonly requireCurrent?: SessionCore['requireCurrent']
+  readonly prepareRequireCurrent?: PrepareRequireCurrent
   readonly leaderTasks?: readonly LeaderTask[]
   readonly lists?: () => FactMetrics['lists']
   stop?(): Promise<void>

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Closers } from '../lib/closers.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
+import type { PrepareRequireCurrent, RequireCurrent } from '../store/sessions/provider-results.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type {
   AttestationCore,
@@ -9,7 +10,6 @@ import type {
   Module,
   ModuleCore,
   OpenedModule,
-  SessionCore,
   SessionParts,
 } from './module.ts'
 
@@ -80,16 +80,22 @@ export const openSessionModules = async (
   core: ModuleCore & IdentityCore,
 ): Promise<Required<SessionParts>> => {
   const parts: SessionParts[] = []
-  const requireCurrent: SessionCore['requireCurrent'] = async (tables, session) => {
-    for (const part of parts) await part.requireCurrent?.(tables, session)
+  const prepareRequireCurrent: PrepareRequireCurrent = async (store, prepared) => {
+    const required: RequireCurrent[] = []
+    for (const part of parts) {
+      if (part.prepareRequireCurrent !== undefined) required.push(await part.prepareRequireCurrent(store, prepared))
+    }
+    return async (tables, session) => {
+      for (const requireCurrent of required) await requireCurrent(tables, session)
+    }
   }
   for (const { openSessions } of runningModules(modules, core.config)) {
-    if (openSessions !== undefined) parts.push(await openSessions({ ...core, requireCurrent }))
+    if (openSessions !== undefined) parts.push(await openSessions({ ...core, prepareRequireCurrent }))
   }
   return {
     checks: parts.flatMap(({ checks = [] }) => checks),
     onChecked: parts.find(({ onChecked }) => onChecked !== undefined)?.onChecked ?? (async () => undefined),
-    requireCurrent,
+    prepareRequireCurrent,
     leaderTasks: parts.flatMap(({ leaderTasks = [] }) => leaderTasks),
     lists: () => parts.flatMap(({ lists }) => lists?.() ?? []),
     stop: async () => {

@@ -9,17 +9,20 @@ import {
   HitOpenError,
   LinkedChecksPendingError,
   LinkedSessionsError,
+  RejectedBeforeError,
+  SessionChangedError,
 } from '../../src/domain/session-errors.ts'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
 import { createNameChecks } from '../../src/modules/screening/checks/name-checks.ts'
-import { createRequireCurrent } from '../../src/modules/screening/checks/require-current.ts'
+import { createPrepareRequireCurrent } from '../../src/modules/screening/checks/require-current.ts'
 import { createWalletChecks } from '../../src/modules/screening/checks/wallet-checks.ts'
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 import { versionsOf } from '../../src/modules/screening/processes/held-name-screener.ts'
 import { spendAndDecide } from '../../src/store/sessions/provider-results.ts'
+import { createAll } from '../../src/store/tables.ts'
 import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
 import { evmWallet, openIdentity } from '../identity/support.ts'
 
@@ -171,12 +174,13 @@ const submit = async (): Promise<void> => {
   await runChecks()
 }
 
-const decide = async (screeners: readonly string[] = []) => {
+const decideOver = async (store: typeof identity.store, screeners: readonly string[] = []) => {
   const message = { organizationId, sessionId, endpointId, messageId: newUuid() }
-  const { changeStatus } = spendAndDecide(identity.store, message, createRequireCurrent(screeners))
+  const { changeStatus } = spendAndDecide(store, message, createPrepareRequireCurrent(screeners))
   const change = { organizationId, sessionId, actor: 'provider:webhook', expectedSequence: sequence } as const
   return (await changeStatus({ ...change, to: 'completed', override: 'person' }))?.session.status
 }
+const decide = (screeners?: readonly string[]) => decideOver(identity.store, screeners)
 
 beforeEach(async () => {
   organizationId = await identity.createOrganization(`current-${count++}`)
@@ -242,24 +246,81 @@ describe('an external decider', () => {
     await expect(decide()).rejects.toThrow('on the list deny')
   })
 
+  describe('with a list', () => {
+    let steps: string[] = []
+
+    /** Decides, and records lookups and transactions. */
+    const decideRecorded = async () => {
+      const { store } = identity
+      const recording = (lists: typeof store.lists): typeof store.lists => ({
+        ...lists,
+        findListed: (...given) => {
+          steps.push('look up')
+          return lists.findListed(...given)
+        },
+      })
+      const transaction: typeof store.transaction = (work, options) =>
+        store.transaction((tables) => {
+          steps.push('transaction')
+          return work({ ...createAll(tables), lists: recording(tables.lists) })
+        }, options)
+      return decideOver({ ...store, transaction, lists: recording(store.lists) })
+    }
+
+    beforeEach(async () => {
+      steps = []
+      await deny(DENIED)
+    })
+
+    test('looks linked wallets up before its transaction', async () => {
+      await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
+      await runChecks()
+      expect(await decideRecorded()).toBe('completed')
+      expect(steps).toEqual(['look up', 'transaction'])
+    })
+
+    test('looks nothing up for a session that was compared with an earlier list', async () => {
+      await expect(decideRecorded()).rejects.toThrow(ChecksPendingError)
+      expect(steps).toEqual([])
+    })
+
+    test('looks nothing up for a session whose wallet was rejected', async () => {
+      const rejected = await connect(WALLET)
+      await identity.move(organizationId, rejected, 'submitted')
+      await runChecks()
+      await identity.move(organizationId, rejected, 'rejected', { actor: 'operator:ada' })
+      await identity.store.sessionChecks.queueRepeat({ organizationId, sessionId })
+      await runChecks()
+      await expect(decideRecorded()).rejects.toThrow(RejectedBeforeError)
+      expect(steps).toEqual([])
+    })
+
+    test('looks nothing up for a session that changed', async () => {
+      sequence -= 1
+      await expect(decideRecorded()).rejects.toThrow(SessionChangedError)
+      expect(steps).toEqual(['transaction'])
+    })
+  })
+
   describe('whose transaction waits for the lock', () => {
     /** Checks the session; `meanwhile` runs while the lock is awaited. Returns the order of its steps. */
     const check = async (meanwhile: () => Promise<unknown>): Promise<readonly string[]> => {
       const { store } = identity
       const steps: string[] = []
-      const findLinked: typeof store.sessions.findLinked = async (session) => {
-        steps.push('lock')
-        await meanwhile()
-        return store.sessions.findLinked(session)
-      }
       const findListed: typeof store.lists.findListed = (...given) => {
         steps.push('look up')
         return store.lists.findListed(...given)
       }
+      const lists = { ...store.lists, findListed }
       const session = (await store.sessions.find(organizationId, sessionId))?.session
       if (session === undefined) throw new Error('no session')
-      const tables = { ...store, sessions: { ...store.sessions, findLinked }, lists: { ...store.lists, findListed } }
-      await createRequireCurrent([])(tables, session)
+      const requireCurrent = await createPrepareRequireCurrent([])({ ...store, lists }, session)
+      steps.push('prepared')
+      const findLinked: typeof store.sessions.findLinked = async (linkedTo) => {
+        await meanwhile()
+        return store.sessions.findLinked(linkedTo)
+      }
+      await requireCurrent({ ...store, lists, sessions: { ...store.sessions, findLinked } }, session)
       return steps
     }
 
@@ -267,12 +328,12 @@ describe('an external decider', () => {
       await expect(check(() => importNames(['Ivan Primerov', NAME]))).rejects.toThrow(ChecksPendingError)
     })
 
-    test('looks linked wallets up before the lock, and those that are linked meanwhile after it', async () => {
+    test('looks up only wallets that were linked meanwhile', async () => {
       await deny(DENIED)
       // Queues the comparison with the list.
       await expect(decide()).rejects.toThrow(ChecksPendingError)
       await runChecks()
-      expect(await check(async () => undefined)).toEqual(['look up', 'lock'])
+      expect(await check(async () => undefined)).toEqual(['look up', 'prepared'])
       await expect(check(() => connect(DENIED, WALLET))).rejects.toThrow('on the list deny')
     })
   })

@@ -53,7 +53,7 @@ const decider = (changed: Partial<Parameters<typeof createPolicyDecider>[0]> = {
     decisionFacts: note(),
     changesOver: (changeStatus) =>
       createSessionChanges({ sessions: { ...store.sessions, changeStatus }, wallets: store.sessionWallets, listener }),
-    requireCurrent: async () => undefined,
+    prepareRequireCurrent: async () => async () => undefined,
     onDecided: (outcome, seconds) => void counted.push([outcome, seconds]),
     log: { info: () => undefined, error: (_message, detail) => void failures.push(detail) },
     ...changed,
@@ -237,11 +237,11 @@ test('an open hit is left to a person, also where it comes while the policy deci
   const before = await createSessionKnowledge(world).factsOf(late, world.clock.unixSeconds())
   await openHit(world.store, organizationId, late.id)
   const knowledge = { factsOf: async () => before }
-  const requireCurrent = async () => {
+  const prepareRequireCurrent = async () => async () => {
     throw new ChecksPendingError()
   }
   // An outdated comparison is repeated first.
-  await expect(decider({ knowledge, requireCurrent })(late)).rejects.toThrow(ChecksPendingError)
+  await expect(decider({ knowledge, prepareRequireCurrent })(late)).rejects.toThrow(ChecksPendingError)
   await decider({ knowledge })(late)
   expect((await now(late))?.status).toBe('submitted')
   expect(await decisions(late)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown' } }])
@@ -251,7 +251,7 @@ test('an open hit is left to a person, also where it comes while the policy deci
 test('a session is completed only after a comparison with the present lists, and rejected without it', async () => {
   await switchOn()
   const outdated = decider({
-    requireCurrent: async () => {
+    prepareRequireCurrent: async () => async () => {
       throw new ChecksPendingError()
     },
   })
@@ -260,6 +260,24 @@ test('a session is completed only after a comparison with the present lists, and
   await outdated(child)
   expect([(await now(grown))?.status, (await now(child))?.status]).toEqual(['submitted', 'rejected'])
   expect(await decisions(grown)).toEqual([])
+})
+
+test('the completion is prepared before its transaction', async () => {
+  await switchOn()
+  const session = await handIn('1980-01-01')
+  const steps: string[] = []
+  const { store } = world
+  const transaction: typeof store.transaction = (work, options) => {
+    steps.push('transaction')
+    return store.transaction(work, options)
+  }
+  const prepareRequireCurrent = async () => {
+    steps.push('prepare')
+    return async () => void steps.push('require')
+  }
+  await decider({ store: { ...store, transaction }, prepareRequireCurrent })(session)
+  expect((await now(session))?.status).toBe('completed')
+  expect(steps).toEqual(['prepare', 'transaction', 'require'])
 })
 
 test('a fact that can not be had, and a policy that can not be used, leave it to a person', async () => {

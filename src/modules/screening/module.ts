@@ -17,13 +17,13 @@ export const screening = defineModule({
   operations: async () => (await import('./operations/operations.ts')).operations,
   openSessions: async (core) => {
     const { createScreeningService } = await import('./screening-service.ts')
-    const { createRequireCurrent } = await import('./checks/require-current.ts')
+    const { createPrepareRequireCurrent } = await import('./checks/require-current.ts')
     const { parts, lists, leaderTask } = createScreeningService({ ...core, storeAgain: core.storeChecks })
     return {
       checks: parts,
       lists,
       leaderTasks: [leaderTask],
-      requireCurrent: createRequireCurrent([...core.wallets.screeners.keys()]),
+      prepareRequireCurrent: createPrepareRequireCurrent([...core.wallets.screeners.keys()]),
     }
   },
 })

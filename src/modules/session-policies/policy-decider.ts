@@ -24,7 +24,7 @@ import { PolicyUnusableError } from '../../policy/evaluation-errors.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { SessionFacts, SessionKnowledge } from '../../policy/types/session-facts.ts'
 import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
-import type { RequireCurrent } from '../../store/sessions/provider-results.ts'
+import type { PrepareRequireCurrent } from '../../store/sessions/provider-results.ts'
 import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/sessions/session-policies.ts'
 import type { Store, Tables } from '../../store/store.ts'
 import type { DecisionOutcome } from '../../telemetry/identity-metrics.ts'
@@ -37,7 +37,7 @@ interface PolicyDeciderDependencies {
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   /** Called once per stored decision. @param seconds since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
-  readonly requireCurrent: RequireCurrent
+  readonly prepareRequireCurrent: PrepareRequireCurrent
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
 }
@@ -71,7 +71,7 @@ const findPolicy = async (
 }
 
 export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => {
-  const { store, knowledge, decisionFacts, changesOver, onDecided, requireCurrent, clock, log } = dependencies
+  const { store, knowledge, decisionFacts, changesOver, onDecided, prepareRequireCurrent, clock, log } = dependencies
 
   const evaluate = async (
     organizationId: string,
@@ -130,11 +130,12 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const { organizationId, id: sessionId, sequence } = session
     const { outcome, ruleId, code, message } = verdict
     if (outcome === 'review') return leave(session, policy, { decided: toStored({ revision, verdict }), shadow })
+    const requireCurrent = outcome === 'completed' ? await prepareRequireCurrent(store, session) : null
     const actor = policyActor(policy.id, revision.number)
     const changes = changesOver((change) =>
       store.transaction(async (tables) => {
         await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
-        if (outcome === 'completed') {
+        if (requireCurrent !== null) {
           const locked = await tables.sessions.lock(organizationId, sessionId)
           // Repeats an outdated comparison, even with a hit. `changeStatus` refuses a changed session.
           if (locked?.session.sequence === sequence) await requireCurrent(tables, locked.session)

@@ -3,9 +3,9 @@
 import { isUncompared } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
 import { LinkedChecksPendingError, LinkedSessionsError, RejectedBeforeError } from '../../domain/session-errors.ts'
-import type { Transaction } from '../database.ts'
+import type { Statements, Transaction } from '../database.ts'
 import { lockDeployment } from '../row-locks.ts'
-import { findLinkedSessions } from './linked-sessions.ts'
+import { findLinkedSessions, type LinkedSessions } from './linked-sessions.ts'
 import { IS_SAME_WALLET } from './persons.ts'
 import { requireCompared } from './session-checks.ts'
 import { placeholdersFor } from './session-rows.ts'
@@ -26,9 +26,9 @@ export const OPERATOR_COMPLETIONS = `SELECT (
  * Returns the sequence number of the oldest of the operators' last completions per connected wallet. Everything before
  * it is settled.
  */
-const findSettled = async (transaction: Transaction, { organizationId, id, checkType }: Session): Promise<number> => {
+const findSettled = async (statements: Statements, { organizationId, id, checkType }: Session): Promise<number> => {
   const parameters = [checkType, organizationId, id]
-  const rows = await transaction.query<{ decided: number | null }>(OPERATOR_COMPLETIONS, parameters)
+  const rows = await statements.query<{ decided: number | null }>(OPERATOR_COMPLETIONS, parameters)
   if (rows.length === 0) return Number.NEGATIVE_INFINITY
   return Math.min(...rows.map(({ decided }) => (decided === null ? Number.NEGATIVE_INFINITY : Number(decided))))
 }
@@ -85,6 +85,24 @@ const requireSettled = async (
   if (rows.some((row) => row.is_pending === 1)) throw new LinkedChecksPendingError()
 }
 
+/** @returns the result of findSettled @throws RejectedBeforeError for a rejection that is not settled */
+export const requireNotRejected = async (
+  statements: Statements,
+  session: Session,
+  { addresses, persons }: Pick<LinkedSessions, 'addresses' | 'persons'>,
+): Promise<number> => {
+  const settled = await findSettled(statements, session)
+  const subjects = ['', ...addresses, ...persons]
+  const [last] = await statements.query<{ decided: number | null }>(selectLastRejection(subjects), [
+    ...subjects,
+    session.organizationId,
+    session.environment,
+  ])
+  const rejected = last?.decided ?? null
+  if (rejected !== null && Number(rejected) > settled) throw new RejectedBeforeError()
+  return settled
+}
+
 /**
  * Call in the transaction that completes a session automatically, after requireHitsDecided. It fails on:
  * - a name or a wallet of a submitted session that could not be compared;
@@ -96,19 +114,11 @@ const requireSettled = async (
  * @throws UncomparedError, RejectedBeforeError, LinkedSessionsError, LinkedChecksPendingError
  */
 export const requireNothingAgainst = async (transaction: Transaction, session: Session): Promise<void> => {
-  const { organizationId, id, environment } = session
+  const { organizationId, id } = session
   await requireCompared(transaction, session)
   // Rejections and completions of linked sessions take this lock too: each has committed or waits.
   await lockDeployment(transaction)
-  const { addresses, persons, sessionIds } = await findLinkedSessions(transaction, session)
-  const settled = await findSettled(transaction, session)
-  const subjects = ['', ...addresses, ...persons]
-  const [last] = await transaction.query<{ decided: number | null }>(selectLastRejection(subjects), [
-    ...subjects,
-    organizationId,
-    environment,
-  ])
-  const rejected = last?.decided ?? null
-  if (rejected !== null && Number(rejected) > settled) throw new RejectedBeforeError()
-  await requireSettled(transaction, organizationId, [id, ...sessionIds], settled)
+  const linked = await findLinkedSessions(transaction, session)
+  const settled = await requireNotRejected(transaction, session, linked)
+  await requireSettled(transaction, organizationId, [id, ...linked.sessionIds], settled)
 }

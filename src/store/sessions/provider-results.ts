@@ -5,6 +5,7 @@ import {
   ChecksPendingError,
   DeciderEndedError,
   LinkedChecksPendingError,
+  SessionChangedError,
   TransitionRefusedError,
 } from '../../domain/session-errors.ts'
 import { integer, sql, text } from '../columns.ts'
@@ -39,23 +40,41 @@ export const createProviderResultTable = (scope: TableScope) => ({
 /** @throws ChecksPendingError if the compared data has changed; LinkedSessionsError if linked data was not compared */
 export type RequireCurrent = (tables: Tables, session: Session) => Promise<void>
 
+/**
+ * Call before the transaction of the completion: looks up linked wallets in lists, which can be large.
+ * @throws the errors of RequireCurrent; RejectedBeforeError
+ */
+export type PrepareRequireCurrent = (tables: Tables, session: Session) => Promise<RequireCurrent>
+
 /** Ignores repeated messages. Rejects messages about sessions that are no longer submitted. */
 export const spendAndDecide = (
-  store: Pick<Store, 'transaction' | 'sessionChecks'>,
+  store: Store,
   message: Parameters<Tables['providerResults']['spend']>[0],
-  requireCurrent: RequireCurrent,
+  prepareRequireCurrent: PrepareRequireCurrent,
 ) => {
   let isRepeated = false
-  const decide = (change: StatusChange): Promise<SessionState | null> =>
-    store.transaction(async (tables) => {
+  /** Returns null if the transaction will not complete the session. */
+  const prepare = async ({ to, expectedSequence }: StatusChange): Promise<RequireCurrent | null> => {
+    const found = to === 'completed' ? await store.sessions.find(message.organizationId, message.sessionId) : null
+    if (found?.session.status !== 'submitted') return null
+    if (expectedSequence !== undefined && expectedSequence !== found.session.sequence) return null
+    return prepareRequireCurrent(store, found.session)
+  }
+  const decide = async (change: StatusChange): Promise<SessionState | null> => {
+    const requireCurrent = await prepare(change)
+    return store.transaction(async (tables) => {
       const before = await tables.sessions.lock(message.organizationId, message.sessionId)
       isRepeated = !(await tables.providerResults.spend(message))
       if (isRepeated || before === null) return before
       const { status } = before.session
       if (status !== 'submitted') throw new TransitionRefusedError(status, change.to)
-      if (change.to === 'completed') await requireCurrent(tables, before.session)
+      if (change.to === 'completed') {
+        if (requireCurrent === null) throw new SessionChangedError()
+        await requireCurrent(tables, before.session)
+      }
       return tables.sessions.changeStatus(change)
     })
+  }
   return {
     isRepeated: () => isRepeated,
     /** @throws TransitionRefusedError if already decided; ChecksPendingError if its checks must be repeated first */

@@ -8,6 +8,7 @@ import { type Expression, sql } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Page, PageRequest } from '../paging.ts'
 import { lockDeployment } from '../row-locks.ts'
+import { requireNotRejected } from './automatic-completion.ts'
 import { findLinkedSessions, type LinkedSessions } from './linked-sessions.ts'
 import { announceSession } from './session-changes.ts'
 import { writeConsent } from './session-consent.ts'
@@ -89,7 +90,12 @@ export const createSessionTable = (scope: TableScope) => ({
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
 
-  readLinked: (session: Session): Promise<LinkedSessions> => findLinkedSessions(scope.statements, session),
+  /** The links and rejections can change at any time. @throws LinkedSessionsError, RejectedBeforeError */
+  readLinked: async (session: Session): Promise<LinkedSessions> => {
+    const linked = await findLinkedSessions(scope.statements, session)
+    await requireNotRejected(scope.statements, session, linked)
+    return linked
+  },
 
   /** Call with the session locked: the links don't change until the transaction ends. @throws LinkedSessionsError */
   findLinked: (session: Session): Promise<LinkedSessions> =>

@@ -222,7 +222,7 @@ describe('a signed result', () => {
     const session = await parts.submit(demo, 'webhook')
     const message = { organizationId: demo, endpointId: decider.id, messageId: 'msg_1', sessionId: session.id }
     await parts.store.webhookEndpoints.remove(demo, decider.id)
-    const { changeStatus } = spendAndDecide(parts.store, message, async () => undefined)
+    const { changeStatus } = spendAndDecide(parts.store, message, async () => async () => undefined)
     const change = { organizationId: demo, sessionId: session.id, to: 'completed', actor: 'provider:webhook' } as const
     await expect(changeStatus(change)).rejects.toBeInstanceOf(DeciderEndedError)
     expect(await statusOf(session)).toBe('submitted')

@@ -117,7 +117,7 @@ export const openWebhookService = async (open = openTemporaryStore) => {
     evidence,
     clock,
     reach: 'loopback',
-    requireCurrent: async () => undefined,
+    prepareRequireCurrent: async () => async () => undefined,
     createServiceEndpoint,
     log: { warn: (message) => void warned.push(message) },
     gate: createSignedGate({

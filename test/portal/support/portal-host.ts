@@ -91,7 +91,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     openModules: async () => ({
       checks: [],
       onChecked: async () => undefined,
-      requireCurrent: async () => undefined,
+      prepareRequireCurrent: async () => async () => undefined,
       leaderTasks: [],
       lists: () => [],
       stop: async () => undefined,

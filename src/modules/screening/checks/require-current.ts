@@ -1,5 +1,5 @@
-// Refuses an automatic completion based on earlier lists or settings, or with a listed linked wallet. Reads the lists
-// in the decision's transaction.
+// Refuses an automatic completion based on earlier lists or settings, or with a listed linked wallet. Looks wallets up
+// before the decision's transaction, and in it only those that were linked in the meantime.
 import type { WalletAddress } from '../../../domain/address.ts'
 import { addressKey, hexOfKey } from '../../../domain/address-key.ts'
 import { NAME_CHECK } from '../../../domain/screening-hit.ts'
@@ -21,17 +21,21 @@ type ComparedTables = Pick<
 
 type PresentVersions = ReadonlyMap<string, string>
 
-type FindsListed = (list: AddressList, addresses: readonly WalletAddress[]) => Promise<boolean>
+type FindsListed = (
+  tables: Pick<Tables, 'lists'>,
+  list: AddressList,
+  addresses: readonly WalletAddress[],
+) => Promise<boolean>
 
 /** Looks each address up once per version of a list. */
-const createLookup = ({ findListed }: Pick<Tables['lists'], 'findListed'>): FindsListed => {
+const createLookup = (): FindsListed => {
   const versions = new Map<string, Map<WalletAddress, boolean>>()
-  return async (list, addresses) => {
+  return async ({ lists }, list, addresses) => {
     const version = `${list.id} ${list.version}`
     const known = versions.get(version) ?? new Map<WalletAddress, boolean>()
     versions.set(version, known)
     const keys = new Map(addresses.filter((address) => !known.has(address)).map((each) => [each, addressKey(each)]))
-    const listed = keys.size === 0 ? new Set() : await findListed(list, [...keys.values()])
+    const listed = keys.size === 0 ? new Set() : await lists.findListed(list, [...keys.values()])
     for (const [address, key] of keys) known.set(address, listed.has(hexOfKey(key)))
     return addresses.some((address) => known.get(address))
   }
@@ -67,38 +71,44 @@ const requireLinkedCompared = async (
   }
   for (const list of lists) {
     const others = [...addresses].filter((address) => found.get(list.name)?.has(address) !== true)
-    if (await isListed(list, others)) {
+    if (await isListed(tables, list, others)) {
       throw new LinkedSessionsError(`a linked wallet without a hit is on the list ${list.name}`)
     }
   }
 }
 
-export const createRequireCurrent =
-  (screeners: readonly string[]) =>
-  async (tables: ComparedTables, session: Session): Promise<void> => {
-    const { organizationId, id } = session
-    const readUsed = async () => {
-      const settings = await tables.screeningSettings.read(organizationId)
-      const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
-      return { settings, used: listsFor(lists)(organizationId, settings) }
+/**
+ * Compares the session's checks with the present lists and settings. A changed list fails here, so no later lookup reads
+ * it. @throws ChecksPendingError
+ */
+const requireOwnCurrent = async (tables: ComparedTables, { organizationId, id }: Session) => {
+  const made = await tables.sessionChecks.list(organizationId, id)
+  const versions = versionsOf(await tables.screeningLists.list())
+  const settings = await tables.screeningSettings.read(organizationId)
+  const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organizationId))]
+  const used = listsFor(lists)(organizationId, settings)
+  const present: PresentVersions = new Map([
+    [NAME_CHECK, Object.keys(versions).length === 0 ? NOTHING : nameVersion(versions, settings)],
+    [WALLET_CHECK, walletVersion(used, settings)],
+  ])
+  for (const [check, version] of present) {
+    const stored = made.find(({ name }) => name === check)?.version ?? NOTHING
+    if (stored !== version) throw new ChecksPendingError()
+  }
+  return { settings, used, present }
+}
+
+export const createPrepareRequireCurrent =
+  (screeners: readonly string[]) => async (store: ComparedTables, prepared: Session) => {
+    const isListed = createLookup()
+    const early = await requireOwnCurrent(store, prepared)
+    const { addresses } = await store.sessions.readLinked(prepared)
+    for (const list of early.used) await isListed(store, list, [...addresses])
+    return async (tables: ComparedTables, session: Session): Promise<void> => {
+      // Locks before the lists are read again, because a list may change while this transaction waits.
+      const linked = await tables.sessions.findLinked(session)
+      const { settings, used, present } = await requireOwnCurrent(tables, session)
+      const hasScreeners = (settings.screeners ?? screeners).length > 0
+      await requireLinkedCompared(tables, session, linked, present, used, hasScreeners, isListed)
     }
-    // Lists can be large, so most addresses are looked up before the deployment is locked.
-    const isListed = createLookup(tables.lists)
-    const early = await tables.sessions.readLinked(session)
-    for (const list of (await readUsed()).used) await isListed(list, [...early.addresses])
-    // Locks before the lists are read again, because a list may change while this transaction waits.
-    const linked = await tables.sessions.findLinked(session)
-    const made = await tables.sessionChecks.list(organizationId, id)
-    const versions = versionsOf(await tables.screeningLists.list())
-    const { settings, used } = await readUsed()
-    const present: PresentVersions = new Map([
-      [NAME_CHECK, Object.keys(versions).length === 0 ? NOTHING : nameVersion(versions, settings)],
-      [WALLET_CHECK, walletVersion(used, settings)],
-    ])
-    for (const [check, version] of present) {
-      const stored = made.find(({ name }) => name === check)?.version ?? NOTHING
-      if (stored !== version) throw new ChecksPendingError()
-    }
-    const hasScreeners = (settings.screeners ?? screeners).length > 0
-    await requireLinkedCompared(tables, session, linked, present, used, hasScreeners, isListed)
   }
