@@ -84,7 +84,7 @@ const parseEntry = (name: string, entry: Record<string, unknown>): { settings: C
     else fail(`unknown setting ${where}`)
   }
   if (settings.expiryUnit === 'block' && settings.rpcUrls === undefined)
-    fail(`${name}.expiry block requires ${name}.rpc`)
+    fail(`${name}.expiry: block requires ${name}.rpc`)
   return { settings, id }
 }
 

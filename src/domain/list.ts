@@ -19,7 +19,7 @@ export const LIST_CHUNK_KEYS = 4_096
 export const LIST_NAME_RULE = 'a lowercase letter followed by up to 63 lowercase letters, digits and underscores'
 export const isListName = (text: string): boolean => /^[a-z][a-z0-9_]{0,63}$/.test(text)
 
-/** Own lists that are checked before an organization's policies; they can't be shared (decisions §4, "Duties"). */
+/** Own lists that are checked before an organization's policies; they can't be shared (decisions §4). */
 export const DUTY_LIST_NAMES: readonly string[] = ['allow', 'deny']
 
 /** Returns the shared list for the wallets of a screening list: list names in policies can't contain hyphens. */

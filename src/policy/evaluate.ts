@@ -176,9 +176,9 @@ export const createEvaluator = (
   }
 }
 
-// Organization lists take precedence over policies, and deny over allow (decisions §4, Duties). On behalf of a user, a
-// deny entry for either address denies. An allow entry must exist for both addresses, because an allowed relayer must
-// not exempt an unlisted user from the policy, and vice versa.
+// Organization lists take precedence over policies, and deny over allow (decisions §4). On behalf of a user, a deny
+// entry for either address denies. An allow entry must exist for both addresses, because an allowed relayer must not
+// exempt an unlisted user from the policy, and vice versa.
 
 /** No document's rule can have these ids. */
 export const DENY_LIST_RULE = 'list:deny'

@@ -110,7 +110,8 @@ export const describeStore = (target: StoreTarget): string =>
 const WEAKNESSES: Readonly<Partial<Record<TlsMode, string>>> = {
   disable: 'in clear text: anyone on the network path can read and change the data',
   require: 'over TLS without verifying the server: anyone on the network path can impersonate it',
-  'verify-ca': 'over TLS with any server that has a certificate of the same authority, regardless of the server’s name',
+  'verify-ca':
+    'over TLS without verifying the server’s name: any server with a certificate from the same authority is accepted',
 }
 
 /** Describes the weakness of the connection to the store; null if it is safe. */

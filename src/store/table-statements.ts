@@ -86,7 +86,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
     const parts: string[] = []
     const parameters: SqlParameter[] = []
     if (ownerField !== null && (which as Record<string, unknown>)[ownerField] === undefined) {
-      throw new TypeError(`${name} is read by its owner`)
+      throw new TypeError(`a query of ${name} must specify the owner`)
     }
     for (const [field, value] of Object.entries(which)) {
       const column = nameOf(field)
@@ -106,7 +106,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       parts.push(condition.text)
       parameters.push(...condition.parameters)
     }
-    if (parts.length === 0 && !isFilter) throw new TypeError(`rows of ${name} are changed one by one`)
+    if (parts.length === 0 && !isFilter) throw new TypeError(`a statement on ${name} must select rows`)
     return { parts, text: parts.join(' AND '), parameters }
   }
 

@@ -26,7 +26,8 @@ const SIGNED_IN = named(
   'SignedIn',
   closed({
     signed_in: Type.Boolean({
-      description: 'False if a second factor is still required; until then, the cookie permits only that step',
+      description:
+        'False if a second factor is still required; until it is provided, the cookie permits only that step',
     }),
     second_factors: Type.Array(oneOf(['totp', 'recovery-code', 'passkey']), {
       description: 'Second factors that can complete the sign-in',

@@ -230,7 +230,7 @@ export const WEBHOOK_ROUTES = [
       const isDecider = endpoint.purpose === 'decisions'
       const { type = isDecider ? 'session.decision_requested' : 'session.status_changed' } = body
       if (isDecider !== (type === 'session.decision_requested')) {
-        throw new FieldInvalidError('type', 'must be a message that the endpoint receives')
+        throw new FieldInvalidError('type', 'must be a message type that the endpoint receives')
       }
       const release = webhooks.testSlots.acquire([{ key: organization.id, maximum: TESTS_MAX }])
       if (release === null) throw new TooManyAttemptsError(1)

@@ -80,11 +80,11 @@ const isIrreversible = ({ main, override }: Shape): boolean =>
 
 const orgOption = ({ override, looks }: Shape): Option => {
   const otherwise = override.wholeDeployment
-    ? 'the whole deployment'
+    ? 'Defaults to the whole deployment'
     : looks.some(({ everywhere }) => everywhere)
-      ? 'the item with that ID'
+      ? 'By default, all organizations are searched for the item’s ID'
       : null
-  return otherwise === null ? ORG : { ...ORG, help: `Organization slug or ID. Defaults to ${otherwise}` }
+  return otherwise === null ? ORG : { ...ORG, help: `Organization slug or ID. ${otherwise}` }
 }
 
 const optionsOf = (shape: Shape): readonly Option[] => {

@@ -29,7 +29,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   password: 'a long enough password',
   current_password: 'a long enough password',
   new_password: 'a longer, better password',
-  secret: 'as the service shows it',
+  secret: 'the secret that the service displays',
   requests: [
     { from: '0x1111111111111111111111111111111111111111', chain: 'base', verification_hash: '' },
     { from: '0x000000000000000000000000000000000000dEaD', chain: 'base', verification_hash: '' },

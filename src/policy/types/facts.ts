@@ -18,7 +18,7 @@ export interface ListReaders {
   of(organizationId: string): ListReader
 }
 
-/** Organization lists: deny takes precedence over allow, and allow over the policy (decisions §4, Duties). */
+/** Organization lists: deny takes precedence over allow, and allow over the policy (decisions §4). */
 export const DENY_LIST = 'deny'
 export const ALLOW_LIST = 'allow'
 

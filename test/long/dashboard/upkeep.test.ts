@@ -228,7 +228,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await page.getByLabel('Service', { exact: true }).selectOption('veriff')
     await page.getByLabel('Webhook secret').fill('short')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Enter the secret as the service shows it.').waitFor()
+    await page.getByText('Enter the secret that the service displays.').waitFor()
     await page.getByLabel('Webhook secret').fill('countersign-test-secret')
     await accessible(page)
     await page.getByRole('button', { name: 'Save' }).click()

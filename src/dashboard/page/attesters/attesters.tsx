@@ -31,8 +31,8 @@ const CREATE = action({
   },
   notice: () => (
     <p class="soft">
-      The oldest active key of each type keeps signing until it is retired. Register the new address with your contracts
-      first.
+      The oldest active key of each type keeps signing until you retire it. Before you retire it, register the new key’s
+      address with your contracts.
     </p>
   ),
   run: (body) => call('POST /attesters', { body }),

@@ -35,7 +35,7 @@ const serviceAction: ModuleParts['deciderAction'] = ({ id, service }, params) =>
         hint: 'From the service’s settings. After a change, the old secret stays valid for 1 day.',
         type: 'password',
         maxLength: 500,
-        pattern: [/^.{8}/s, 'Enter the secret as the service shows it.'],
+        pattern: [/^.{8}/s, 'Enter the secret that the service displays.'],
       },
     },
     run: ({ secret, ...body }) =>
