@@ -29,7 +29,7 @@ const verifyCopy = async (context: CommandContext, entries: number): Promise<boo
   return ok
 }
 
-/** Heads can't be verified without the module, which a file in the data folder can leave out. */
+/** Heads can't be verified without the module, which a file in the data folder can disable. */
 const uncomparedHeads = ({ folder: { auditHead } }: CommandContext['deployment']): readonly string[] =>
   existsSync(auditHead)
     ? [`${auditHead}: not compared, because the service runs without the module transparency; move the file to skip it`]

@@ -44,7 +44,7 @@ const addressOf = (base: string, path: string, { params = {}, query = {} }: Comm
   return given.length === 0 ? `${base}${filled}` : `${base}${filled}?${new URLSearchParams(given)}`
 }
 
-/** Mistakes of a policy document, from an admin API problem. */
+/** Reads the mistakes in a policy document from an admin API problem. */
 const readIssues = (issues: unknown): readonly PolicyIssue[] =>
   (Array.isArray(issues) ? issues : []).filter(isObject).map(({ line, column, message, pointer }) => ({
     line: Number(line),

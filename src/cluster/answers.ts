@@ -62,7 +62,7 @@ export const createProcessAnswers = (options: ProcessAnswersOptions) => {
   const metrics = createRounds<string>(COLLECT_MS, after)
   const figures = createRounds<LiveReading | null>(LOOK_MS, after)
   let labelled = false
-  /** One process needs no label. Once there were several, the label stays. */
+  /** A single process needs no label. Once there were several processes, the label stays. */
   const several = (): boolean => {
     labelled ||= target().processes > 1
     return labelled

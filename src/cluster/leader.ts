@@ -84,7 +84,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
 
   const leads = (): boolean => term !== null && clock.monotonicMs() < trustedUntilMs
 
-  /** One term: work left over from an earlier term never writes in a later one. */
+  /** One term: work left over from an earlier term never writes in a later term. */
   const leadOf = (own: () => number | null): Lead => {
     const isHeld = (): boolean => term === own() && leads()
     return {

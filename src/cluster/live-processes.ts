@@ -41,7 +41,7 @@ export const BEAT_MS = 2_000
 /** Interval at which a new process reads the others' beats until each has changed. */
 const LISTEN_MS = 100
 const LISTENS = Math.ceil(BEAT_MS / LISTEN_MS) + 2
-/** Age at which a process is gone: slightly more than three beats. */
+/** Age of the last beat at which a process counts as stopped: slightly more than three beats. */
 export const GONE_MS = 7_000
 /** Time after which the row of an ended process is removed. */
 const FORGOTTEN_MS = 60_000

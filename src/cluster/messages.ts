@@ -7,7 +7,7 @@ export type FromProcess =
   | { readonly type: 'pong' }
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
   | { readonly type: 'look'; readonly id: number }
-  /** Same response as for `look`. */
+  /** The response is the same as to `look`. */
   | { readonly type: 'resize'; readonly id: number; readonly target: ProcessTarget }
   /** The process's figures, requested by `show`; null until there are any. */
   | { readonly type: 'figures'; readonly id: number; readonly reading: LiveReading | null }

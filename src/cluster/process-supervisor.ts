@@ -134,13 +134,13 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     try {
       place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit }, place.workers)
     } catch (error) {
-      // Out of memory or processes: handled like a process that ends immediately.
+      // The machine is out of memory or processes: handled like a process that ends immediately.
       log.error('could not start a process', { process: place.index, error })
       onExit(null)
     }
   }
 
-  /** Returns null when ready; the exit code if it ended. */
+  /** Returns null when the process is ready; its exit code if it ended. */
   const startAndWait = (place: Place): Promise<{ readonly exitCode: number | null } | null> =>
     new Promise((resolve) => {
       const exited = (exitCode: number | null): void => resolve({ exitCode })

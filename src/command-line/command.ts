@@ -40,7 +40,10 @@ export interface CommandContext {
   readonly isRemote: boolean
   /** Opens the deployment on first use; it is closed after the command. */
   readonly open: () => Promise<Opened>
-  /** Confirms as declared by `asks`. Call after resolving names, before the change. Returns whether to continue. */
+  /**
+   * Requests confirmation if `asks` requires it. Call after resolving names, before the change. Returns whether to
+   * continue.
+   */
   readonly confirm: () => Promise<boolean>
 }
 
@@ -59,7 +62,7 @@ export interface Command {
   readonly description?: string
   readonly words?: readonly Word[]
   readonly options?: readonly Option[]
-  /** Whether `confirm` asks at a terminal, unless --yes is given. A function limits this to some options. */
+  /** Whether `confirm` prompts at a terminal, unless --yes is given. A function limits the prompt to some options. */
   readonly asks?: true | ((given: ParsedCommand) => boolean)
   /** Works on files on this machine, without --url. */
   readonly isLocal?: true

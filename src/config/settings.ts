@@ -1,4 +1,4 @@
-// Settings of the core; modules declare their own.
+// Settings of the core; modules declare their own settings.
 import { resolve } from 'node:path'
 import { LIST_ENTRIES_PER_ORGANIZATION_MAX } from '../domain/list.ts'
 import { NamedError } from '../lib/named-error.ts'

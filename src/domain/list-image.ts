@@ -47,7 +47,7 @@ export const readListImages = (images: readonly ListImage[], unixSeconds: () => 
   const lists = new Map([...shared, ...own].map((image) => [image.name, { image, members: openListImage(image) }]))
   return {
     contains: (name: string, address: string): boolean => lists.get(name)?.members.has(address) === true,
-    /** Returns null also for an unknown list. */
+    /** Returns the age of the list; null if the list or its age is unknown. */
     ageSeconds: (name: string): number | null => {
       const image = lists.get(name)?.image
       return image === undefined ? null : listAgeSeconds(image, unixSeconds())

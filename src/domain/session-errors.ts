@@ -127,7 +127,7 @@ export class WalletLimitError extends fixedError(
   `a session can have at most ${WALLETS_PER_SESSION_MAX} wallets`,
 ) {}
 
-/** Every change adds an event that stays with the session. */
+/** Every change adds an event that is kept as long as the session. */
 export class SessionChangesLimitError extends fixedError(
   'SESSION_CONFLICT',
   `the session was changed ${SESSION_CHANGES_MAX} times: submit it as it is, or use another session`,

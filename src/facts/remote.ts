@@ -103,7 +103,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
         joined.deadlineMs = Math.max(joined.deadlineMs, deadlineMs)
         return joined.answer
       }
-      // An open breaker permits one trial query, which must not ask for permission again.
+      // An open breaker permits one trial query, which must not request permission again.
       const isTry = breaker.open
       if (!breaker.permits()) return refuse()
       const slot = slots.acquire(organizationId)

@@ -39,7 +39,7 @@ export const decodeSize = (parameters: URLSearchParams): number => {
 export interface RegisterRequest {
   /** The only wallet that can connect; null if any can. */
   readonly walletAddress: WalletAddress | null
-  /** Null if the request has no URL; a reused session then keeps its own. */
+  /** Null if the request has no URL; a reused session then keeps its earlier URL. */
   readonly originUrl: string | null
 }
 

@@ -5,7 +5,7 @@ import { networkOf } from '../lib/ip-address.ts'
 import type { Clock } from '../lib/time.ts'
 import { createRateLimiter } from '../server/rate-limit.ts'
 
-/** Limit of changes per session. Connecting twenty wallets in a row takes forty requests. */
+/** Limit of changes per session. Connecting twenty wallets takes forty requests. */
 export const SESSION_CHANGES: ApiKeyRateLimit = { requestsPerSecond: 2, burst: 120 }
 /**
  * Limit of proofs per network. It is high, because many people may share a network. A signature check occupies the main

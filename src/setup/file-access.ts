@@ -20,7 +20,7 @@ const EVERYONE = 0o007
 const WRITE = 0o022
 const READ = 0o044
 
-/** Returns null if the path is missing or inaccessible, which its reader reports. */
+/** Returns null if the path is missing or inaccessible. The code that reads it reports the problem. */
 const statOf = (path: string): Stats | null => {
   try {
     return statSync(path)

@@ -195,7 +195,7 @@ export const AUDIT_ROUTES = [
       const { organization, query, write } = call
       const { format, ...filters } = query
       const filter = { organizationId: organization.id, ...filterOf(filters) }
-      // First, because a refused export must not be recorded.
+      // Create the reply first, because a refused export must not be recorded.
       const reply = exportReply(call, filter, organization.slug)
       await write(async (_tables, note) =>
         note({ action: 'audit.export', subject: organization.id, detail: { format, ...filters } }),

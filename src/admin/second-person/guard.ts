@@ -10,7 +10,7 @@ import { requireSomeApprover, requireTwoApprovers } from './approvers.ts'
 import { requireVisibleChange, type Seen } from './declaration.ts'
 
 const LIFE_SECONDS = 604_800
-/** `refuse`: the request is refused instead of stored. The dashboard then asks for a comment. */
+/** `refuse`: the request is refused instead of stored. The dashboard then prompts for a comment. */
 const HEADER = 'x-approval'
 
 export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>

@@ -62,7 +62,7 @@ const activeOf = async (context: PolicyContext): Promise<string> => {
   return policy.active_revision_id
 }
 
-/** Compares two references, or the active revision of --policy with one. Two files need no store. */
+/** Compares two references, or the active revision of --policy with one reference. Two files need no store. */
 export const diff = async (context: CommandContext): Promise<number> => {
   const references = context.command.words
   const compiled = async (): Promise<readonly CompiledPolicy[]> => {

@@ -88,7 +88,7 @@ export const App = () => {
   }, [])
 
   const signOut = useCallback(async (): Promise<void> => {
-    // First, so that signing out hides the page even without a network.
+    // Hide the page first, so that signing out hides it even without a network.
     setState({ kind: 'leaving', error: null })
     const channel = new BroadcastChannel(CHANNEL)
     channel.postMessage('leaving')

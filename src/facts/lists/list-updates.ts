@@ -26,7 +26,7 @@ interface Lane {
   nudge: () => void
 }
 
-/** Time after which an unpublished change is given up. The requirement is publication within a second. */
+/** Time after which the publication of a change is abandoned. Changes must be published within a second. */
 export const GIVE_UP_AFTER_MS = 2_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000

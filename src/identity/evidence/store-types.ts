@@ -34,14 +34,17 @@ export interface EvidenceStore {
   ): Promise<EvidenceChange | false | null>
   /** Returns false if the document doesn't exist. @throws SessionClosedError, PartNotRequestedError */
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
-  /** Returns obsolete files; null also if the evidence was erased. @throws OrganizationKeyExchangedError */
+  /**
+   * Returns obsolete files; null if the session doesn't exist or its evidence was erased. @throws
+   * OrganizationKeyExchangedError
+   */
   replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>
   eraseAll(
     target: EvidenceTarget,
     actor: string,
     options?: { readonly onlyExpired?: boolean },
   ): Promise<EvidenceChange | null>
-  /** Records the access and returns the row; null also if there is no such evidence. */
+  /** Records the access and returns the row; null if the evidence doesn't exist or was erased. */
   recordRead(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null>
 }
 

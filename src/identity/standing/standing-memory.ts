@@ -228,7 +228,7 @@ export const createStandingMemory = (options: StandingMemoryOptions) => {
       words.set(dependencies, start + HEADER_WORDS)
       words.set(keyWords === key.length ? key : key.subarray(0, keyWords), start + HEADER_WORDS + dependencies.length)
       bytes.set(scratch.subarray(0, size), (start + headWords) * WORD_BYTES)
-      // Looked up only now, because making room may have overwritten the older record.
+      // Look up the older record only after making room, which may have overwritten it.
       const older = locate(hash, number)
       if (older === -1) index.add(hash, place)
       else index.move(hash, older, place)

@@ -26,7 +26,7 @@ export const createDeciders = (input: {
   const { load, refresh } = createReload(read, onError)
   return {
     decides: (organizationId: string): boolean => known.has(organizationId),
-    /** Call at startup, which must fail if this fails. */
+    /** Call at startup; startup must fail if this call fails. */
     load,
     refresh,
   }

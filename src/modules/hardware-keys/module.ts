@@ -23,7 +23,7 @@ export const hardwareKeys = defineModule({
     const { requireTokenKeys } = await import('./token-check.ts')
     const { tokenSettingsOf } = await import('./token-settings.ts')
     const token = tokenSettingsOf(core.config, core.folder)
-    // Once per node, because other processes start after the first.
+    // The first process checks the keys for the whole node, because the other processes start later.
     if (core.isFirst) await requireTokenKeys(core.attesters, token, core.log)
     return { token }
   },

@@ -1,5 +1,5 @@
 // Copies a node's log to its target: first the open segments, which would be lost with the machine, then closed
-// segments with their hashes. The state is read from the target, so a restart continues.
+// segments with their hashes. The state is read from the target, so shipping resumes after a restart.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { wholeLength } from '../../decision-log/backwards.ts'

@@ -209,7 +209,10 @@ export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   }
 }
 
-/** Parses YAML or JSON without compiling expressions. @throws PolicyInvalidError with every mistake of form */
+/**
+ * Parses YAML or JSON without compiling expressions. @throws PolicyInvalidError with every mistake in the document's
+ * structure
+ */
 export const parsePolicyDocument = (source: string): PolicyDocument => {
   const { document, issues, hidden } = finish(readPolicyDocument(source))
   if (issues.length + hidden.length > 0) throw new PolicyInvalidError(source, [...issues, ...hidden])

@@ -59,7 +59,9 @@ export const readClaimLogOwner = async (scope: TableScope): Promise<ClaimLogOwne
   return text === null ? null : parseOwner(text)
 }
 
-/** Makes this node the owner from `next` on, unless it owns the log. Claims of an earlier version become its own. */
+/**
+ * Makes this node the owner from `next` on, unless it owns the log. The node takes over claims of an earlier version.
+ */
 export const ownClaimLog = async (scope: TableScope, node: string, next: number): Promise<ClaimLogOwner> => {
   const owner = await readClaimLogOwner(scope)
   if (owner?.node === node) return owner

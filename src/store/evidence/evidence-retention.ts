@@ -26,7 +26,8 @@ const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id =
   AND event.session_id = sessions.id AND event.kind = 'status'`
 
 /**
- * Once submitted, a session keeps its evidence at least as long as a rejected one; once completed, as a completed one.
+ * A session that was ever submitted keeps its evidence at least as long as a rejected session. A session that was ever
+ * completed keeps it at least as long as a completed session.
  */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept

@@ -118,8 +118,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Replaces a note of the service. Returns files that can no longer be decrypted; null also if the evidence was
-     * erased.
+     * Replaces a note of the service. Returns files that can no longer be decrypted; null if the session doesn't exist
+     * or its evidence was erased.
      */
     replaceNote: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>
       scope.write(async (transaction) => {

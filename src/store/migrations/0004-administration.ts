@@ -76,7 +76,7 @@ export const administration: Migration = {
      )${tableEnd}`,
     'CREATE INDEX passkey_challenges_by_age ON passkey_challenges (expires_at_seconds)',
 
-    // A counter row has no gaps, so that a missing entry is detected.
+    // Numbers from a counter row have no gaps, so that a missing entry is detected.
     "INSERT INTO counters (name, value) VALUES ('audit', 0)",
     `CREATE TABLE audit_log (
        sequence ${integer} PRIMARY KEY NOT NULL,

@@ -42,7 +42,7 @@ const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id =
 const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id = session_wallets.id
     AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
 
-/** Also queried for removed wallets, because a person can disconnect a wallet from a revoked session. */
+/** Also considers removed wallets, because a person can disconnect a wallet from a revoked session. */
 const notRevokedIn = (walletTable: string): string => `NOT EXISTS (SELECT 1 FROM ${walletTable} held
     JOIN sessions revoked ON revoked.organization_id = held.organization_id AND revoked.id = held.session_id
     WHERE held.address = session_wallets.address AND held.environment = session_wallets.environment
@@ -127,7 +127,7 @@ const byWalletOrder = (left: WalletRow, right: WalletRow): number =>
   compare(left.chain, right.chain) ||
   compare(left.address, right.address)
 
-/** Each wallet once, at its first connection in the given order. */
+/** Returns each wallet once, at its first position in wallet order. */
 const distinctWallets = (rows: readonly WalletRow[]): readonly VerifiedWallet[] => {
   const ordered = rows.length < 2 ? rows : [...rows].sort(byWalletOrder)
   const kept: VerifiedWallet[] = []

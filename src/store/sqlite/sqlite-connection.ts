@@ -46,7 +46,7 @@ export const toStoreError = (error: unknown): unknown => {
 }
 
 export interface SqliteConnection {
-  /** False after SQLite rolled a transaction back by itself. */
+  /** False after SQLite itself rolled back a transaction. */
   readonly inTransaction: boolean
   all<Row>(sql: string, parameters?: readonly SqlParameter[]): Row[]
   run(sql: string, parameters?: readonly SqlParameter[]): number

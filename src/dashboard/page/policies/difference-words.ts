@@ -6,7 +6,7 @@ const listOf = (value: unknown): readonly unknown[] | null => {
     const parsed: unknown = JSON.parse(value)
     return Array.isArray(parsed) ? parsed : null
   } catch {
-    // Not JSON, such as the values of a constant as text: `[1, 0x…]`.
+    // The text is not JSON, for example the values of a constant: `[1, 0x…]`.
     return null
   }
 }

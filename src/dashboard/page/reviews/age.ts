@@ -1,4 +1,4 @@
-// A separate file, because the overview, which is loaded first, uses it.
+// In a separate file, because the overview, which is loaded first, uses it.
 import type { Tone } from '../ui/problem.tsx'
 
 /** Formats at most two units: `2 d 4 h`, `35 min`. */

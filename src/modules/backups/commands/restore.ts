@@ -152,7 +152,7 @@ const restoreTo = async (
   await mkdir(partial, { recursive: true, mode: 0o700 })
   try {
     await fill(partial, from, manifest)
-    // First the steps that may fail, then the tables, and last the rename, which rarely fails.
+    // Order: the steps that may fail, then the tables, and last the rename, which rarely fails.
     const tree = join(partial, basename(folder.decisionTree))
     const hasTree = existsSync(tree)
     if (hasTree) await treeTables?.forgetAuditHead({ kind: 'sqlite', path: tree })

@@ -76,7 +76,7 @@ export const POLICY_EFFECT_ROUTES = [
     errors: [409],
     handle: async ({ services, organization, actor, params, body, deadline, write }) => {
       const nowMs = services.clock.unixSeconds() * 1000
-      // First, because an unknown policy is 404 regardless of the body.
+      // Look up the policy first, because an unknown policy is 404 regardless of the body.
       const { decides } = await requirePolicy(services.store, organization.id, params.policy)
       const { source, policy } = await compiledOf(services, organization.id, deadline, body)
       requireSameSubject(decides, policy)

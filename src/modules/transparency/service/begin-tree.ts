@@ -27,7 +27,7 @@ export const beginTree = async (input: {
   readonly now: Date
 }): Promise<BegunTree> => {
   const { folder, store, target, passphrase, now } = input
-  // First, because heads with the new name need not extend those with the old name.
+  // Renew the key first, because heads with the new name need not extend heads with the old name.
   const { before, key } = await renewLogKey({
     store,
     folder,

@@ -31,7 +31,7 @@ export const Leave = ({ calls, sessionId, organizationName, onStay, onLeft }: Le
   const go = async (): Promise<void> => {
     setBusy(true)
     setFailure(null)
-    // First, because it works without a network.
+    // Local data is removed first, because this works without a network.
     keepDraft(sessionId, null)
     forgetBegun(sessionId)
     try {

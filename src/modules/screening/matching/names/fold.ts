@@ -36,7 +36,7 @@ const RULES: readonly SpellingRule[] = [
   [/([iu])f$/g, '$1v'],
 ]
 
-/** First spelling of a name, by spelling. */
+/** First spelling of a name, by each of its spellings. */
 const SAME = new Map(
   SAME_NAMES.flatMap((group) => group.map((name) => [applyRules(name, RULES), applyRules(group[0] ?? '', RULES)])),
 )

@@ -48,7 +48,7 @@ export const listenForHeads = (
       return text(200, line)
     }
     if (judged.status !== 409) return text(judged.status, `${judged.reason}\n`)
-    // Once per run, so that repeated submissions don't fill the disk.
+    // Stored once per run, so that repeated submissions don't fill the disk.
     if (judged.isFork && before !== null && !hasEvidence) {
       hasEvidence = true
       const file = await state.keepEvidence(before, body.slice(body.indexOf('\n\n') + 2))
