@@ -111,7 +111,9 @@ describe('a record', () => {
         expect(() => parseRecordLine(JSON.stringify({ ...object, [key]: wrong }))).toThrow(DecisionLineMalformedError)
       }
     }
-    for (const bad of ['', 'null', '[]', '7', `${line} `, ` ${line}`, `\ufeff${line}`, line.replace(':0,', ':0.0,')]) {
+    const wrongHash = line.replace(/"data_sha256":"../, '"data_sha256":"')
+    const wrongCount = line.replace(':0,', ':0.0,')
+    for (const bad of ['', 'null', '[]', '7', `${line} `, ` ${line}`, `\ufeff${line}`, wrongHash, wrongCount]) {
       expect(() => parseRecordLine(bad)).toThrow(DecisionLineMalformedError)
     }
     expect(() => parseRecordLine(line.replace('"prev"', '"__proto__":{},"prev"'))).toThrow(DecisionLineMalformedError)

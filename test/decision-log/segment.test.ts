@@ -113,9 +113,13 @@ describe('a segment', () => {
   })
 
   test('is closed for good', () => {
-    const writer = openTestSegment(temporaryDirectory())
+    const seen: FileOperation[] = []
+    const writer = openTestSegment(temporaryDirectory(), { files: filesWith((operation) => void seen.push(operation)) })
+    seen.length = 0
     writer.close()
     writer.close()
+    // The number of a closed descriptor may belong to another file.
+    expect(seen).toEqual(['close'])
     expect(() => writer.append([attestation(1)])).toThrow(DecisionLogError)
   })
 

@@ -27,15 +27,21 @@ describe('an API key', () => {
   test('ends in the CRC-32 of what comes before, as six base62 digits', () => {
     // The published check value of CRC-32 (ISO-HDLC) pins which CRC it is.
     expect(Bun.hash.crc32('123456789')).toBe(0xcbf43926)
-    const body = `csa_live_${'0'.repeat(55)}`
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-    let rest = Bun.hash.crc32(body)
-    let checksum = ''
-    for (let position = 0; position < 6; position++) {
-      checksum = digits[rest % 62] + checksum
-      rest = Math.floor(rest / 62)
+    const keyOf = (body: string): string => {
+      let rest = Bun.hash.crc32(body)
+      let checksum = ''
+      for (let position = 0; position < 6; position++) {
+        checksum = digits[rest % 62] + checksum
+        rest = Math.floor(rest / 62)
+      }
+      return body + checksum
     }
-    expect(parseApiKey(body + checksum)).toEqual({ kind: 'attestation', environment: 'live', keyId: '000000000000' })
+    const key = keyOf(`csa_live_${'0'.repeat(55)}`)
+    expect(parseApiKey(key)).toEqual({ kind: 'attestation', environment: 'live', keyId: '000000000000' })
+    for (const character of ['\x7f', '\x80', '\xff']) {
+      expect(parseApiKey(keyOf(`csa_live_${character}${'0'.repeat(54)}`))).toBeNull()
+    }
   })
 
   test('is read back as it was minted', () => {

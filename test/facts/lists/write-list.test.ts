@@ -135,6 +135,7 @@ describe('a list', () => {
       yield* chunksOf([evm(2)])
     }
     await expect(extendList(contents, list.id, restless)).rejects.toBeInstanceOf(ListChangedError)
+    expect(interruptions).toBe(2 + 3)
   })
 
   test('is read again if it changed between its base and its single changes', async () => {

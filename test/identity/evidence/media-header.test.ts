@@ -19,7 +19,9 @@ describe('the header of a picture', () => {
     expect(readMediaHeader(await png(123, 45))).toEqual({ mediaType: 'image/png', width: 123, height: 45 })
     expect(readMediaHeader(await webp(123, 45))).toEqual({ mediaType: 'image/webp', width: 123, height: 45 })
     expect(readMediaHeader(await webp(123, 45, true))).toEqual({ mediaType: 'image/webp', width: 123, height: 45 })
-    expect(readMediaHeader(pdf())).toEqual({ mediaType: 'application/pdf' })
+    for (const bytes of [pdf(), Buffer.from('%PDF-')]) {
+      expect(readMediaHeader(bytes)).toEqual({ mediaType: 'application/pdf' })
+    }
   })
 
   test('of anything else is refused: pages, scripts, archives, programs, other pictures', () => {
