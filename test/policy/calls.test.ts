@@ -312,7 +312,7 @@ describe('a Solana instruction', () => {
     ['a variant that there is none of', { side: Buffer.from([2]) }],
     ['a text that is not UTF-8', { memo: Buffer.concat([u32(1), Buffer.from([0xff])]) }],
     ['a text longer than the data', { memo: u32(0xffffffff) }],
-    ['a list longer than the data', { tags: u32(0xffffffff) }],
+    ...[0x100, 0x1_0000, 0x100_0000, 0xffff_ffff].map((length) => [`a list of ${length} items`, { tags: u32(length) }]),
     ['nothing at the end', { tags: Buffer.alloc(0) }],
     ['another discriminator', { discriminator: Buffer.from([1, 2, 3, 4, 5, 6, 7, 251]) }],
   ] as [string, Record<string, Buffer>][])('%s is not decoded', (name, changes) => {

@@ -39,6 +39,7 @@ describe('the estimate', () => {
     expect(steps('1 / chain.id == 1')).toBeGreaterThan(300)
     expect(steps('tx.value - 1 == 1')).toBeGreaterThan(50)
     expect(steps('tx.value > 1')).toBeLessThan(10)
+    expect(steps('size([1 / chain.id]) == 1')).toBeGreaterThan(300)
     // The library copies the expression into its error.
     expect(steps(`1 / chain.id == 1${' '.repeat(8000)}`)).toBeGreaterThan(2000)
   })

@@ -69,6 +69,7 @@ describe('names as their languages write them', () => {
     ['황병서', 'HWANG, Pyong So', 'McCune-Reischauer'],
     ['최용해', 'CHOE, Ryong Hae', 'initial-sound law in a given name'],
     ['이용무', 'RI, Yong Mu', 'initial-sound law in a family name'],
+    ['리룡무', 'RI, Yong Mu', 'initial-sound law in the listed spelling'],
     ['李用茂', 'RI, Yong Mu', 'initial-sound law, in Chinese characters'],
     ['박도춘', "PAK, To'-Ch'un", 'marks of McCune-Reischauer'],
     ['조일우', 'Il-U CHO', 'a first syllable that is an article elsewhere'],
