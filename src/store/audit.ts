@@ -138,7 +138,11 @@ export const createAuditTable = (scope: TableScope) => ({
     return ENTRIES.everywhere.page(
       scope,
       which,
-      { by: ['sequence'], descending: true },
+      {
+        by: ['sequence'],
+        descending: true,
+        indexed: which.sequence === undefined ? ['organizationId'] : undefined,
+      },
       page,
       actionPrefix === undefined ? undefined : sql`substr(action, 1, CAST(${length} AS INTEGER)) = ${actionPrefix}`,
       actor === undefined ? undefined : sql`(actor = ${actor} OR LOWER(actor_name) = ${actor.toLowerCase()})`,

@@ -27,6 +27,8 @@ type Order<Columns extends Shape> =
       readonly limit?: number
       /** Text columns that can be large, for pages of limited size. */
       readonly large?: readonly StoredField<Columns>[]
+      /** Fields of an index that ends with `by`: pages with other conditions are read in steps. */
+      readonly indexed?: readonly StoredField<Columns>[] | undefined
     }
 
 const inTransaction = <Result>(target: Target, work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
@@ -148,10 +150,15 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       ...and: (Expression | undefined)[]
     ): Promise<Page<Item>> => {
       const { parts: where, parameters } = match(which, and, true)
-      const { by: fields, descending = false, large: sized = [] } = 'by' in order ? order : { by: order }
+      const { by: fields, descending = false, large: sized = [], indexed } = 'by' in order ? order : { by: order }
       const bytes = sized.map((field) => `COALESCE(OCTET_LENGTH(${nameOf(field)}), 0)`).join(' + ')
       const large = bytes === '' ? {} : { large: { table: name, bytes } }
-      const query = { select, where, parameters, order: fields.map(nameOf), fields, descending, ...large }
+      const own = indexed && match(Object.fromEntries(indexed.map((field) => [field, which[field]])) as Which, [], true)
+      const steps =
+        own === undefined || own.parts.length === where.length
+          ? {}
+          : { steps: { table: name, where: own.parts, parameters: own.parameters } }
+      const query = { select, where, parameters, order: fields.map(nameOf), fields, descending, ...large, ...steps }
       return queryPage<object, Item>(statements, query, page, (row) => toItems([row])[0] as Item)
     },
     count: async (statements: Statements, which: Which, ...and: Expression[]): Promise<number> => {

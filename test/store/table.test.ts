@@ -1,6 +1,7 @@
 // A declared table over both databases: what is written is read back as its type, rows belong to their owner, and no text
 // from outside becomes part of a statement.
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { createAuditTable } from '../../src/store/audit.ts'
 import {
   among,
   bytes,
@@ -15,7 +16,9 @@ import {
   words,
 } from '../../src/store/columns.ts'
 import { databaseScope, type TableScope } from '../../src/store/copy/table-scope.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database, SqlParameter } from '../../src/store/database.ts'
+import { type Page, type PagePosition, queryPage } from '../../src/store/paging.ts'
+import { createSessionTable } from '../../src/store/sessions/sessions.ts'
 import { defineTable } from '../../src/store/table.ts'
 import { BEFORE_ALL, changesSince } from './changes-since.ts'
 import { describeStores } from './dialects.ts'
@@ -110,6 +113,74 @@ describeStores((openTemporaryStore) => {
       { after: first.next, limit: 2 },
     )
     expect([ids(last.items), last.next]).toEqual(['b', null])
+  })
+
+  test('a page with a filter without an index is read in steps, and holds the rows of a single statement', async () => {
+    for (let at = 10; at < 30; at++) await THINGS.insert(scope, { ...ONE, id: `${at}`, size: at % 7 === 0 ? 1 : 2 })
+    await THINGS.insert(scope, { ...ONE, id: '2', organizationId: 'other', size: 1 })
+    const [where, parameters] = [['organization_id = ?'], ['org']]
+    const read: string[] = []
+    const counting = {
+      query: <Row>(statement: string, given: readonly SqlParameter[] = []) => {
+        read.push(statement)
+        return database.query<Row>(statement, given)
+      },
+    }
+    const found = { select: 'SELECT id FROM things', where: [...where, 'size = ?'], parameters: ['org', 1] }
+    for (const descending of [false, true]) {
+      for (const rows of [1, 3, 8, 20, 21]) {
+        for (const limit of [1, 2, 9]) {
+          const query = { ...found, descending, order: ['id'], steps: { table: 'things', where, parameters, rows } }
+          const ids: string[] = []
+          let after: PagePosition | null = null
+          do {
+            const page: Page<string> = await queryPage<{ id: string }, string>(
+              counting,
+              query,
+              { after, limit },
+              ({ id }) => id,
+            )
+            ids.push(...page.items)
+            after = page.next
+          } while (after !== null)
+          expect(ids).toEqual(descending ? ['28', '21', '14'] : ['14', '21', '28'])
+        }
+      }
+    }
+    expect(read.filter((statement) => statement.includes('(id) >= (?)')).length).toBeGreaterThan(10)
+    read.length = 0
+    const order = { by: ['id'], indexed: ['organizationId'] } as const
+    await THINGS.page(counting, { organizationId: 'org' }, order, { after: null, limit: 2 })
+    expect(read).toHaveLength(1)
+    await THINGS.page(counting, { organizationId: 'org', size: 1 }, order, { after: null, limit: 2 })
+    expect(read.slice(1)).toEqual([expect.stringContaining('OFFSET'), expect.not.stringContaining('OFFSET')])
+  })
+
+  test('listings of sessions and audit entries are read in steps only for filters without an index', async () => {
+    const { store, clock } = temporary
+    const { id: organizationId } = await store.organizations.create({ slug: 'demo', name: 'Demo' })
+    const steps: string[] = []
+    const queryLong: Database['query'] = (statement, parameters) => {
+      if (statement.includes('OFFSET')) steps.push(statement)
+      return database.query(statement, parameters)
+    }
+    const own = databaseScope({ ...database, queryLong }, clock)
+    const sessions = createSessionTable(own)
+    const page = { after: null, limit: 5 }
+    const inSteps = async (read: () => Promise<unknown>): Promise<boolean> => {
+      steps.length = 0
+      await read()
+      return steps.length > 0
+    }
+    for (const filter of [{ level: 2 }, { hits: 'none' }, { createdBeforeSeconds: 5, status: 'completed' }] as const) {
+      expect(await inSteps(() => sessions.page({ organizationId, ...filter }, page))).toBe(true)
+    }
+    for (const filter of [{}, { status: 'submitted' }, { userId: 'x', level: 2 }, { hits: 'open' }] as const) {
+      expect(await inSteps(() => sessions.page({ organizationId, ...filter }, page))).toBe(false)
+    }
+    expect(await inSteps(() => sessions.pageByHits({ organizationId }, page))).toBe(true)
+    expect(await inSteps(() => createAuditTable(own).page({ organizationId, action: 'x' }, page))).toBe(true)
+    expect(await inSteps(() => createAuditTable(own).page({ organizationId }, page))).toBe(false)
   })
 
   test('each change of an announced row is in the change feed of its transaction, in order', async () => {

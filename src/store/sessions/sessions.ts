@@ -72,12 +72,26 @@ const pageOf = (
   scope: TableScope,
   filter: SessionFilter,
   page: PageRequest,
-  ...conditions: readonly Expression[]
+  part?: 'open' | 'others',
 ): Promise<Page<Session>> => {
-  const { organizationId, status, checkType, environment, id, level, userId } = filter
-  const order = { by: ['id'], descending: filter.oldestFirst !== true } as const
+  const { organizationId, status, checkType, environment, id, level, userId, wallet, hits, assignedTo } = filter
+  const ofPart = part && (part === 'open' ? sql`id IN (${openHits(filter)})` : sql`id NOT IN (${openHits(filter)})`)
+  const isSelective =
+    part === 'open' || [id, userId, wallet, assignedTo ?? undefined].some((value) => value !== undefined)
+  const inSteps = !isSelective && (hits === undefined || hits === 'none')
   const which = { organizationId, status, checkType, environment, id, level, userId }
-  return SESSIONS.page(scope.statements, which, order, page, ...conditionsOf(filter), ...conditions)
+  return SESSIONS.page(
+    scope.statements,
+    which,
+    {
+      by: ['id'],
+      descending: filter.oldestFirst !== true,
+      indexed: inSteps ? ['organizationId', 'status'] : undefined,
+    },
+    page,
+    ...conditionsOf(filter),
+    ofPart,
+  )
 }
 
 export const createSessionTable = (scope: TableScope) => ({
@@ -116,16 +130,15 @@ export const createSessionTable = (scope: TableScope) => ({
 
   /** Sessions with an open hit come first. Both parts are sorted like `page`; a position starts with its part. */
   pageByHits: async (filter: SessionFilter, { after, limit }: PageRequest): Promise<Page<Session>> => {
-    const open = sql`id IN (${openHits(filter)})`
     const [part = 'open', ...position] = after ?? []
     const start = position.length === 0 || position[0] === '' ? null : position
     const listed =
-      part === 'open' ? await pageOf(scope, filter, { after: start, limit }, open) : { items: [], next: null }
+      part === 'open' ? await pageOf(scope, filter, { after: start, limit }, 'open') : { items: [], next: null }
     if (listed.next !== null) return { items: listed.items, next: ['open', ...listed.next] }
     const others = { after: part === 'open' ? null : start, limit: limit - listed.items.length }
     // If the first part fills the page, the next page starts with the second part.
     if (others.limit === 0) return { items: listed.items, next: ['others', ''] }
-    const rest = await pageOf(scope, filter, others, sql`id NOT IN (${openHits(filter)})`)
+    const rest = await pageOf(scope, filter, others, 'others')
     return {
       items: [...listed.items, ...rest.items],
       next: rest.next === null ? null : ['others', ...rest.next],
