@@ -19,6 +19,8 @@ export interface AccountKeyRotation {
   readonly file: string
   /** False if the old file could not be replaced; the operator must then replace it. */
   readonly inPlace: boolean
+  /** File with the secret of earlier backups; null if this command did not replace it. */
+  readonly previous: string | null
 }
 
 /**
@@ -72,8 +74,15 @@ export const rotateAccountKey = async (input: {
   let last = await pass()
   // Meanwhile, the service may have used the old key.
   for (; last.resealed > 0; last = await pass()) secrets += last.resealed
-  const inPlace = takePlace(next, path)
+  const previous = takePlace(next, path)
+  const inPlace = previous !== null
   last = await pass()
   await store.deployment.replace(ACCOUNT_KEY_CLAIM, keyFingerprint(newKey))
-  return { secrets: secrets + last.resealed, unreadable: last.unreadable, file: inPlace ? path : next, inPlace }
+  return {
+    secrets: secrets + last.resealed,
+    unreadable: last.unreadable,
+    file: inPlace ? path : next,
+    inPlace,
+    previous,
+  }
 }

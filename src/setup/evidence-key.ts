@@ -72,6 +72,8 @@ export interface EvidenceKeyRotation extends KeyRotation {
   readonly file: string
   /** False if the old file could not be replaced; the operator must then replace it. */
   readonly inPlace: boolean
+  /** File with the secret of earlier backups; null if this command did not replace it. */
+  readonly previous: string | null
 }
 
 /**
@@ -111,10 +113,12 @@ export const rotateEvidenceKey = async (input: {
   const rotated = await rotateDeploymentKey({ store: store.organizationKeys, oldKey, newKey, wait })
   // Another rotation may have finished first, and a third started, whose next key must not replace this one.
   const [current, following] = [readKeyFile(path, WHAT), existsSync(next) ? readKeyFile(next, WHAT) : null]
-  if (keyFingerprint(current) === keyFingerprint(newKey)) return { ...rotated, file: path, inPlace: true }
+  if (keyFingerprint(current) === keyFingerprint(newKey))
+    return { ...rotated, file: path, inPlace: true, previous: null }
   if (following === null || keyFingerprint(following) !== keyFingerprint(newKey)) {
     throw new SettingInvalidError(`${next} no longer contains the new wrapping key: restore that key`)
   }
-  const inPlace = takePlace(next, path)
-  return { ...rotated, file: inPlace ? path : next, inPlace }
+  const previous = takePlace(next, path)
+  const inPlace = previous !== null
+  return { ...rotated, file: inPlace ? path : next, inPlace, previous }
 }

@@ -32,19 +32,38 @@ export const syncFolder = (path: string): void => {
   }
 }
 
+/** Codes for a mounted secret, or a folder that this user can't change. */
+const UNCHANGEABLE: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM', 'EBUSY', 'EXDEV'])
+
+/** Gives the file another name, and returns this name. Never overwrites an earlier secret. */
+const keepPrevious = (path: string): string => {
+  for (let number = 1; ; number++) {
+    const kept = `${path}.previous-${number}`
+    try {
+      linkSync(path, kept)
+      return kept
+    } catch (error) {
+      if (errorCodeOf(error) !== 'EEXIST') throw error
+    }
+  }
+}
+
 /**
- * Atomically replaces the old file. Returns false if it can't be replaced, for example because it is a mounted secret.
+ * Atomically replaces the old file, and returns the name under which it is kept for earlier backups. Returns null if
+ * the file can't be replaced.
  */
-export const takePlace = (next: string, path: string): boolean => {
+export const takePlace = (next: string, path: string): string | null => {
+  let kept: string | null = null
   try {
+    kept = keepPrevious(path)
     renameSync(next, path)
   } catch (error) {
-    const { code } = error as { code?: unknown }
-    if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM' || code === 'EBUSY') return false
-    throw error
+    if (!UNCHANGEABLE.has(errorCodeOf(error))) throw error
+    if (kept !== null) rmSync(kept)
+    return null
   }
   syncFolder(dirname(path))
-  return true
+  return kept
 }
 
 /** Ignores one trailing line break. */

@@ -15,6 +15,8 @@ export interface PassphraseRotation {
   readonly file: string
   /** False if the old file could not be replaced; the operator must then replace it. */
   readonly inPlace: boolean
+  /** File with the secret of earlier backups; null if this command did not replace it. */
+  readonly previous: string | null
 }
 
 /** Includes retired keystores, so that a leaked passphrase decrypts nothing. */
@@ -61,7 +63,8 @@ export const rotatePassphrase = async (input: {
   let keystores = 0
   // Meanwhile, a keystore may be created with the old passphrase.
   for (let count = await relockAll(); count > 0; count = await relockAll()) keystores += count
-  const inPlace = takePlace(next, path)
+  const previous = takePlace(next, path)
+  const inPlace = previous !== null
   keystores += await relockAll()
-  return { keystores, file: inPlace ? path : next, inPlace }
+  return { keystores, file: inPlace ? path : next, inPlace, previous }
 }

@@ -167,6 +167,13 @@ describe('a backup that the evidence key authenticates', () => {
     })
   })
 
+  test('with the MAC of a rotated key, is refused with the setting for that key', async () => {
+    writeBackup(FILES, [other])
+    const { stderr } = await restore(unchanged, [KEY], '--check')
+    expect(stderr).toContain('before a rotation. Then set COUNTERSIGN_EVIDENCE_KEY_FILE to the earlier key')
+    expect(await restore(unchanged, [other], '--check')).toMatchObject({ code: 0 })
+  })
+
   test('is restored without the key, with the hash of its manifest to compare', async () => {
     writeBackup(FILES, [KEY])
     const digest = createHash('sha256')

@@ -9,8 +9,9 @@ import { keepLastKeys } from '../../src/admin/accounts/derived-key.ts'
 import { createRotatingBox, createSecretBox, SealBrokenError } from '../../src/admin/accounts/secret-box.ts'
 import { totpContext } from '../../src/admin/accounts/sign-in.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { prepareAccountKey, readAccountKeys } from '../../src/setup/account-key.ts'
+import { ACCOUNT_KEY, prepareAccountKey, readAccountKeys } from '../../src/setup/account-key.ts'
 import { rotateAccountKey } from '../../src/setup/account-key-rotation.ts'
+import { readKeyFile } from '../../src/setup/key-file.ts'
 import { runCommand, startService } from '../service/start-service.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 
@@ -59,7 +60,8 @@ const withPeople = async () => {
 test('all secrets open at the end, by the new key alone', async () => {
   const { store, folder, oldKey, ids, openAll } = await withPeople()
   const rotated = await rotateAccountKey({ config: MADE, folder, store })
-  expect(rotated).toEqual({ secrets: 3, unreadable: 0, file: folder.accountKey, inPlace: true })
+  const previous = `${folder.accountKey}.previous-1`
+  expect(rotated).toEqual({ secrets: 3, unreadable: 0, file: folder.accountKey, inPlace: true, previous })
   await openAll()
   expect(existsSync(`${folder.accountKey}.next`)).toBe(false)
   for (const { userId, sealed } of await store.users.listTotpSecrets()) {
@@ -68,6 +70,9 @@ test('all secrets open at the end, by the new key alone', async () => {
   }
   // A node that still has the old key is told at its next start, not at somebody's next sign-in.
   expect(await rotateAccountKey({ config: MADE, folder, store })).toMatchObject({ secrets: 3 })
+  // Backups made before either rotation stay readable.
+  expect(readKeyFile(previous, ACCOUNT_KEY)).toEqual(oldKey)
+  expect(existsSync(`${folder.accountKey}.previous-2`)).toBe(true)
 })
 
 test('interrupted, it goes on, and a running service opens all of them meanwhile and seals with the next', async () => {
@@ -124,7 +129,9 @@ test('beside a running service the command is in the audit log, and the service 
   const service = await startService({ dataDirectory, environment: { COUNTERSIGN_WORKERS: '1' } })
   try {
     const before = readFileSync(join(dataDirectory, 'secrets', 'account-key'), 'utf8')
-    expect(await runCommand(dataDirectory, 'account-key', 'rotate')).toMatchObject({ code: 0, stderr: '' })
+    const rotated = await runCommand(dataDirectory, 'account-key', 'rotate')
+    expect(rotated).toMatchObject({ code: 0, stderr: '' })
+    expect(rotated.stdout).toMatch(/^earlier backups need the previous key: keep .*account-key\.previous-1 /m)
     const after = readFileSync(join(dataDirectory, 'secrets', 'account-key'), 'utf8')
     expect(after).not.toBe(before)
     const dashboard = (service.quickstart['DASHBOARD_URL'] ?? '').replace('127.0.0.1', 'localhost')

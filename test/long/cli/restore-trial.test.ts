@@ -42,9 +42,9 @@ const edit = (copy: string, ...statements: readonly string[]): void => {
   file.close()
 }
 
-const attempt = async (from: string, dataDirectory = join(folder, 'nowhere')) => {
+const attempt = async (from: string, dataDirectory = join(folder, 'nowhere'), settings = {}) => {
   const scratch = mkdtempSync(join(folder, 'scratch-'))
-  const environment = { COUNTERSIGN_DATA_DIR: dataDirectory, TMPDIR: scratch }
+  const environment = { COUNTERSIGN_DATA_DIR: dataDirectory, TMPDIR: scratch, ...settings }
   const { code, stdout, stderr } = await runCountersign(environment, 'restore', '--from', from, '--try', '--json')
   // Where the deployment’s evidence key is not at hand.
   expect(stderr).toMatch(/^(Not authenticated: .*\n[0-9a-f]{64}\n)?$/)
@@ -118,6 +118,12 @@ test('without secrets in it, those of the deployment open it, and without any it
   expect(locked.detail('start')).toContain(
     `the passphrase file is missing: ${join(folder, 'nowhere', 'secrets', 'passphrase')}`,
   )
+  expect((await runCommand(service.dataDirectory, 'attester', 'rotate-passphrase')).code).toBe(0)
+  const outdated = await attempt(plain, service.dataDirectory)
+  expect(outdated.detail('start')).toMatch(/the passphrase is wrong.*rotated after the backup.*_PASSPHRASE_FILE/)
+  const previous = join(service.dataDirectory, 'secrets', 'passphrase.previous-1')
+  const opened = await attempt(plain, service.dataDirectory, { COUNTERSIGN_PASSPHRASE_FILE: previous })
+  expect(opened.ok).toBe(true)
 })
 
 test('a decision that was changed, and a keystore that no passphrase opens, are found', async () => {

@@ -329,7 +329,7 @@ describe('the evidence key', () => {
       other.release()
       const rotated = await run('evidence', 'rotate-key')
       expect(rotated.stderr).toBe('')
-      const result = { organizations: 1, unreadable: 0, file: path, in_place: true }
+      const result = { organizations: 1, unreadable: 0, file: path, in_place: true, previous: `${path}.previous-1` }
       expect(JSON.parse(rotated.stdout)).toEqual({ ...result, secrets: 2 })
       const second = readFileSync(path, 'utf8')
       expect(second).not.toBe(first)

@@ -45,7 +45,7 @@ export const requireAuthentic = (
   const reason =
     manifest.mac === undefined
       ? 'the backup has no MAC: it was created by an older version or without the evidence key, or it was modified'
-      : 'the MAC of the backup doesn’t match the evidence key: the backup was modified or created with another key'
+      : 'the MAC of the backup doesn’t match the evidence key: the backup was modified or created with another key, for example before a rotation. Then set COUNTERSIGN_EVIDENCE_KEY_FILE to the earlier key'
   if (mayBeUnauthenticated) return warn(reason)
   throw new CommandFailedError(`${reason}. If you trust its origin, use --unauthenticated`)
 }

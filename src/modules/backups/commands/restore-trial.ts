@@ -40,6 +40,8 @@ const KNOWN_LIMIT_MS = 30_000
 const RETRY_MS = 100
 const ALLOWED = `0x${'11'.repeat(20)}` as const
 const DENIED = `0x${'22'.repeat(20)}` as const
+const EARLIER_SECRETS =
+  'If a secret was rotated after the backup, set COUNTERSIGN_PASSPHRASE_FILE, COUNTERSIGN_EVIDENCE_KEY_FILE or COUNTERSIGN_ACCOUNT_KEY_FILE to the secret at the time of the backup (the file ending in .previous-1 or a higher number)'
 const POLICY = `name: Trial of a restore
 rules:
   - id: one-wallet
@@ -205,7 +207,8 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof CommandFailedError)) throw error
-    add('start', 'problem', error.message)
+    const needsOwnSecrets = findings.length > 0 && !manifest.withSecrets
+    add('start', 'problem', needsOwnSecrets ? `${error.message}. ${EARLIER_SECRETS}` : error.message)
     return findings
   } finally {
     rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })

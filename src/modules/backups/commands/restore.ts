@@ -181,9 +181,9 @@ const print = (
   if (target.kind === 'postgres') output.stdout(`Its tables are in ${describeStore(target)}.\n`)
   if (!manifest.withSecrets) {
     output.stderr(
-      `Before starting the service, copy passphrase, evidence-key and account-key to ${dirname(folder.passphrase)},\n`,
+      `Before starting the service, copy passphrase, evidence-key and account-key of ${manifest.createdAt} to\n`,
     )
-    output.stderr('unless settings locate them.\n')
+    output.stderr(`${dirname(folder.passphrase)}, unless settings locate them.\n`)
   }
   output.stderr(`Settings from environment variables at the time of the backup are in ${from}/settings.json.\n`)
   const hasConfig = manifest.files.some(({ path }) => path === 'config-file')
