@@ -35,7 +35,7 @@ const configOf = (words: readonly string[], environment: Record<string, string>)
 /** MB of docs/sizing.md, by the start of a row. */
 const SIZING = readFileSync(join(ROOT, 'docs', 'sizing.md'), 'utf8')
 const megabytes = (row: string): number => {
-  const found = SIZING.split('\n').find((line) => line.startsWith(`| ${row}`))
+  const found = SIZING.split('\n').find((line) => line.startsWith(`- ${row}`))
   return Number(/(\d+) MB/.exec(found?.replace(/\d+ to /, '') ?? '')?.[1])
 }
 
