@@ -5,7 +5,6 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import type { CheckType, SessionStatus } from '../../src/domain/session.ts'
 import { SESSIONS_PER_WALLET_MAX } from '../../src/domain/wallet.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
-import { findOthers } from '../../src/store/sessions/session-traces.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
@@ -252,16 +251,9 @@ describeStores((open) => {
     }
     await change(byOperator, 'rejected', OPERATOR)
     await change(byDecider, 'rejected', DECIDER)
-    const found = await store.database.query<{ session_id: string }>(findOthers('value', 1), [
-      organizationId,
-      'person.name',
-      'ada',
-      now.sessionId,
-      'test',
-      '',
-      now.sessionId,
-    ])
-    expect(found.map(({ session_id: id }) => id)).toEqual([byOperator.sessionId])
+    const searched = { organizationId, id: now.sessionId, environment: 'test', personId: null } as const
+    const found = await store.sessionTraces.findValues(searched, 'person.name', ['ada'])
+    expect(found.map(({ sessionId: id }) => id)).toEqual([byOperator.sessionId])
   })
 
   const share = ({ sessionId }: Target) =>

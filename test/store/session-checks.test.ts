@@ -2,8 +2,10 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { newIdentifier, newSessionId } from '../../src/domain/identifier.ts'
 import { type BoundHit, NAME_CHECK } from '../../src/domain/screening-hit.ts'
+import { databaseScope } from '../../src/store/copy/table-scope.ts'
+import type { SqlParameter } from '../../src/store/database.ts'
 import { OPEN_HITS_MAX } from '../../src/store/lists/screening-checks.ts'
-import { findOthers } from '../../src/store/sessions/session-traces.ts'
+import { createSessionTraceTable } from '../../src/store/sessions/session-traces.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
@@ -546,14 +548,39 @@ describeStores((open) => {
     expect(await ages.read(organizationId)).toEqual({ years: null, levels: new Map() })
   })
 
-  test('traces are found by their index', async () => {
-    if (temporary.store.kind !== 'sqlite') return
-    for (const by of ['value', 'kind'] as const) {
-      const sql = findOthers(by, 2)
-      const parameters = Array.from({ length: sql.split('?').length - 1 }, () => 'x')
-      const plan = await temporary.store.database.query<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, parameters)
-      const first = plan.map(({ detail }) => detail).find((detail) => / t /.test(detail))
+  test('traces are found by their index, in steps and away from the main thread', async () => {
+    const { store, clock } = temporary
+    const session = await handIn()
+    const others: string[] = []
+    for (let at = 0; at < 3; at++) others.push((await handIn()).id)
+    for (const id of others)
+      await store.sessionTraces.replace(organizationId, id, 'a.', [{ kind: 'a.b', value: 'same' }])
+    const reads: { readonly statement: string; readonly plan: readonly string[] }[] = []
+    const database = {
+      ...store.database,
+      query: () => Promise.reject(new Error('a read on the main thread')),
+      queryLong: async <Row>(statement: string, parameters: readonly SqlParameter[] = []) => {
+        const explain = store.kind === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
+        const plan = await store.database.query<{ detail: string }>(`${explain} ${statement}`, parameters)
+        reads.push({ statement, plan: plan.map(({ detail }) => detail) })
+        return store.database.query<Row>(statement, parameters)
+      },
+    }
+    const traces = createSessionTraceTable(databaseScope(database, clock))
+    const found = await traces.findValues(session, 'a.b', ['same', 'x', 'same'])
+    expect(found.map(({ sessionId }) => sessionId)).toEqual(others.toSorted().toReversed())
+    expect(reads.filter(({ statement }) => statement.includes('OFFSET'))).toHaveLength(2)
+    expect(await traces.findKinds(session, ['a.b', 'a.c'])).toHaveLength(3)
+    if (store.kind !== 'sqlite') return
+    for (const { plan } of reads) {
+      const first = plan.find((detail) => / session_traces /.test(detail))
       expect(first).toContain('session_traces_by_value (organization_id=? AND kind=?')
     }
+    expect(
+      reads
+        .slice(0, -1)
+        .flatMap(({ plan }) => plan)
+        .join(),
+    ).not.toContain('TEMP B-TREE')
   })
 })

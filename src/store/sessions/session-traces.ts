@@ -1,7 +1,7 @@
 // Keyed hashes of submitted data, to find other identities with the same document, portrait or person.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session } from '../../domain/session.ts'
-import { bytes, sql, text } from '../columns.ts'
+import { among, bytes, Expression, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { EVIDENCE, keptOf } from '../evidence/evidence-rows.ts'
@@ -34,41 +34,29 @@ const KEYS = defineTable('trace_keys', { organizationId: text, sealedKey: bytes 
 export const eraseTraces = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
   TRACES.removeAll(transaction, { organizationId, sessionId })
 
-/** The sort expression keeps SQLite from scanning all traces. @param wanted number of kinds or values in the query */
-export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
-  `SELECT t.session_id, t.kind, t.value FROM session_traces t
-   JOIN sessions s ON s.organization_id = t.organization_id AND s.id = t.session_id
-   WHERE t.organization_id = ? AND ${by === 'kind' ? '' : 't.kind = ? AND '}
-     t.${by} IN (${Array.from({ length: wanted }, () => '?').join(', ')}) AND t.session_id <> ? AND s.environment = ?
-     AND (${NEEDS_OPERATOR} OR ((s.person_id IS NULL OR s.person_id <> ?)
-     AND NOT EXISTS (SELECT 1 FROM session_wallets mine JOIN session_wallets theirs ON ${IS_SAME_WALLET}
-       WHERE mine.organization_id = t.organization_id AND mine.session_id = ?
-         AND theirs.organization_id = t.organization_id AND theirs.session_id = t.session_id)))
-   ORDER BY t.session_id || '' DESC LIMIT ${FOUND_MAX[by]}`
+type Searched = Pick<Session, 'organizationId' | 'id' | 'personId'> & { readonly environment: ApiKeyEnvironment }
+
+/** Matches the traces of other persons, and of sessions that an operator rejected. */
+const ofOthers = ({ id, environment, personId }: Searched): Expression =>
+  new Expression(
+    `session_traces.session_id <> ? AND EXISTS (SELECT 1 FROM sessions s
+       WHERE s.organization_id = session_traces.organization_id AND s.id = session_traces.session_id
+         AND s.environment = ? AND (${NEEDS_OPERATOR} OR ((s.person_id IS NULL OR s.person_id <> ?)
+         AND NOT EXISTS (SELECT 1 FROM session_wallets mine JOIN session_wallets theirs ON ${IS_SAME_WALLET}
+           WHERE mine.organization_id = s.organization_id AND mine.session_id = ?
+             AND theirs.organization_id = s.organization_id AND theirs.session_id = s.id))))`,
+    [id, environment, personId ?? '', id],
+  )
+
+/** The sort expression keeps SQLite from scanning all traces. */
+const findOfKinds = (session: Searched, kinds: readonly string[]): Expression =>
+  sql`SELECT session_id, kind, value FROM session_traces
+    WHERE organization_id = ${session.organizationId} AND kind ${among(kinds)} AND ${ofOthers(session)}
+    ORDER BY session_id || '' DESC LIMIT ${FOUND_MAX.kind}`
 
 export const createSessionTraceTable = (scope: TableScope) => {
   const readKey = async (organizationId: string, statements: Statements = scope): Promise<Uint8Array | null> =>
     (await KEYS.find(statements, { organizationId }))?.sealedKey ?? null
-
-  const ofOthers = async (
-    session: Pick<Session, 'organizationId' | 'id' | 'personId'> & { readonly environment: ApiKeyEnvironment },
-    by: 'kind' | 'value',
-    wanted: readonly string[],
-    kind: readonly string[],
-  ): Promise<readonly FoundTrace[]> => {
-    if (wanted.length === 0) return []
-    const { organizationId, id, environment, personId } = session
-    const rows = await scope.statements.query<TraceRow>(findOthers(by, wanted.length), [
-      organizationId,
-      ...kind,
-      ...wanted,
-      id,
-      environment,
-      personId ?? '',
-      id,
-    ])
-    return rows.map((row) => ({ sessionId: row.session_id, kind: row.kind, value: row.value }))
-  }
 
   return {
     findKey: (organizationId: string) => readKey(organizationId),
@@ -95,10 +83,25 @@ export const createSessionTraceTable = (scope: TableScope) => {
         }
       }, DURABILITY),
 
-    findValues: (session: Parameters<typeof ofOthers>[0], kind: string, values: readonly string[]) =>
-      ofOthers(session, 'value', values, [kind]),
+    /** Returns the newest traces. Reads in steps, because many sessions can have the same value. */
+    findValues: async (session: Searched, kind: string, values: readonly string[]): Promise<readonly FoundTrace[]> => {
+      const { organizationId } = session
+      const order = { by: ['sessionId'], descending: true, indexed: ['organizationId', 'kind', 'value'] } as const
+      const page = { after: null, limit: FOUND_MAX.value }
+      const found: FoundTrace[] = []
+      for (const value of new Set(values)) {
+        const { items } = await TRACES.page(scope, { organizationId, kind, value }, order, page, ofOthers(session))
+        found.push(...items.map(({ sessionId }) => ({ sessionId, kind, value })))
+      }
+      return found.toSorted((one, other) => (one.sessionId < other.sessionId ? 1 : -1)).slice(0, FOUND_MAX.value)
+    },
 
-    findKinds: (session: Parameters<typeof ofOthers>[0], kinds: readonly string[]) =>
-      ofOthers(session, 'kind', kinds, []),
+    findKinds: async (session: Searched, kinds: readonly string[]): Promise<readonly FoundTrace[]> => {
+      if (kinds.length === 0) return []
+      const { text, parameters } = findOfKinds(session, kinds)
+      const { query, queryLong = query } = scope.statements
+      const rows = await queryLong<TraceRow>(text, parameters)
+      return rows.map((row) => ({ sessionId: row.session_id, kind: row.kind, value: row.value }))
+    },
   }
 }
