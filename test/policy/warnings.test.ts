@@ -29,6 +29,20 @@ test('a fact in UTC next to a time zone', () => {
     expect(warnOf(expression)).toEqual([])
 })
 
+test('a value that a part of the time never has', () => {
+  const zoned = (method: string) => `request.time.${method}("Europe/Zurich")`
+  const months = 'getMonth is never 12: it is 0 (January) to 11 (December)'
+  expect(warnOf(`${zoned('getMonth')} == 12`)).toEqual([[42, months]])
+  expect(warnOf(`!(${zoned('getMonth')} in [0, 12])`).map(([, message]) => message)).toEqual([months])
+  expect(warnOf(`7 == ${zoned('getDayOfWeek')}`)[0]?.[1]).toContain('0 (Sunday) to 6 (Saturday)')
+  for (const hour of [zoned('getHours'), 'request.time.getHours()', 'request.hour']) {
+    expect(warnOf(`${hour} > 24`)[0]?.[1]).toEndWith('is never 24: it is 0 to 23')
+    expect(warnOf(`${hour} >= 23 || ${hour} == 0`)).toEqual([])
+  }
+  expect(warnOf(`${zoned('getDate')} == 0`)[0]?.[1]).toBe('getDate is never 0: it is 1 to 31')
+  expect(warnOf('duration("48h").getHours() > 24')).toEqual([])
+})
+
 describe('a chain that there is not', () => {
   test.each<[string, [number, string][]]>([
     ['chain.name == "etherium"', [[14, 'unknown chain "etherium": did you mean "ethereum"?']]],

@@ -91,6 +91,41 @@ const mixedZones: Warning = ({ root }) => {
     .map((node) => ({ at: node.pos, message: `${selectionOf(node)} is in UTC, but the rule also reads a time zone` }))
 }
 
+/** First and last value of each part of a time, with their meanings if they are easily confused. */
+const PART_RANGES: Readonly<Record<string, readonly [first: bigint, last: bigint, text: string]>> = {
+  'request.hour': [0n, 23n, '0 to 23'],
+  getMonth: [0n, 11n, '0 (January) to 11 (December)'],
+  getDate: [1n, 31n, '1 to 31'],
+  getDayOfMonth: [0n, 30n, '0 to 30; getDate is 1 to 31'],
+  getDayOfWeek: [0n, 6n, '0 (Sunday) to 6 (Saturday)'],
+  getHours: [0n, 23n, '0 to 23'],
+  getMinutes: [0n, 59n, '0 to 59'],
+  getSeconds: [0n, 59n, '0 to 59'],
+  getMilliseconds: [0n, 999n, '0 to 999'],
+}
+
+/** Excludes durations, whose hours can exceed 23. */
+const timePartOf = (node: SyntaxNode): string => {
+  if (node.op !== 'rcall') return selectionOf(node)
+  const [method, receiver, parameters] = node.args as [string, SyntaxNode, SyntaxNode[]]
+  return parameters.length > 0 || selectionOf(receiver) === 'request.time' ? method : ''
+}
+
+/** A comparison with a value that the part never has, so that the result is always the same. */
+const impossiblePart: Warning = function* ({ root }) {
+  for (const node of nodesOf(root)) {
+    if (!COMPARISONS.has(node.op) && node.op !== 'in') continue
+    const sides = childrenOf(node)
+    const part = sides.map(timePartOf).find((name) => Object.hasOwn(PART_RANGES, name))
+    if (part === undefined) continue
+    const [first, last, text] = PART_RANGES[part]!
+    for (const { op, args, pos } of sides.flatMap((side) => (side.op === 'list' ? childrenOf(side) : [side]))) {
+      if (op !== 'value' || typeof args !== 'bigint' || (args >= first && args <= last)) continue
+      yield { at: pos, message: `${part} is never ${args}: it is ${text}` }
+    }
+  }
+}
+
 /** `allow: "true"`, `deny: "true"` or `require: "false"`. */
 const alwaysDecides = ({ rule, root }: CheckedRule): boolean =>
   root.op === 'value' && root.args === (rule.kind !== 'require')
@@ -140,7 +175,14 @@ const missingArgument: Warning = function* ({ rule, root }, { guards, reaching }
   }
 }
 
-const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, mixedZones, unreachable, missingArgument]
+const WARNINGS: readonly Warning[] = [
+  unknownChain,
+  smallAmount,
+  mixedZones,
+  impossiblePart,
+  unreachable,
+  missingArgument,
+]
 
 /** Returns a function to call with each rule in order; read all its warnings before the next call. */
 export const createWarnings = (chains: ReadonlySet<string>, functions: readonly CallShape[]) => {
