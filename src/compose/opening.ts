@@ -46,14 +46,26 @@ const { after } = systemTimers
 const namesOf = (config: Config): readonly string[] => [...config.modules].sort()
 
 /** @throws StoreUnusableError while another process of the deployment runs different modules */
-const compareModules = (store: Pick<Store, 'liveProcesses'>, config: Config): Promise<void> =>
-  requireSameModules(store.liveProcesses, namesOf(config), { wait: Bun.sleep })
+const compareModules = (
+  store: Pick<Store, 'liveProcesses'>,
+  config: Config,
+  modules: readonly Module[],
+): Promise<void> => {
+  const known = modules.map(({ name }) => name)
+  return requireSameModules(store.liveProcesses, { running: namesOf(config), known }, { wait: Bun.sleep })
+}
 
 const endProcess = (): void => {
   process.kill(process.pid, 'SIGTERM')
 }
 
-const openStorage = async (config: Config, log: Logger, isFirst: boolean, closers: Closers) => {
+const openStorage = async (
+  config: Config,
+  log: Logger,
+  isFirst: boolean,
+  modules: readonly Module[],
+  closers: Closers,
+) => {
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
   const tls = readListenerTls(config)
@@ -74,7 +86,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
     longReads: 'separate-thread',
   })
   closers.add(store.close)
-  await compareModules(store, config)
+  await compareModules(store, config, modules)
   if (isFirst) await rememberStore(folder, target)
   if (isFirst && config.serve.has('attestation')) await rememberSources(store, config)
   const passphrase = config.serve.has('attestation')
@@ -110,7 +122,7 @@ export const openService = async (
   closers: Closers,
 ) => {
   const isFirst = index === 0
-  const storage = await openStorage(config, log, isFirst, closers)
+  const storage = await openStorage(config, log, isFirst, modules, closers)
   const { folder, store, target } = storage
   if (isFirst) {
     const leftOut = leftOutModules(modules, config).map(({ name }) => name)
@@ -188,7 +200,7 @@ export const openService = async (
     store,
     modules: namesOf(config),
     onReturn: () => {
-      void compareModules(store, config).catch((error: unknown) => {
+      void compareModules(store, config, modules).catch((error: unknown) => {
         if (!(error instanceof StoreUnusableError)) {
           log.warn('could not compare the modules of the processes', { error })
           return
@@ -205,7 +217,7 @@ export const openService = async (
   closers.add(sharing.stop)
   await sharing.join()
   // Another process may have started at the same time.
-  await compareModules(store, config)
+  await compareModules(store, config, modules)
   const latency = createOrganizationLatency()
   store.upkeep.start({
     takeUses: authenticator.takeUses,

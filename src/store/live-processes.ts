@@ -72,27 +72,36 @@ export const findUsers = async (database: Database, options: InUseOptions): Prom
   return live.map(({ name }) => name)
 }
 
-const describeDifference = ({ name, modules }: LiveProcess, own: readonly string[]): string => {
-  const more = modules.filter((module) => !own.includes(module)).map((module) => `with ${module}`)
-  const fewer = own.filter((module) => !modules.includes(module)).map((module) => `without ${module}`)
-  return `${name} (${[...more, ...fewer].join(', ')})`
+interface ProcessModules {
+  /** Sorted names. */
+  readonly running: readonly string[]
+  /** Names of all modules of this version. */
+  readonly known: readonly string[]
+}
+
+/** Includes the setting with which this version would run the modules of the process. */
+const describeModules = ({ name, modules }: LiveProcess, { known }: ProcessModules): string => {
+  const leftOut = known.filter((module) => !modules.includes(module))
+  const unknown = modules.filter((module) => !known.includes(module))
+  const setting = leftOut.length === 0 ? 'all modules' : `--without ${leftOut.join(',')}`
+  return `${name} (${[setting, ...unknown.map((module) => `with the unknown module ${module}`)].join(', ')})`
 }
 
 /**
  * Removes the rows of ended processes with other modules, so that later callers don't wait for them. Each process may
- * run the checks of all. @param modules sorted @throws StoreUnusableError while a live process runs other modules
+ * run the checks of all. @throws StoreUnusableError while a live process runs other modules
  */
 export const requireSameModules = async (
   table: Pick<LiveProcessTable, 'list' | 'remove'>,
-  modules: readonly string[],
+  own: ProcessModules,
   options: InUseOptions,
 ): Promise<void> => {
-  const listOthers = async () => (await table.list()).filter((process) => process.modules.join() !== modules.join())
+  const listOthers = async () => (await table.list()).filter(({ modules }) => modules.join() !== own.running.join())
   const { live, silent } = await watchBeats(listOthers, options)
   if (live.length > 0) {
-    const others = live.map((process) => describeDifference(process, modules)).join('; ')
+    const others = live.map((process) => describeModules(process, own)).join('; ')
     throw new StoreUnusableError(
-      `other processes of the deployment run different modules: ${others}. Set --without to the same modules as on those nodes, or stop all nodes before you change the setting`,
+      `other processes of the deployment run different modules: ${others}. Use the same setting, or stop all nodes before you change the setting`,
     )
   }
   for (const { id, beat } of silent) await table.remove(id, beat)

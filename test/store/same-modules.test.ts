@@ -15,20 +15,35 @@ const start = async (
   duringWait: (looks: number) => Promise<void> = async () => undefined,
 ) => {
   let looks = 0
-  await requireSameModules(temporary.store.liveProcesses, modules, { wait: () => duringWait(++looks) })
+  const known = ['backups', 'screening', 'tracing', 'policy-lab']
+  await requireSameModules(
+    temporary.store.liveProcesses,
+    { running: modules, known },
+    { wait: () => duringWait(++looks) },
+  )
   return looks
 }
 
-test('a process does not start beside a live one with other modules; the message names both differences', async () => {
+test('a process does not start beside a live one with other modules; the message has its whole setting', async () => {
   await beat('node-1/0', 1, ['backups', 'screening'])
   await beat('node-2/0', 1, ['backups', 'tracing'])
   const starting = start(['backups', 'tracing'], (looks) => beat('node-1/0', 1 + looks, ['backups', 'screening']))
-  await expect(starting).rejects.toThrow('different modules: node-1/0 (with screening, without tracing). Set --without')
+  await expect(starting).rejects.toThrow('node-1/0 (--without tracing,policy-lab). Use the same')
 })
 
 test('a process that registers while another one waits counts as live', async () => {
   await beat('ended/0', 1, ['screening'])
-  await expect(start([], () => beat('node-1/0', 1, ['screening']))).rejects.toThrow('node-1/0 (with screening)')
+  await expect(start([], () => beat('node-1/0', 1, ['screening']))).rejects.toThrow(
+    'node-1/0 (--without backups,tracing,policy-lab)',
+  )
+})
+
+test('a module that this version lacks is named', async () => {
+  const newer = ['backups', 'newer', 'policy-lab', 'screening', 'tracing']
+  await beat('node-1/0', 1, newer)
+  await expect(start([], (looks) => beat('node-1/0', 1 + looks, newer))).rejects.toThrow(
+    'node-1/0 (all modules, with the unknown module newer)',
+  )
 })
 
 test('rows of ended processes delay only the first start', async () => {
