@@ -69,7 +69,7 @@ export const createOrganizationShares = (
     /** These followers must be loaded and receive all changes. */
     followers,
     weightOf: config.organizationWeights.size === 0 ? undefined : weights.of,
-    /** Infinity for an organization without a limit; null if none has one. */
+    /** Infinity for an organization without a limit; null if no organization has a limit. */
     capOf: config.organizationConcurrency.size === 0 ? null : caps.of,
   }
 }

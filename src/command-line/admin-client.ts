@@ -24,7 +24,7 @@ export type InputOf<Key extends OperationKey> = (Operations[Key]['body'] extends
   : CallParts<Operations[Key]>) & {
   /** Command option of each field, for errors: `{ lifetime_seconds: '--lifetime' }`. */
   readonly flags?: Readonly<Record<string, string>>
-  /** Error for a missing subject: `there is no project x`. Defaults to the operation's own. */
+  /** Error for a missing subject: `there is no project x`. Defaults to the operation's own error. */
   readonly unknown?: string
 }
 

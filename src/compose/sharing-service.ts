@@ -42,7 +42,7 @@ const FIRST_SWEEP_MS = 10_000
 export const createSharing = (dependencies: SharingDependencies) => {
   const { store, index, modules, onReturn, clock, timers, log } = dependencies
   const { after } = timers
-  // Short, because the row of each used key contains the ids of all its processes.
+  // The id is short, because the row of each used key contains the ids of all its processes.
   const id = randomBase62(12)
   const time = createSharedTime(clock)
   const registry = createProcessRegistry({

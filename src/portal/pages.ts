@@ -25,7 +25,7 @@ const isVisit = (headers: Headers): boolean =>
   headers.get('sec-purpose') === null &&
   headers.get('purpose') === null
 
-/** Unused features, and the camera, for which the page asks permission. */
+/** Denies unused features. Permits the camera, for which the browser prompts the person. */
 const PERMISSIONS = [
   'camera=(self)',
   ...['accelerometer', 'autoplay', 'display-capture', 'encrypted-media', 'fullscreen', 'geolocation', 'gyroscope'].map(

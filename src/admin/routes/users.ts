@@ -108,7 +108,7 @@ export const USER_ROUTES = [
     secondPerson: {
       action: 'account.change',
       leavesApprovers: true,
-      // Disabling an account must not wait.
+      // Disabling an account must not wait for approval.
       needs: (_tables, { body }) =>
         body.deployment_admin === undefined && body.disabled !== false ? 'nothing' : 'second-person',
       see: async (tables, { params, body }) => {

@@ -93,9 +93,9 @@ const verifyingOf = (
 }
 
 /**
- * Returns the sessions that count on a chain; all if null. A contract wallet is verified only on the chain of its
- * proof. The organization's own rejection or unsettled session counts on every chain, because a key's wallet can also
- * be proven as a contract (EIP-7702).
+ * Returns the sessions that count on a chain; all sessions if the chain is null. A contract wallet is verified only on
+ * the chain of its proof. The organization's own rejection or unsettled session counts on every chain, because a key's
+ * wallet can also be proven as a contract (EIP-7702).
  */
 export const sessionsOn = (sessions: readonly WalletSession[], chain: string | null): readonly WalletSession[] =>
   sessions.flatMap((session) => {

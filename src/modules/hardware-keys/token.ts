@@ -53,7 +53,7 @@ const slotOf = (module: CryptokiModule, label: string): bigint => {
     try {
       return readTokenInfo(module, slot).label === label
     } catch (error) {
-      // Another token may be broken or removed.
+      // A token in another slot may be broken or removed.
       if (error instanceof TokenUnavailableError) return false
       throw error
     }

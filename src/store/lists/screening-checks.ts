@@ -96,7 +96,7 @@ const openedBy = (
 
 const UNDECIDED = { decidedAtSeconds: null, decidedBy: null, reason: null }
 
-/** `owner` for `owner 2`, because the order of owners may change. */
+/** Returns `owner` for `owner 2`, because the order of owners may change. */
 const roleOf = (subject: string): string => subject.split(' ', 1)[0] ?? ''
 
 type Matches = (stored: StoredHit, hit: BoundHit) => boolean

@@ -76,7 +76,8 @@ export const foundation: Migration = {
      )${tableEnd}`,
     'CREATE INDEX projects_by_policy ON projects (organization_id, policy_id)',
 
-    // Unique only within an organization: each signs its own project's hash, which others' contracts reject.
+    // Unique only within an organization: each organization signs its own project's hash, which other organizations'
+    // contracts reject.
     `CREATE TABLE bindings (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),

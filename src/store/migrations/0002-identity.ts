@@ -7,7 +7,7 @@ export const identity: Migration = {
   statements: ({ integer, bytes, tableEnd }) => [
     `ALTER TABLE organizations ADD COLUMN level ${integer} NOT NULL DEFAULT 1 CHECK (level BETWEEN 1 AND 3)`,
 
-    // Visible to no organization: each gets its own id (sessions.user_id).
+    // Visible to no organization: each organization gets its own id (sessions.user_id).
     `CREATE TABLE persons (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),

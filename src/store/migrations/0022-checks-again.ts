@@ -5,7 +5,7 @@ export const checksAgain: Migration = {
   number: 22,
   name: 'checks-again',
   statements: ({ integer, tableEnd }) => [
-    // Rebuilt, because the databases differ in dropping a column's reference.
+    // Rebuilds the table, because the databases differ in how they drop a column's reference.
     'ALTER TABLE screening_hits RENAME TO screening_hits_before',
     `CREATE TABLE screening_hits (
        id TEXT PRIMARY KEY NOT NULL,

@@ -107,7 +107,7 @@ const hitBasis: Migration = {
   number: 27,
   name: 'hit-basis',
   statements: ({ integer, tableEnd }) => [
-    // Rebuilt, because SQLite can't change a unique constraint. The basis of earlier hits is empty.
+    // Rebuilds the table, because SQLite can't change a unique constraint. The basis of earlier hits is empty.
     'ALTER TABLE screening_hits RENAME TO screening_hits_before',
     `CREATE TABLE screening_hits (
        id TEXT PRIMARY KEY NOT NULL,

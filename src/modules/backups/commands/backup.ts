@@ -233,7 +233,7 @@ const fill = async (
     files,
   }
   const manifest = authenticate(unsigned, await context.evidenceKeys())
-  // Last: the manifest marks the backup as complete.
+  // Written last, because the manifest marks the backup as complete.
   await writeFileHashed(join(into, MANIFEST), manifestText(manifest))
   for (const name of new Set(files.map(({ path }) => dirname(path)))) await syncPath(join(into, name))
   await syncPath(into)

@@ -19,7 +19,7 @@ export interface ServiceDecision {
 
 export interface VerificationService {
   readonly name: VerificationServiceName
-  /** Longer than the service's retries. */
+  /** Maximum age of a message in seconds; longer than the service's retry period. */
   readonly ageSecondsMax: number
   /** @throws WebhookSignatureInvalidError */
   readonly verify: typeof verifyWebhook

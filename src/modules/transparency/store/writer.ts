@@ -191,7 +191,7 @@ export const createDecisionTreeWriter = (database: Database, node: string) => ({
   /** Publishes a head unless a newer one is published. @param checkpoint null to publish every signed head */
   publish: (checkpoint: string | null): Promise<void> =>
     database.transaction(async (transaction) => {
-      // Same lock as in `grow`: if two processes publish at once, the newer head remains.
+      // Takes the same lock as `grow`: if two processes publish at once, the newer head remains.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const before = await readMeta(transaction, PUBLISHED)
       if (checkpoint === null) await transaction.execute(`DELETE FROM decision_tree_meta WHERE name = '${PUBLISHED}'`)
