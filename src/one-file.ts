@@ -1,5 +1,5 @@
-// Entry point of the one-file program: the command line, or one of the program's own processes. Threads have separate
-// entries (deploy/release/one-file.ts).
+// Entry point of the single-file executable: the command line, or one of the program's own processes. Threads have
+// separate entries (deploy/release/one-file.ts).
 import { existsSync } from 'node:fs'
 import { runCommandLine } from './cli/countersign.ts'
 import { MODULES } from './modules.ts'

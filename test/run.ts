@@ -1,20 +1,19 @@
-// `bun run test`: every test file outside of test/long, then one closing line, `N passed, N failed, N skipped`, that tools
-// can read. `bun run test:long` does the same with the test files of test/long: whole journeys through real services and
-// browsers, which take minutes.
-// A folder's files run a few at a time, each few in a process of their own with a time limit, so that a process that hangs
-// is a failure and not the end of the run. The files of a process share what is dear to start, such as a browser, and the
-// modules that they load; all processes share a PostgreSQL server, with a database for each test that asks.
-// The whole suite's services run as the one-file program, made once beside the first targets: each starts in a third of
-// the processor time. Named files and `bun run test:long` run them from the source; so do the first targets, and always
-// test/service/production-start.test.ts.
-// Four targets run at a time, since many of them wait more than they work. What a target printed comes whole, when it ends.
-// Files in which a test failed run once more at the end, with nothing beside them: four targets at a time can make a
-// machine too slow for a test that is right. What fails again has failed. What passes then is listed, as a test to mend.
-// Temporary files are kept in memory where the machine has it: of file systems made for disks, the suite asks thousands of
-// files made and removed at once.
-// Skipped tests are listed with their names, which say the missing part. What failed is printed once more before the
-// closing line: of a long log often only the end is kept. `bun run test core` runs the tests of the core, and
-// `bun run test NAME` those of a module (test/support/parts.ts). Other arguments are files, which replace the folders.
+// `bun run test`: every test file outside of test/long, then one closing line, `N passed, N failed, N skipped`, that
+// tools can read. `bun run test:long` does the same with the test files of test/long: whole journeys through real
+// services and browsers, which take minutes. A folder's files run a few at a time, each few in a process of their own
+// with a time limit, so that a process that hangs is a failure and not the end of the run. The files of a process share
+// what is dear to start, such as a browser, and the modules that they load; all processes share a PostgreSQL server,
+// with a database for each test that asks. The whole suite's services run as the single-file executable, made once
+// beside the first targets: each starts in a third of the processor time. Named files and `bun run test:long` run them
+// from the source; so do the first targets, and always test/service/production-start.test.ts. Four targets run at a
+// time, since many of them wait more than they work. What a target printed comes whole, when it ends. Files in which a
+// test failed run once more at the end, with nothing beside them: four targets at a time can make a machine too slow
+// for a test that is right. What fails again has failed. What passes then is listed, as a test to mend. Temporary files
+// are kept in memory where the machine has it: of file systems made for disks, the suite asks thousands of files made
+// and removed at once. Skipped tests are listed with their names, which say the missing part. What failed is printed
+// once more before the closing line: of a long log often only the end is kept. `bun run test core` runs the tests of
+// the core, and `bun run test NAME` those of a module (test/support/parts.ts). Other arguments are files, which replace
+// the folders.
 import {
   chmodSync,
   mkdirSync,
@@ -235,8 +234,8 @@ const describeFailures = ({ title }: Target, { printed }: Result): string => {
 }
 
 /**
- * Writes the one-file program's place for test/support/run-program.ts; nothing where it can't be made for this platform.
- * Processes that begin before it is made start the source.
+ * Writes the single-file executable's place for test/support/run-program.ts; nothing where it can't be made for this
+ * platform. Processes that begin before it is made start the source.
  */
 const makeProgram = async (): Promise<void> => {
   const list = join(folder, 'program-made.json')

@@ -1,5 +1,5 @@
-// A root file system of Debian's packages: only what the one-file program needs, without a shell's tools and without a
-// package manager. apt checks the archive's signatures; no script of a package runs.
+// A root file system of Debian's packages: only what the single-file executable needs, without a shell's tools and
+// without a package manager. apt checks the archive's signatures; no script of a package runs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

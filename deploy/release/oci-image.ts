@@ -1,6 +1,5 @@
-// Makes an image of one node of Countersign without a container runtime: the one-file program on a root of Debian's
-// packages.
-//   bun deploy/release/oci-image.ts --architecture amd64 --out DIR
+// Makes an image of one node of Countersign without a container runtime: the single-file executable on a root of
+// Debian's packages. bun deploy/release/oci-image.ts --architecture amd64 --out DIR
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -118,7 +118,7 @@ export interface Inspection extends Pick<ModuleCore, 'config' | 'folder' | 'stor
 
 export interface Module extends ModuleSettings {
   readonly metrics?: Readonly<Record<string, MetricDefinition>>
-  /** Imports of process entries, by path from the root of the repository, for the one-file program. */
+  /** Imports of process entries, by path from the root of the repository, for the single-file executable. */
   readonly processes?: Readonly<Record<string, () => Promise<unknown>>>
   /** Returns the environment variables for the trial of a restored backup. */
   readonly trialEnvironment?: (config: Config) => Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-// Bundles a page from source, for the one-file program or at startup (bundle-page.process.ts).
+// Bundles a page from source, for the single-file executable or at startup (bundle-page.process.ts).
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type BunPlugin, Glob } from 'bun'

@@ -1,4 +1,4 @@
-// HTML and files of a page. From source, a process bundles them at startup; the one-file program contains them.
+// HTML and files of a page. From source, a process bundles them at startup; the single-file executable contains them.
 import { readFileSync } from 'node:fs'
 import { headOf } from '../lib/headed-bytes.ts'
 import { NamedError } from '../lib/named-error.ts'

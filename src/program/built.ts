@@ -1,4 +1,4 @@
-// Files built by deploy/release/one-file.ts, because the one-file program contains neither the source tree nor
+// Files built by deploy/release/one-file.ts, because the single-file executable contains neither the source tree nor
 // packages. That script replaces this module with a version that has the paths of the embedded files.
 
 export interface BuiltFile {

@@ -1,5 +1,5 @@
-// Starts threads and processes of this program. From source, each entry is a file that Bun runs. The one-file program
-// contains the entries and starts itself with the name of the entry.
+// Starts threads and processes of this program. From source, each entry is a file that Bun runs. The single-file
+// executable contains the entries and starts itself with the name of the entry.
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 

@@ -1,4 +1,4 @@
-// Command lines for messages: from source, or with the one-file program.
+// Command lines for messages: from source, or with the single-file executable.
 
 export const PROGRAM = Bun.isStandaloneExecutable ? 'countersign' : 'bun run countersign'
 export const START = Bun.isStandaloneExecutable ? 'countersign start' : 'bun start'

@@ -1,5 +1,6 @@
-// Libraries that the system loads from disk, for the one-file program. They are in a folder next to the executable
-// (same name with the suffix `.native`). Otherwise, they are unpacked into a private folder in the temporary directory.
+// Libraries that the system loads from disk, for the single-file executable. They are in a folder next to the
+// executable (same name with the suffix `.native`). Otherwise, they are unpacked into a private folder in the temporary
+// directory.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -12,7 +12,7 @@ export const SECP256K1_BACKEND_NAMES: readonly Secp256k1BackendName[] = ['libsec
 /** Each loader throws SignerUnusableError if its backend is unavailable. */
 export type Secp256k1Loaders = Readonly<Record<Secp256k1BackendName, () => Secp256k1Backend>>
 
-/** Loads by a `require` with a literal path, so that the bundler includes the file in the single-file program. */
+/** Loads by a `require` with a literal path, so that the bundler includes the file in the single-file executable. */
 const loadNoble = (): Secp256k1Backend =>
   (require('./secp256k1-noble.ts') as typeof import('./secp256k1-noble.ts')).loadNobleSecp256k1()
 

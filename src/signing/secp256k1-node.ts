@@ -32,7 +32,7 @@ const retried = (load: () => Bindings): Bindings => {
 }
 
 /**
- * Loads the addon of the single-file program: equivalent to the package's `bindings` entry, with the file at another
+ * Loads the addon of the single-file executable: equivalent to the package's `bindings` entry, with the file at another
  * path.
  */
 const loadBuiltAddon = (path: string): Addon => {

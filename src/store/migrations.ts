@@ -64,7 +64,7 @@ interface AppliedRow {
 
 interface History {
   readonly applied: readonly AppliedRow[]
-  /** Null if no migration is unknown, or if an unknown one does not specify it. */
+  /** Null if no migration is unknown, or if an unknown migration does not specify it. */
   readonly worksWith: number | null
 }
 

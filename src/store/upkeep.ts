@@ -61,7 +61,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies) => {
   const every = (intervalMs: number, chore: () => Promise<void>): void => {
     let current: Promise<void> | undefined
     const timer = setInterval(() => {
-      // Skip a turn while a slow one is running.
+      // Skip a turn while a slow turn is running.
       if (current !== undefined) return
       const turn = perform(chore).finally(() => {
         current = undefined

@@ -19,7 +19,7 @@ const ports = { dashboard: freePort(), metrics: freePort() }
 const metrics = `http://127.0.0.1:${ports.metrics}`
 const dashboard = `http://127.0.0.1:${ports.dashboard}`
 const options: ServiceOptions = {
-  // As `bun start` does it, also where the run has its one-file program.
+  // As `bun start` does it, also where the run has its single-file executable.
   root: join(import.meta.dir, '..', '..'),
   dataDirectory: folder,
   arguments: ['--no-demo'],

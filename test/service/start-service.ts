@@ -16,7 +16,10 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** An existing data folder: it is left in place when the service stops. */
   readonly dataDirectory?: string
-  /** The checkout that it runs from. Unless stated, the run's one-file program where there is one, else this checkout. */
+  /**
+   * The checkout that it runs from. Unless stated, the run's single-file executable where there is one, else this
+   * checkout.
+   */
   readonly root?: string
 }
 

@@ -1,5 +1,5 @@
-// The one-file program that `bun run test` makes once, before the first test: it starts in a third of the processor time
-// that the source takes. A test file that runs alone, and `bun run test:long`, start the source.
+// The single-file executable that `bun run test` makes once, before the first test: it starts in a third of the
+// processor time that the source takes. A test file that runs alone, and `bun run test:long`, start the source.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OneFile } from '../../deploy/release/one-file.ts'

@@ -85,7 +85,7 @@ export const LIST_SOURCE_COMMANDS: readonly Command[] = [
     options: [
       text('from', 'FILE|URL', 'URL or file of the source', { required: true }),
       text('format', 'FORMAT', 'text, csv or sdn-advanced. Defaults to the file extension'),
-      text('every', 'DURATION', 'How often to read it, 60s or longer. Defaults to 24h'),
+      text('every', 'DURATION', 'Interval between reads of the source, 60s or longer. Defaults to 24h'),
       text('reach', 'public|private|loopback', 'Addresses that the URL can resolve to. Defaults to public', {
         choices: ['public', 'private', 'loopback'],
       }),

@@ -99,7 +99,7 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
         if (!(await readOne(owner, lane, listId, entry))) failed = true
       }
       if (!failed || lane.woken) continue
-      // A changed list must not wait for an unreadable one.
+      // A changed list must not wait for an unreadable list.
       const nudged = new Promise<void>((resolve) => {
         lane.nudge = resolve
       })

@@ -12,7 +12,7 @@ export interface DeliveryLoopDependencies {
   readonly onSettled?: (state: WebhookOutcome['state']) => void
   readonly onDead: (message: ClaimedMessage, failure: string) => void
   readonly concurrencyMax?: number
-  /** Longer than an attempt can take. */
+  /** Duration of a claim; longer than an attempt can take. */
   readonly claimSeconds?: number
 }
 

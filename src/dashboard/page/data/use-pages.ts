@@ -88,7 +88,7 @@ export const usePages = <Item>(
 
 type ItemOf<Answer> = Answer extends { readonly data: readonly (infer Item)[] } ? Item : never
 
-/** Reads an operation's list, again if its parameters change. */
+/** Reads an operation's list, and reads it again if the parameters change. */
 export const useList = <Key extends OperationKey>(
   key: Key,
   ...[options]: CallRest<Key>

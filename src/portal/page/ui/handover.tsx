@@ -74,7 +74,7 @@ export const AppLinks = ({ calls, apps }: { readonly calls: SessionCalls; readon
   const { wallets } = useMessages()
   const handover = useHandover(calls)
   const [tapped, setTapped] = useState(false)
-  // When the person returns, the link was used, or a new one is needed.
+  // When the person returns, the link was used, or a new link is needed.
   useEffect(() => {
     if (!tapped) return
     const back = (): void => {
