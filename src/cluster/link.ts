@@ -13,7 +13,7 @@ export interface AnsweringProcess {
 export interface ProcessLink {
   readonly assignment: ProcessAssignment
   ready(): void
-  /** Metrics of all processes; only this one's if the supervisor doesn't respond in time. */
+  /** Metrics of all processes; only this process's metrics if the supervisor doesn't respond in time. */
   collectMetrics(own: () => Promise<string>): Promise<string>
   answerWith(own: AnsweringProcess): void
   readonly control: ProcessControl

@@ -199,7 +199,7 @@ export interface CommandPlace {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly user: string
-  /** Asks for confirmation; undefined if there is no terminal. */
+  /** Requests confirmation; undefined if there is no terminal. */
   readonly ask?: (question: string) => Promise<boolean>
 }
 

@@ -7,7 +7,7 @@ import { SESSIONS_PER_WALLET_MAX, WALLETS_OVER_TIME_MAX, WALLETS_PER_SESSION_MAX
 /** 404. Also for a session of another type, organization or environment: the caller can't distinguish them. */
 export class SessionUnknownError extends fixedError('NOT_FOUND', 'session not found') {}
 
-/** Thrown also if this browser may not open the session, so that a session's id gives no access. */
+/** Also thrown if this browser may not open the session, so that a session's id gives no access. */
 export class BrowserUnknownError extends fixedError(
   'NOT_FOUND',
   'open this page with the link that you received, in the browser that you used first',

@@ -33,7 +33,7 @@ const leastAge = (left: number | null, right: number | null): number | null => {
   return Math.min(left, right)
 }
 
-/** Shared: with an array per policy, each request would read one from main memory. */
+/** Shared: with an array per policy, each request would read an array from main memory. */
 export const NO_NEEDS: readonly FactNeed[] = Object.freeze([])
 
 export const createNeeds = () => {

@@ -156,7 +156,7 @@ export class Dispatcher {
   }
 }
 
-/** Returns false if the answer arrived too late. Then withhold it. */
+/** Returns false if the answer arrived too late and must be withheld. */
 const takeOutcome = (
   { queue, limits, onEvent }: PoolParts,
   settlement: Settlement,

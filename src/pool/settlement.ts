@@ -122,7 +122,7 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     },
     /** Starts the job's deadline, at which it is answered 408, even if its worker hangs. */
     open: deadlines.add,
-    /** Returns false if the job is settled or past its deadline. Then withhold the answer (invariant 4). */
+    /** Returns false if the job is settled or past its deadline, so that the answer must be withheld (invariant 4). */
     answer: (pending: PendingJob, answer: PoolAnswer): boolean => {
       if (pending.settled) return false
       const nowMs = clock.monotonicMs()

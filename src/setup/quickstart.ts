@@ -210,7 +210,7 @@ export const prepareQuickstart = async (dependencies: QuickstartDependencies): P
     }
     if (!first) discard()
   }
-  // Needed also after a crash between the commit and this rename.
+  // Also needed after a crash between the commit and this rename.
   if (existsSync(pendingPath(folder))) renameSync(pendingPath(folder), folder.quickstart)
   await updateUrls(folder, dependencies.urls)
   return { first, values: readValues(folder) }

@@ -66,7 +66,7 @@ const watchBeats = async <Process extends Beat>(
   return { live: [], silent }
 }
 
-/** Returns the names of the live processes, also for a database of an older schema. */
+/** Returns the names of the live processes. Also supports a database of an older schema. */
 export const findUsers = async (database: Database, options: InUseOptions): Promise<readonly string[]> => {
   const { live } = await watchBeats(() => PROCESSES_OF_ANY_SCHEMA.list(reservedReads(database), {}, ['id']), options)
   return live.map(({ name }) => name)

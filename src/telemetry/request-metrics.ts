@@ -97,7 +97,10 @@ export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX) 
   }
   return {
     record: (organizationId: string, durationMs: number): void => histogramOf(organizationId)?.record(durationMs),
-    /** Passes each organization's counts to `write`, then drops them. Rejects with `write`, keeping the rest. */
+    /**
+     * Passes each organization's counts to `write`, then drops them. If `write` rejects, so does this call, and the
+     * remaining counts are kept.
+     */
     drain: async (write: (organizationId: string, counts: BucketCounts) => Promise<void>): Promise<void> => {
       for (const [organizationId, histogram] of [...histograms]) {
         histograms.delete(organizationId)

@@ -12,7 +12,7 @@ import type { Tables } from '../../store/store.ts'
 import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
-/** Maximum length of a chain of keys, each issued with the next one. Each key costs a query. */
+/** Maximum length of a chain of keys, each issued with the next key. Each key costs a query. */
 const KEY_CHAIN_MAX = 20
 
 /**

@@ -5,7 +5,7 @@ import type { SessionFacts } from './session-facts.ts'
 
 /** Lists of an organization and shared lists. Synchronous, because lists are in shared memory. */
 export interface ListReader {
-  /** Returns false also if the list doesn't exist: check ageSeconds first. */
+  /** Also returns false if the list doesn't exist: check ageSeconds first. */
   contains(listName: string, canonicalAddress: string): boolean
   /**
    * Returns the seconds since the source confirmed the list; 0 for a manual list, null if it doesn't exist or was never

@@ -92,8 +92,8 @@ export const lockSessionAsItIs = (
 ): Promise<Session | null> => SESSIONS.lock(transaction, { organizationId, id }, 'updatedAtSeconds')
 
 /**
- * Like lockSession, but with wallets. Uses two statements: on SQLite, one that writes and returns a row takes twice as
- * long.
+ * Like lockSession, but with wallets. Uses two statements: on SQLite, a single statement that writes and returns a row
+ * takes twice as long.
  */
 export const lockState = async (
   transaction: Transaction,

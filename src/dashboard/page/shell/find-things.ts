@@ -1,4 +1,4 @@
-// Search results from the server as palette commands. The last one searches for people.
+// Search results from the server as palette commands. The last command searches for people.
 
 import type { AnswerOf } from '../api/client.ts'
 import { call } from '../api/client.ts'

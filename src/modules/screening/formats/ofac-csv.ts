@@ -1,6 +1,6 @@
 // The US Treasury's legacy CSV: entries in sdn.csv or cons_prim.csv, aliases in alt.csv, addresses in add.csv. Remarks
-// have dates, countries and wallets; sdn_comments.csv continues long ones. `-0-` means empty. Source: OFAC, "SDN List
-// data formats and data schemas".
+// have dates, countries and wallets; sdn_comments.csv continues long remarks. `-0-` means empty. Source: OFAC, "SDN
+// List data formats and data schemas".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 

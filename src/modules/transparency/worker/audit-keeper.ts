@@ -1,4 +1,4 @@
-// Stores the latest head of the audit log; never replaces it with an older one.
+// Stores the latest head of the audit log; never replaces it with an older head.
 
 import { writePrivateFile } from '../../../signing/private-file.ts'
 import type { AuditHead } from '../../../store/audit.ts'

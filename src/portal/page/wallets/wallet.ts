@@ -40,7 +40,7 @@ export const walletError = (error: unknown): Error => {
 export const toHex = (bytes: Uint8Array): string =>
   `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
-/** Accepts only image data URIs, because any script can announce a wallet. They are shown only in an `img`. */
+/** Accepts only image data URIs, because any script can announce a wallet. Icons are shown only in an `img`. */
 export const pictureOf = (icon: unknown): string | null =>
   typeof icon === 'string' && icon.startsWith('data:image/') ? icon : null
 

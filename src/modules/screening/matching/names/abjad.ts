@@ -8,10 +8,7 @@ import { combine, readKeys, readTable } from './spellings.ts'
 /** Maximum readings per word; real names have at most 36. */
 const READINGS_MAX = 64
 
-/**
- * @param sounds Latin consonants of each letter
- * @param gaps Signs in the table that are vowels
- */
+/** @param sounds Latin consonants of each letter @param gaps signs in the table that are vowels */
 export const createAbjad = (sounds: ReadonlyMap<string, readonly string[]>, gaps: string) => {
   const soundsOf = (letters: string): readonly (readonly string[])[] =>
     [...letters.slice(0, WORD_MAX)].flatMap((letter) => {
