@@ -51,7 +51,7 @@ const VERIFICATION_NUMBERS = closed({
       verified: Type.Integer(),
       exact: Type.Boolean({ description: 'False if only the newest sessions were counted' }),
     },
-    'Live sessions by progress. Each count is included in the previous one',
+    'Live sessions by progress. Each count is included in the previous count',
   ),
   reviewers: Type.Array(
     closed({

@@ -63,7 +63,7 @@ const retire = ({ id, address }: Attester, final: boolean): Action => ({
 export const Attesters = () => (
   <ResourcePage<Attester>
     title="Attesters"
-    lead="The keys that sign for all organizations. To rotate a key, add a new one, register it on chain, then retire the old one."
+    lead="The keys that sign for all organizations. To rotate a key, add a new key, register it on chain, then retire the old key."
     pages={useList('GET /attesters')}
     rowKey={({ id }) => id}
     name={({ address }) => address}

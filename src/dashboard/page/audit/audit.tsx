@@ -233,7 +233,7 @@ const Verify = () => {
   return (
     <Card
       title="Verification"
-      text="Each entry contains the hash of the previous one, so a changed or removed entry breaks the chain."
+      text="Each entry contains the hash of the previous entry, so a changed or removed entry breaks the chain."
       actions={
         <Button small icon="approve" busy={action.busy} onClick={() => action.run()}>
           Verify chain
