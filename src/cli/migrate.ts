@@ -1,4 +1,4 @@
-// `countersign migrate`: copies a database into an empty one. The source is marked as moved, so that no service
+// `countersign migrate`: copies a database into an empty database. The source is marked as moved, so that no service
 // continues to use it by mistake.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync } from 'node:fs'

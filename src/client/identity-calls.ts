@@ -19,7 +19,7 @@ const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
 const URL_FORM = /^https?:\/\/\S+$/
 const PNG_FORM = /^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/
 
-/** A session doesn't change after these (spec, Events: client behavior). */
+/** A session doesn't change after these statuses (spec, Events: client behavior). */
 export const FINAL_STATUSES: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
 
 const sessionType = (type: SessionType): SessionType => {

@@ -93,7 +93,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     }
   }
 
-  /** A suspended process, or a process in a native loop, still receives connections but answers none. */
+  /** A suspended process, or a process in a native loop, still receives connections but doesn't answer them. */
   const checkOn = (place: Place): void => {
     const { process, ready, leaving } = place
     if (process === null || process.own === true || leaving) return

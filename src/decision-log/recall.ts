@@ -16,7 +16,7 @@ const STRIDE = 256
 /** Bytes read at once: about two hundred lines. */
 const PIECE_BYTES = 262_144
 const NEWLINE = 10
-/** Time limits for recording a decision after its request. The last one exceeds the lifetime of a claim. */
+/** Time limits for recording a decision after its request. The last limit exceeds the lifetime of a claim. */
 const SOON_MS = [1_500, 6_000, 60_000]
 
 const slotsOf = (directory: string): string[] => {

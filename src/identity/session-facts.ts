@@ -32,7 +32,7 @@ const SAME_PERSON = ['document.number', 'person.name', 'person.portrait']
 
 type Outcomes = ReadonlyMap<string, string>
 
-/** Maps two outcomes to true and false; null for any other outcome, or if there is none. */
+/** Maps two outcomes to true and false; null for any other outcome, or without an outcome. */
 const factOf = (outcomes: Outcomes, name: string, yes: string, no: string): boolean | null => {
   const outcome = outcomes.get(name)
   return outcome === yes ? true : outcome === no ? false : null

@@ -1,5 +1,5 @@
-// Writes a bundled page to standard output: one line of JSON, then the files. A process, because the bundler keeps
-// about 12 MB of memory. Arguments: page, path of its public URL.
+// Writes a bundled page to standard output: one line of JSON, then the files. Runs in a separate process, because the
+// bundler keeps about 12 MB of memory. Arguments: page, path of its public URL.
 import { withHead } from '../lib/headed-bytes.ts'
 import { bundlePage } from './bundle-page.ts'
 import { type BundledHead, PAGE_NAMES } from './bundled-page.ts'

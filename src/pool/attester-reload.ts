@@ -18,7 +18,7 @@ export interface AttesterReload {
   reload(): void
   /** Returns false while this process signs with a set that differs from the stored set. */
   isCurrent(): boolean
-  /** Returns false while the store has an active key of a kind of which this process has none. */
+  /** Returns false while the store has an active key of a kind, but this process has no key of that kind. */
   hasEveryKind(): boolean
   /** Returns the start of the period in which a retired key may still sign (monotonic), or null. See ChangeFollower. */
   behindSinceMs(): number | null

@@ -41,7 +41,7 @@ export const createClientAddress = (trustedProxies: readonly Network[]): ClientA
     // The client controls the number of entries, so read only the last entries.
     for (const text of hops.slice(-HOPS_MAX).reverse()) {
       const hop = parseIpAddress(text.trim().toLowerCase())
-      // No trusted proxy vouches for entries to the left of an unreadable one.
+      // No trusted proxy vouches for entries to the left of an unreadable entry.
       if (hop === null) break
       client = hop
       if (!isTrusted(hop)) break

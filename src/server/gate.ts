@@ -27,7 +27,7 @@ export interface GateDependencies {
   readonly latency?: Pick<OrganizationLatency, 'record'>
   /** Called for every refusal and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
-  /** While stopping, each response closes its connection, so that stopping the listener cuts none. */
+  /** While stopping, each response closes its connection, so that stopping the listener interrupts no response. */
   readonly lifecycle: { readonly stopping: boolean }
   readonly pacer: RefusalPacer
   readonly clientAddress: ClientAddress

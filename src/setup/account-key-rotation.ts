@@ -1,5 +1,5 @@
 // Rotates the key that encrypts the secrets of one-time codes, without a restart. Until the end, the next key is in
-// FILE.next; the service decrypts with both keys and encrypts with the next.
+// FILE.next; the service decrypts with both keys and encrypts with the next key.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createSecretBox, SealBrokenError, type SecretBox } from '../admin/accounts/secret-box.ts'

@@ -9,7 +9,7 @@ import type { DataFolder } from './data-folder.ts'
 const keystorePathOf = (folder: DataFolder, keystoreFile: string): string =>
   isTokenKey(keystoreFile) ? keystoreFile : join(folder.keystores, keystoreFile)
 
-/** Returns the attesters that workers may load, oldest first, without retired ones. */
+/** Returns the attesters that workers may load, oldest first, without retired attesters. */
 export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
   (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
     status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: keystorePathOf(folder, keystoreFile) }],

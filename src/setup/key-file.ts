@@ -6,7 +6,7 @@ import type { SecretSource } from '../config/setting.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { errorCodeOf, isMissingFile, unreadableText } from '../lib/named-error.ts'
 
-/** Atomic: if several processes start at once, all read the key of the first. */
+/** Atomic: if several processes start at once, all read the key of the first process. */
 export const makeKeyFile = (path: string): void => {
   const temporary = `${path}.${randomUUID()}.tmp`
   const descriptor = openSync(temporary, 'wx', 0o600)

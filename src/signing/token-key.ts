@@ -53,7 +53,7 @@ export const formatTokenKey = ({ label, id }: TokenKeyName): string => {
   return `${SCHEME}${[...object, ...bytes].join(';')}`
 }
 
-/** Returns the canonical URI for an operator's input, a label or a URI; null if it is neither. */
+/** Returns the canonical URI for an operator's input, a label or a URI; null for any other text. */
 export const tokenKeyOf = (text: string): string | null => {
   const name = isTokenKey(text) ? parseTokenKey(text) : { label: text, id: null }
   if (name === null || name.label === '' || Buffer.byteLength(name.label ?? '') > MAX_BYTES) return null

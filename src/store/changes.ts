@@ -70,7 +70,7 @@ export const readNewest = async (statements: Statements): Promise<ChangePosition
   return newest ?? throwMoved(statements)
 }
 
-/** Returns the changes, oldest first. Null if the change at the position is a different one. */
+/** Returns the changes, oldest first. Null if the position refers to a different change. */
 export const readChanges = async (
   statements: Statements,
   after: ChangePosition,

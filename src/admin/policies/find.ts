@@ -12,7 +12,7 @@ export const requirePolicy = async (
   policyId: string,
 ): Promise<Policy> => requireFound(await tables.policies.find(organizationId, policyId), 'policy')
 
-/** @throws FieldInvalidError if one decides requests and the other decides sessions */
+/** @throws FieldInvalidError if the document and the policy decide different subjects */
 export const requireSameSubject = (decides: PolicySubject, { document }: CompiledPolicy): void => {
   if (document.decides === decides) return
   throw new FieldInvalidError('source', `decides ${document.decides}, but the policy decides ${decides}`)

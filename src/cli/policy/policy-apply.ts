@@ -18,7 +18,7 @@ const readPolicies = ({ admin, organization }: PolicyContext) =>
 
 type Policies = Awaited<ReturnType<typeof readPolicies>>
 
-/** Returns null if no policy has the name. @throws UsageError if several have it */
+/** Returns null if no policy has the name. @throws UsageError if several policies have it */
 const policyNamed = (policies: Policies, name: string): string | null => {
   const [found, ...others] = policies.filter((policy) => policy.name === name)
   if (found === undefined || others.length === 0) return found?.id ?? null
@@ -76,7 +76,10 @@ const explainSaved =
     )
   }
 
-/** Saves and activates the document if necessary: in one transaction on this machine, in two requests on another. */
+/**
+ * Saves and activates the document if necessary: in one transaction on this machine, in two requests on another
+ * machine.
+ */
 const applyDocument = async (context: PolicyContext, target: Target) => {
   const { organization } = context
   const { source, activates } = target

@@ -121,7 +121,7 @@ export const createCheckAgain = (
         yield { sessions: made.length - stored.skipped, opened: stored.opened }
       }
     }
-    // Settled only if no session was outdated: the runner may have compared one with earlier data.
+    // Settled only if no session was outdated: the runner may have compared a session with earlier data.
     return seen === 0
   }
 

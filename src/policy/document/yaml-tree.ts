@@ -156,7 +156,7 @@ const MISPLACED: ReadonlySet<string> = new Set([
 const NESTED = 'BLOCK_AS_IMPLICIT_KEY'
 const MULTILINE = 'MULTILINE_IMPLICIT_KEY'
 
-/** Explains the library's errors. One wrong indentation causes several; only the first is kept. */
+/** Explains the library's errors. One wrong indentation causes several errors; only the first is kept. */
 function* mistakesOf(source: string, errors: readonly SyntaxError[]): Generator<{ at: number; message: string }> {
   const lineAt = (at: number): number => source.slice(0, at).split('\n').length
   const multiline = errors.find(({ code }) => code === MULTILINE)

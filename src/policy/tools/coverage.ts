@@ -35,7 +35,7 @@ type Evaluate = (values: readonly RuleValue[]) => boolean | null
 
 const not = (value: boolean | null): boolean | null => (value === null ? null : !value)
 
-/** As in CEL, a decisive side overrides a failure of the other. */
+/** As in CEL, a decisive side overrides a failure of the other side. */
 const joined =
   (left: Evaluate, right: Evaluate, decisive: boolean): Evaluate =>
   (values) => {

@@ -82,7 +82,7 @@ export interface StepProps {
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
   readonly go: (step: Step) => void
-  /** Opens the next step, or an earlier incomplete one. @param view newest view, if the step just changed it */
+  /** Opens the next step, or an earlier incomplete step. @param view newest view, if the step just changed it */
   readonly next: (view?: SessionView) => void
   readonly back: (() => void) | null
   readonly announce: (text: string) => void

@@ -57,7 +57,9 @@ export const CHUNKS = defineTable('list_chunks', {
 
 export interface ChunkRow extends ItemOf<typeof CHUNKS> {}
 
-/** Returns the chunk that would contain a key: the last that starts at or before it. Null if there is none. */
+/**
+ * Returns the chunk that would contain a key: the last chunk that starts at or before the key. Null if there is none.
+ */
 export const findChunk = async (statements: Statements, baseId: string, key: Uint8Array): Promise<ChunkRow | null> => {
   const before = { baseId, keyWidth: key.length, firstKey: sql`<= ${key}` }
   return (await CHUNKS.list(statements, before, { by: ['firstKey'], descending: true, limit: 1 }))[0] ?? null

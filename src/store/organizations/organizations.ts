@@ -1,4 +1,4 @@
-// Organizations are the tenants. Every row belongs to one, except rows of the deployment (invariant 6).
+// Organizations are the tenants. Every row belongs to an organization, except rows of the deployment (invariant 6).
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { LEVEL_DEFAULT, type Level } from '../../domain/level.ts'

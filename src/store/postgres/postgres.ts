@@ -100,7 +100,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     }
   }
 
-  /** Retries on another connection if the server had closed the first. Repeats interrupted reads. */
+  /** Retries on another connection if the server had closed the first connection. Repeats interrupted reads. */
   const onFreshConnection = async <Result>(
     pool: PostgresPool,
     deadlineMs: number,

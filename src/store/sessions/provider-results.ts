@@ -82,7 +82,7 @@ export const spendAndDecide = (
       try {
         return await decide(change)
       } catch (error) {
-        // The error rolled back the transaction of the message, so queue the checks in a new one.
+        // The error rolled back the transaction of the message, so queue the checks in a new transaction.
         const isOfLinkedSession = error instanceof LinkedChecksPendingError
         if (error instanceof ChecksPendingError && !isOfLinkedSession) await store.sessionChecks.queueRepeat(message)
         throw error

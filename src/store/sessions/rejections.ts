@@ -66,8 +66,8 @@ export const ADD_ADDRESSES = `INSERT INTO session_rejections
   ) AS addresses`
 
 /**
- * Each organization keeps the last rejection per subject, and the last one that needs an operator. Reads of a subject
- * are therefore short, however many sessions of its persons are rejected.
+ * Each organization keeps the last rejection per subject, and the last rejection that needs an operator. Reads of a
+ * subject are therefore short, however many sessions of its persons are rejected.
  */
 export const REPLACE_EARLIER = `DELETE FROM session_rejections WHERE organization_id = ? AND environment = ? AND needs_operator = ?
   AND session_id <> ? AND subject IN (${SUBJECTS_OF_REJECTION})`

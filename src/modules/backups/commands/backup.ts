@@ -128,7 +128,7 @@ const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupConte
   return hasTree
 }
 
-/** Changes with a rotation: files copied before and after one would be inconsistent. */
+/** Changes with a rotation: files copied before and after a rotation would be inconsistent. */
 const describeSecrets = (folder: DataFolder): string => {
   const secrets = dirname(folder.passphrase)
   const describe = (name: string): string => {

@@ -95,8 +95,8 @@ const isEndOf = (head: AuditHead | undefined, { before }: AuditPart): boolean =>
   head?.sequence === before.sequence && head.hash === before.hash
 
 /**
- * Returns the newest object that continues the object before it. Skips objects that others added; null if there is
- * none.
+ * Returns the newest object that continues the object before it. Skips objects added by other programs; null if there
+ * is no such object.
  */
 const findLastPart = async (target: ShipTarget, names: readonly string[]): Promise<AuditPart | null> => {
   for (const [index, name] of [...names.entries()].reverse()) {

@@ -56,7 +56,7 @@ const requireLogKey = async ({ store, folder }: LogKeyInput): Promise<LogKey> =>
   return kept
 }
 
-/** If several nodes start at the same time, all use the key of the first. */
+/** If several nodes start at the same time, all use the key of the first node. */
 export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
   const { deployment, deploymentId } = input.store
   if ((await readLogKey(deployment, input.folder)) === null) {

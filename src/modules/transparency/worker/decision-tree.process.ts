@@ -99,7 +99,7 @@ let shipping: Promise<void> | null = null
 let shipErrorClass: string | null = null
 let publishesEachHead = false
 
-/** Has a signed head cosigned and shipped, without delaying the next. */
+/** Has a signed head cosigned and shipped, without delaying the next head. */
 const follow = (head: StoredHead): void => {
   cosigning?.offer(head)
   shipping ??= maker

@@ -70,7 +70,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
 
   const take = (files: Iterable<File>): void => {
     setProblem(null)
-    // A new file replaces a refused one.
+    // A new file replaces a refused file.
     for (const { id, phase } of uploads.pending) if (phase === 'failed') uploads.stop(id)
     let room = rule.maximum - count
     for (const file of files) {

@@ -35,7 +35,7 @@ export const isArabicLetterRead = (letter: string): boolean => ABJAD.isRead(FORM
 
 interface Part {
   readonly text: string
-  /** How Latin may join this part to the next. */
+  /** How Latin spellings may join this part to the next part. */
   readonly joins: 'prefix' | 'suffix' | null
 }
 
