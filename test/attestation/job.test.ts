@@ -1,7 +1,7 @@
 // On the way to the pool: dispatches are announced before anything can be signed, limits count what may have been signed,
 // and nothing is decided for a key or under a policy that changed meanwhile.
 import { describe, expect, test } from 'bun:test'
-import { type CallContext, createDecideRequest, type JobTerms } from '../../src/attestation/attest.ts'
+import { type CallContext, createAttest, createDecideRequest, type JobTerms } from '../../src/attestation/attest.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
 import type { DecodedRequest } from '../../src/attestation/schema.ts'
 import type { ApiKeyEnvironment } from '../../src/domain/api-key.ts'
@@ -52,6 +52,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
       return undefined
     },
     /** Of the job that was submitted last. */
+    expiration: null as Job['expiration'],
     isCurrent: (): boolean => true,
     submittedChanges: -1 as number | undefined,
   }
@@ -76,6 +77,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
       submit: (job, target, changes, isCurrent = () => false) => {
         events.push(`submitted ${target.id} ${job.targetId}${job.facts}`)
         world.isCurrent = isCurrent
+        world.expiration = job.expiration
         world.submittedChanges = changes
         return answer()
       },
@@ -96,16 +98,19 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
       return world.onDispatch()
     },
   } satisfies CallContext
-  const run = (missing: readonly OptionalField[] = [], terms?: () => Promise<JobTerms>) => {
+  const callOf = (missing: readonly OptionalField[] = []): DecodedRequest => {
     const request = { ...requestOf(), chain: world.chain }
-    const call: DecodedRequest = { request, targetBy: 'verification hash', targetText: 'x', missing }
+    return { request, targetBy: 'verification hash', targetText: 'x', missing }
+  }
+  const attest = () => createAttest(decide)(callOf(), context)
+  const run = (missing?: readonly OptionalField[], terms?: () => Promise<JobTerms>) => {
     const termsOf = (_: unknown, { lifetimeSeconds }: ResolvedTarget): JobTerms => ({ expiration: 5, lifetimeSeconds })
-    return decide(world.kind, call, context, terms ?? termsOf)
+    return decide(world.kind, callOf(missing), context, terms ?? termsOf)
   }
   const change = (changes: Partial<ResolvedTarget>): void => {
     world.target = { ...world.target, ...changes }
   }
-  return { world, events, run, change }
+  return { world, events, attest, run, change }
 }
 
 const DISPATCHED = 'dispatched for 300 s'
@@ -131,6 +136,12 @@ describe('a test key', () => {
 })
 
 describe('a job', () => {
+  test('for an attestation expires a lifetime after the request', async () => {
+    const { world, attest } = setUp(async () => ANSWER)
+    await attest()
+    expect(world.expiration).toBe(requestOf().nowSeconds + 300)
+  })
+
   test('is announced before it is submitted, with facts and without', async () => {
     for (const [needs, facts] of [
       [NO_NEEDS, ''],

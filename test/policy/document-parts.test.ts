@@ -161,6 +161,13 @@ describe('abi', () => {
   ])('%s', (text, expected) => {
     expect(mistake(text)).toBe(expected)
   })
+
+  test('has at most 4,096 parameters in total', () => {
+    const abiOf = (...counts: readonly number[]): string =>
+      `abi: ${JSON.stringify(counts.map((count, at) => `function f${at}(${Array(count).fill('bool')})`))}`
+    compilePolicy(`name: P\nrules: []\n${abiOf(1_024, 1_024, 1_024, 1_024)}`)
+    expect(mistake(abiOf(1_024, 1_024, 1_024, 1_025))).toEndWith('the abi has more than 4096 parameters')
+  })
 })
 
 describe('idl', () => {

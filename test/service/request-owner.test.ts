@@ -43,13 +43,18 @@ test('a registration belongs to the organization of its key, and ends with its r
   const registering = {
     gate: (_settings: unknown, handle: (admitted: AdmittedRequest) => Promise<Response>) => () =>
       handle(admitted as unknown as AdmittedRequest),
-    idempotent: async () => {
+    idempotent: async (_parameters: unknown, handle: (id: string, onDispatch: () => void) => Promise<object>) => {
       callers.push(currentCaller())
-      return { status: 201, body: newSessionId(), replayed: false }
+      return { ...(await handle(newSessionId(), () => undefined)), replayed: false }
     },
-    register: { relink: async () => ({}), answer: () => '{}' },
+    register: {
+      register: async ({ sessionId }: { readonly sessionId: string }) => ({ sessionId, created: true, link: 'first' }),
+      relink: async () => 'second',
+      answer: (_sessionId: string, link: string) => JSON.stringify({ link }),
+    },
   } as unknown as IdentityEndpointDependencies
-  await createIdentityEndpoints(registering).registerIndividual(request, null)
+  const response = await createIdentityEndpoints(registering).registerIndividual(request, null)
+  expect(await response.json()).toEqual({ link: 'first' })
   expect(callers).toEqual([{ owner: ORGANIZATION, signal: ended.signal }])
 })
 

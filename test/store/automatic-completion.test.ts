@@ -224,6 +224,23 @@ describeStores((open) => {
     },
   )
 
+  test('an operator’s other events of a session that a decider completed settle no rejection', async () => {
+    await change(await submit(), 'rejected', OPERATOR)
+    const completed = await submit(OTHER_WALLET)
+    await change(completed, 'retry', OPERATOR)
+    await change(await submitted(completed), 'completed', DECIDER)
+    await temporary.store.database.execute(
+      `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, created_at_seconds)
+        VALUES (?, ?, 100, 'evidence-erased', 'completed', ?, 0)`,
+      [organizationId, completed.sessionId, OPERATOR],
+    )
+    const link = await register()
+    await connect(link)
+    await connect(link, OTHER_WALLET)
+    const next = await submit(OTHER_WALLET)
+    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('was rejected: an operator must')
+  })
+
   test('a wallet has a limited number of sessions, so that each read of them is short', async () => {
     const row = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
       retry_count, sequence, created_at_seconds, updated_at_seconds)
