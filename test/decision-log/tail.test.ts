@@ -4,6 +4,7 @@ import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DecisionDirectoryMissingError } from '../../src/decision-log/errors.ts'
 import { followDecisions } from '../../src/decision-log/follow.ts'
+import { encodeRecord, MAX_LINE_BYTES } from '../../src/decision-log/record.ts'
 import { readTail, type TailEntry } from '../../src/decision-log/tail.ts'
 import {
   attestation,
@@ -121,11 +122,13 @@ describe('follow', () => {
     expect(seen).toEqual(range(1, 7).map(uuidOf))
   })
 
-  test('reads a line that is longer than a read', async () => {
+  test('reads the longest line, which is longer than a read', async () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
+    const { length } = encodeRecord(attestation(2, { policy_name: '' }), '0'.repeat(64))
+    const policyName = 'x'.repeat(MAX_LINE_BYTES - length)
     const seen = await follow(directory, 0, [
-      () => writer.append([attestation(1), attestation(2, { policy_name: 'x'.repeat(600_000) }), attestation(3)]),
+      () => writer.append([attestation(1), attestation(2, { policy_name: policyName }), attestation(3)]),
     ])
     expect(seen).toEqual([1, 2, 3].map(uuidOf))
   })
