@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { ScreeningListInvalidError } from '../../src/modules/screening/formats/csv-rows.ts'
+import { csvRows, ScreeningListInvalidError } from '../../src/modules/screening/formats/csv-rows.ts'
 import { packEntries, unpackEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { countryCodeOf } from '../../src/modules/screening/formats/list-countries.ts'
 import { parseListDates } from '../../src/modules/screening/formats/list-dates.ts'
@@ -136,6 +136,7 @@ describe('published formats', () => {
     }
     const csv = 'id,kind,name,aliases,birth_dates,countries\np1,person,Ivan Primerov,Vanya,1966,Russia\n'
     expect(readScreeningList('csv', [utf8(csv)], ANY)).toEqual([expected])
+    expect([...csvRows('one\n\n""\ntwo\n,\n')]).toEqual([['one'], ['two'], ['', '']])
     const own = {
       id: 'p1',
       kind: 'person',
