@@ -28,7 +28,10 @@ const second = await storeAttester(keystores, 'secp256k1', testKey(2).toHex())
 const solana = await storeAttester(keystores, 'ed25519', testKey(3).toHex())
 
 /** A worker without a thread. */
-const createWorker = (wrap: (open: Controlled['open']) => Controlled['open'] = (open) => open) => {
+const createWorker = (
+  wrap: (open: Controlled['open']) => Controlled['open'] = (open) => open,
+  changes: Partial<Controlled> = {},
+) => {
   const reports: WorkerReport[] = []
   const outcomes: Outcome[] = []
   let wake: () => void = () => undefined
@@ -41,6 +44,7 @@ const createWorker = (wrap: (open: Controlled['open']) => Controlled['open'] = (
     open: wrap((settings, isClosing) => openWorkerParts(settings, Date.now, isClosing)),
     clock: { monotonicMs: () => 1000, unixMs: Date.now },
     later: (work) => setImmediate(work),
+    ...changes,
   })
   const next = async (type: WorkerReport['type']): Promise<WorkerReport> => {
     for (;;) {
@@ -174,6 +178,25 @@ describe('jobs', () => {
     expect(bodies[4]).toMatchObject({ is_compliant: true, signers: [first.address], task_id: jobOf(5).uuid })
     expect(recordsOf(decisions).map(({ uuid }) => uuid)).toEqual([1, 2, 5].map((number) => jobOf(number).uuid))
     expect((await verifyDecisions(decisions)).ok).toBe(true)
+  })
+
+  test('whose policy is being compiled are resumed by one later call at a time', async () => {
+    let nowMs = 0
+    const calls: (() => void)[] = []
+    const worker = createWorker(undefined, {
+      // Each step of the compilation ends its turn.
+      clock: { monotonicMs: () => (nowMs += 2), unixMs: Date.now },
+      later: (work) => void calls.push(work),
+    })
+    worker.control({ type: 'start', settings: settingsOf(temporaryDirectory(), [first]) })
+    await worker.next('ready')
+    const rules = Array.from({ length: 20 }, (_, at) => `  - { id: r${at}, deny: tx.value == ${at} }\n`)
+    const revisions = [revisionWith('revision_test', `name: P\ndefault: allow\nrules:\n${rules.join('')}`)]
+    worker.control({ type: 'define', targets: [testTarget({ id: 'target_1' })], revisions })
+    expect([...worker.send([1]), ...worker.send([2])]).toEqual([])
+    expect(calls).toHaveLength(1)
+    calls.shift()?.()
+    expect(calls).toHaveLength(1)
   })
 
   test('a withheld answer is recorded and confirmed', async () => {
