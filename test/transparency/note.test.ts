@@ -35,6 +35,10 @@ describe('notes', () => {
     expect(encodeVerifierKey(example)).toBe(EXAMPLE_KEY)
     expect(openNote(EXAMPLE_NOTE, example)).toBe('This is an example message.\n')
     expect(encodeNote(parseNote(EXAMPLE_NOTE))).toBe(EXAMPLE_NOTE)
+    const [text = '', signature = ''] = EXAMPLE_NOTE.split('\n\n')
+    const signed = (times: number): string => `${text}\n\n${signature.repeat(times)}`
+    expect(parseNote(signed(100)).signatures).toHaveLength(100)
+    for (const times of [0, 101]) expect(() => parseNote(signed(times))).toThrow(NoteInvalidError)
   })
 
   test('a changed text, another key, another name and no signature are refused', () => {
