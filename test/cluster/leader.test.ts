@@ -255,6 +255,15 @@ describe('a store that does not answer', () => {
     expect(seen).toEqual(['take', 'start', 'stop'])
   })
 
+  test('that the lease is lost ends the duties at once', async () => {
+    const { time, seen, leader } = leadOver({ renew: async () => false })
+    await leader.start()
+    await settle()
+    await time.advance(TRUSTED_MS - 1)
+    await settle()
+    expect(seen.slice(0, 3)).toEqual(['take', 'start', 'stop'])
+  })
+
   test('before the process stops is not asked for the lease after it', async () => {
     const answer = Promise.withResolvers<null>()
     const { seen, leader } = leadOver({ read: () => answer.promise })
