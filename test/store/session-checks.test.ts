@@ -4,13 +4,10 @@ import { newIdentifier, newSessionId } from '../../src/domain/identifier.ts'
 import { type BoundHit, NAME_CHECK } from '../../src/domain/screening-hit.ts'
 import { databaseScope } from '../../src/store/copy/table-scope.ts'
 import type { SqlParameter } from '../../src/store/database.ts'
-import { OPEN_HITS_MAX } from '../../src/store/lists/screening-checks.ts'
 import { createSessionTraceTable } from '../../src/store/sessions/session-traces.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
 import { describeStores } from './dialects.ts'
 import { storeOfTest } from './store-of-test.ts'
-
-const WHY = { part: 'name', points: 77, detail: 'similar' }
 
 describeStores((open) => {
   const temporary = storeOfTest(open)
@@ -432,52 +429,6 @@ describeStores((open) => {
     expect(await outcomeOf(target)).toEqual(['not-done'])
     await find(target, [foundHit(), foundHit({ entry: 'p2' })])
     expect(await outcomeOf(target)).toEqual(['passed'])
-  })
-
-  test('of very many hits, the highest are listed, and the check is not done until a person has decided', async () => {
-    const target = await targetOf()
-    const { sessionId } = target
-    const { store } = temporary
-    const hits = Array.from({ length: OPEN_HITS_MAX + 2 }, (_, at) => foundHit({ entry: `p${at}`, score: 70 }))
-    const [first, second, ...others] = hits as [BoundHit, BoundHit, ...BoundHit[]]
-    const found = [first, ...others, { ...second, score: 99 }]
-    const check = async () => {
-      const [stored] = await store.sessionChecks.list(organizationId, sessionId)
-      return [stored?.outcome, /so \d+ more/.exec(String(stored?.detail['problem']))?.[0]]
-    }
-    expect(await find(target, found)).toBe(OPEN_HITS_MAX)
-    const listed = await store.screeningChecks.hits(organizationId, sessionId)
-    expect([listed.length, listed[0]?.score, await check()]).toEqual([OPEN_HITS_MAX, 99, ['look', 'so 2 more']])
-    await store.database.execute(
-      "UPDATE screening_hits SET state = 'cleared', decided_at_seconds = 1 WHERE entry_id <> 'p1'",
-    )
-    await decide(target, 'cleared')
-    expect(await check()).toEqual(['not-done', 'so 2 more'])
-    expect(await find(target, found)).toBe(2)
-    expect(await check()).toEqual(['look', undefined])
-    // Hits of other data make room before further hits are counted.
-    await find(
-      target,
-      found.map((hit) => ({ ...hit, basis: 'c' })),
-    )
-    expect(await check()).toEqual(['look', 'so 2 more'])
-  })
-
-  test('hits that are found again unchanged are not written again', async () => {
-    if (temporary.store.kind !== 'sqlite') return
-    const target = await targetOf()
-    const hits = Array.from({ length: 50 }, (_, at) => foundHit({ entry: `p${at}`, why: [WHY] }))
-    const written = async (found: readonly BoundHit[]) => {
-      const rows = () =>
-        temporary.store.database.transaction(({ query }) => query<{ rows: number }>('SELECT total_changes() AS rows'))
-      const before = (await rows())[0]?.rows ?? 0
-      await find(target, found)
-      return ((await rows())[0]?.rows ?? 0) - before
-    }
-    expect(await written(hits)).toBeGreaterThan(50)
-    const again = await written(hits)
-    expect(again).toBeLessThan(10)
-    expect(await written(hits.with(0, foundHit({ entry: 'p0', why: [WHY], versionId: 'w' })))).toBe(again + 1)
   })
 
   test('traces find the sessions of others in the same environment, and go with the evidence', async () => {

@@ -15,7 +15,7 @@ const CHECK = named(
     }),
     outcome: oneOf(
       CHECK_OUTCOMES,
-      '`look`: a reviewer must decide. `unreadable`: the document could not be read. `not-done`: the check could not run, or is incomplete',
+      '`look`: a reviewer must decide. `unreadable`: the document could not be read. `not-done`: the check could not run',
     ),
     sessions: Type.Array(Type.String(), { description: 'Sessions of other identities with the same value' }),
     documents: Type.Array(
@@ -23,9 +23,7 @@ const CHECK = named(
       { description: 'Result for each identity document' },
     ),
     minimum_age: nullable(Type.Integer()),
-    problem: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason that the check could not run or is incomplete',
-    }),
+    problem: Type.Union([Type.String(), Type.Null()], { description: 'Reason that the check could not run' }),
     version: Type.String({ description: 'Version of the reader or list that the check used' }),
     checked_at: time(),
   }),

@@ -113,9 +113,6 @@ const MATCHES: readonly Matches[] = [
   (stored, hit) => stored.basis === stored.subjectBasis && stored.basis === hit.subjectBasis,
 ]
 
-/** Maximum open hits per check. Further hits are counted, and the check is not complete. */
-export const OPEN_HITS_MAX = 200
-
 /** Matches each stored hit at most once. Several names of one entry are one hit. */
 const matchHits = (
   found: readonly BoundHit[],
@@ -125,12 +122,10 @@ const matchHits = (
   const hits = [...Map.groupBy(found, keyOf).values()].flatMap(([first]) => first ?? [])
   const matched = new Map<BoundHit, StoredHit | undefined>(hits.map((hit) => [hit, undefined]))
   const lost = new Set(stored)
-  const entryOf = ({ list, entry }: BoundHit): string => JSON.stringify([list, entry])
-  const ofEntry = Map.groupBy(stored, entryOf)
   for (const matches of MATCHES) {
-    for (const hit of ofEntry.size === 0 ? [] : hits) {
+    for (const hit of hits) {
       if (matched.get(hit) !== undefined) continue
-      const same = ofEntry.get(entryOf(hit))?.find((candidate) => lost.has(candidate) && matches(candidate, hit))
+      const same = lost.values().find((candidate) => isOfEntry(candidate, hit) && matches(candidate, hit))
       if (same === undefined) continue
       matched.set(hit, same)
       lost.delete(same)
@@ -186,24 +181,19 @@ const endHit = async (
 /**
  * Replaces a check's hits, in the transaction that stores the check. A missing open hit ends only if its subject was
  * compared again, completely and with the same settings: nobody can end it by entering another name. A cleared hit ends
- * with any settings, and reopens if its score rises. The new hits with the highest scores are opened.
- * @returns the number of opened hits, the number of hits above the limit, and the check's outcome with and without hits
+ * with any settings, and reopens if its score rises.
+ * @returns the number of opened hits, and the check's outcome including its hits
  */
 export const replaceHits = async (
   transaction: Transaction,
   target: HitTarget,
   { hits: found, outcome, settings, lowestScore, subjectBases }: Finding,
   nowSeconds: number,
-): Promise<{
-  readonly opened: number
-  readonly unlisted: number
-  readonly outcome: string
-  readonly ownOutcome: string
-}> => {
+): Promise<{ readonly opened: number; readonly outcome: string }> => {
   const { organizationId, sessionId } = target
   const read = async () =>
     (await hitsOf(transaction, organizationId, sessionId)).filter(({ check }) => check === target.check)
-  if (found.length + (await read()).length === 0) return { opened: 0, unlisted: 0, outcome, ownOutcome: outcome }
+  if (found.length + (await read()).length === 0) return { opened: 0, outcome }
   // A decision about the session reads its hits under the same lock.
   await lockSessionAsItIs(transaction, organizationId, sessionId)
   const { matched, lost } = matchHits(found, await read())
@@ -222,6 +212,28 @@ export const replaceHits = async (
         roleOf(stored.subject) === roleOf(hit.subject) &&
         hit.score >= stored.score,
     )
+  let opened = 0
+  for (const [hit, same] of matched) {
+    const found = openedBy(hit, settings)
+    if (same === undefined || (await isInDoubt(transaction, target, same))) {
+      const { list, entry } = hit
+      const id = `hit_${randomBase62(16)}`
+      await HITS.insert(transaction, { id, ...target, list, entry, ...found, foundAtSeconds: nowSeconds })
+      opened++
+    } else if (same.state === 'open' || (same.state === 'cleared' && hit.score > same.score)) {
+      await HITS.updateAll(transaction, { organizationId, id: same.id }, { ...found, ...UNDECIDED })
+      if (same.state === 'cleared') opened++
+    } else if (
+      same.subject !== hit.subject ||
+      same.basis !== hit.basis ||
+      same.settings !== settings ||
+      same.listing !== found.listing
+    ) {
+      const { subject, basis, subjectBasis, listing } = found
+      const bound = { subject, basis, subjectBasis, listing, settings }
+      await HITS.updateAll(transaction, { organizationId, id: same.id }, bound)
+    }
+  }
   for (const hit of outcome === 'not-done' ? [] : lost) {
     const { id } = hit
     if (hit.state !== 'cleared' && hit.settings !== settings) continue
@@ -237,34 +249,7 @@ export const replaceHits = async (
       await HITS.updateAll(transaction, { organizationId, id }, { why: [...hit.why, CHANGED] })
     }
   }
-  let room = OPEN_HITS_MAX - (await HITS.count(transaction, { ...target, state: 'open' }))
-  let [opened, unlisted] = [0, 0]
-  for (const [hit, same] of [...matched].toSorted(([one], [other]) => other.score - one.score)) {
-    const found = openedBy(hit, settings)
-    if (same === undefined && room <= 0) unlisted++
-    else if (same === undefined || (await isInDoubt(transaction, target, same))) {
-      const { list, entry } = hit
-      const id = `hit_${randomBase62(16)}`
-      await HITS.insert(transaction, { id, ...target, list, entry, ...found, foundAtSeconds: nowSeconds })
-      opened++
-      room--
-    } else if (same.state === 'open' || (same.state === 'cleared' && hit.score > same.score)) {
-      if (Bun.deepEquals({ ...same, ...found }, same)) continue
-      await HITS.updateAll(transaction, { organizationId, id: same.id }, { ...found, ...UNDECIDED })
-      if (same.state === 'cleared') opened++
-    } else if (
-      same.subject !== hit.subject ||
-      same.basis !== hit.basis ||
-      same.settings !== settings ||
-      same.listing !== found.listing
-    ) {
-      const { subject, basis, subjectBasis, listing } = found
-      const bound = { subject, basis, subjectBasis, listing, settings }
-      await HITS.updateAll(transaction, { organizationId, id: same.id }, bound)
-    }
-  }
-  const ownOutcome = unlisted === 0 ? outcome : 'not-done'
-  return { opened, unlisted, ownOutcome, outcome: outcomeWith(ownOutcome, await read()) }
+  return { opened, outcome: outcomeWith(outcome, await read()) }
 }
 
 /** Call for checks that are not performed: otherwise, their entries could end and be listed again unnoticed. */

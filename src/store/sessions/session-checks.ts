@@ -7,7 +7,7 @@ import { shuffled } from '../../lib/shuffled.ts'
 import { among, columnsOf, type Expression, flag, hidden, integer, json, type NewRow, sql, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
-import { endClearedHits, OPEN_HITS_MAX, replaceHits } from '../lists/screening-checks.ts'
+import { endClearedHits, replaceHits } from '../lists/screening-checks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { queueCheckMessages } from '../webhooks/webhook-queue.ts'
 import { lockSessionAsItIs, placeholdersFor, SESSIONS } from './session-rows.ts'
@@ -86,9 +86,6 @@ export const requireCompared = async (
   if (isUncompared(await CHECKS.list(transaction, { organizationId, sessionId }, ['name']))) throw new UncomparedError()
 }
 
-const limited = ({ problem }: NewCheck['detail'], unlisted: number): string =>
-  `${problem === undefined ? '' : `${problem}; `}a check lists at most ${OPEN_HITS_MAX} open hits, so ${unlisted} more are not listed`
-
 interface SessionChecks {
   readonly sessionId: string
   readonly checks: readonly NewCheck[]
@@ -142,9 +139,7 @@ const writeChecks = async (
         { hits, outcome, settings, lowestScore, subjectBases },
         nowSeconds,
       )
-      const { ownOutcome, unlisted } = found
-      const stored = { ...row, ownOutcome, outcome: found.outcome }
-      written.push(unlisted === 0 ? stored : { ...stored, detail: { ...detail, problem: limited(detail, unlisted) } })
+      written.push({ ...row, outcome: found.outcome })
       if (found.opened > 0) opened.set(sessionId, (opened.get(sessionId) ?? 0) + found.opened)
     }
   }

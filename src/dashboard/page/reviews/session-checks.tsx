@@ -58,11 +58,7 @@ export const SessionChecks = ({ query: { value, error, reload }, parts }: Sessio
   const describe = (check: SessionCheck): CheckDescription => {
     const found = parts.map(({ describeCheck }) => describeCheck?.(check) ?? null).find((each) => each !== null)
     const { label, text } = found ?? { label: check.check, text: '' }
-    if (check.problem === null) return { label, text }
-    return {
-      label,
-      text: check.outcome === 'not-done' ? `Not run: ${check.problem}.` : `${text} Incomplete: ${check.problem}.`,
-    }
+    return { label, text: check.problem === null ? text : `Not run: ${check.problem}.` }
   }
   const needsLook = SEVEREST_FIRST.flatMap((outcome) => checks.filter((check) => check.outcome === outcome))
   const passed = checks.filter(({ outcome }) => outcome === 'passed').map((check) => describe(check).label)

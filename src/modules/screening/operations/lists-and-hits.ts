@@ -126,12 +126,10 @@ const CHECK = named(
   closed({
     outcome: oneOf(
       OUTCOMES,
-      'Result of the name comparison. `off`: no list is enabled. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: the comparison could not run, or is incomplete',
+      'Result of the name comparison. `off`: no list is enabled. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: the comparison could not run',
     ),
     waiting: Type.Boolean({ description: 'Whether checks of the session are still running' }),
-    detail: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason that the comparison could not run or is incomplete',
-    }),
+    detail: Type.Union([Type.String(), Type.Null()], { description: 'Reason that the comparison could not run' }),
     threshold: nullable(Type.Integer()),
     checked_at: nullable(time()),
     versions: Type.Array(closed({ list: Type.String(), version: Type.String() })),

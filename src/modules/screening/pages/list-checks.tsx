@@ -137,7 +137,7 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
       }
     >
       {outcome === 'waiting' && <p class="soft">Comparing names…</p>}
-      {outcome === 'not-done' && <p class="soft">The comparison of names is incomplete: {detail}.</p>}
+      {outcome === 'not-done' && <p class="soft">Names were not compared: {detail}.</p>}
       {outcome === 'passed' && hits.length === 0 && (
         <p class="soft">No match in {versions.map(({ list }) => list).join(', ')}.</p>
       )}
