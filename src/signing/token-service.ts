@@ -17,7 +17,7 @@ export type TokenFinding =
 /** Makes each key sign once. Findings are in the order of the keys and include failures of the token. */
 export type AskToken = (keys: readonly TokenKeyReference[]) => Promise<readonly TokenFinding[]>
 
-/** Returns the path of the file with the hash of a PIN that the token rejected, or whose login did not finish. */
+/** Returns the path of the file with the hash of a PIN that the token rejected. */
 export const refusedPinFile = (loginFile: string): string => `${loginFile}.refused`
 
 export const ASK_TOKEN = serviceKey<AskToken>('hardware token')

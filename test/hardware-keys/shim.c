@@ -1,6 +1,6 @@
 // A PKCS#11 module in front of SoftHSM that fails as hardware does, on demand: it reads the word in CONTROL before each
 // call. `late` answers like `gone`, after two seconds, `hung` blocks until the word changes, `gone` is a token that was taken out, `lying` spoils signatures, `reset`
-// ends all sessions once. Only at C_Login, `dropped` answers like `gone`, and `mute` blocks after the token has judged the PIN. Each C_Login is noted in LOGINS.
+// ends all sessions once. Each C_Login is noted in LOGINS.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,13 +44,9 @@ static word find_init(word session, void *attributes, word count) { BEFORE; retu
 static word sign_init(word session, void *mechanism, word key) { BEFORE; return real[SIGN_INIT](session, mechanism, key); }
 static word login(word session, word user, void *pin, word length) {
   BEFORE;
-  char text[16];
-  read_word(text);
-  if (!strncmp(text, "dropped", 7)) return 0x32;
   result = real[LOGIN](session, user, pin, length);
   FILE *file = fopen(LOGINS, "a");
   if (file) { fprintf(file, "%lx\n", result); fclose(file); }
-  for (read_word(text); !strncmp(text, "mute", 4); read_word(text)) usleep(5000);
   return result;
 }
 static word sign(word session, unsigned char *data, word length, unsigned char *signature, word *size) {

@@ -22,7 +22,7 @@ export const WITHOUT_SHIM = hasSoftHsm && compiler === null ? ' (skipped: no C c
 export const TOKEN = 'attester keys'
 export const PIN = '648219'
 
-export type Trouble = 'late' | 'hung' | 'gone' | 'lying' | 'reset' | 'dropped' | 'mute' | ''
+export type Trouble = 'late' | 'hung' | 'gone' | 'lying' | 'reset' | ''
 
 export interface SoftHsm {
   /** SOFTHSM2_CONF of processes that use it. */

@@ -2,19 +2,17 @@
 // typed error. A refused PIN is tried once.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import bs58 from 'bs58'
 import { createSignatureCheck } from '../../src/modules/hardware-keys/checked-signature.ts'
 import { isPkcs11Supported } from '../../src/modules/hardware-keys/cryptoki-module.ts'
 import { createToken, type Token } from '../../src/modules/hardware-keys/token.ts'
-import { ownProcess } from '../../src/program/entries.ts'
 import { evmAddressOf } from '../../src/signing/address.ts'
 import { AttesterMismatchError, TokenUnavailableError, TokenUnusableError } from '../../src/signing/errors.ts'
 import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
 import type { TokenSettings } from '../../src/signing/types.ts'
 import { hasLowS, recoverWithNoble } from '../signing/rounds.ts'
 import { sha256, testKey } from '../signing/test-keys.ts'
-import { until } from '../support/until.ts'
 import { PIN, type SoftHsm, softHsm, WITHOUT_SHIM, WITHOUT_SOFT_HSM } from './soft-hsm.ts'
 
 const { recover } = loadNobleSecp256k1()
@@ -208,50 +206,6 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       const corrected = { ...first.settings, pin: hsm.settings().pin }
       expect(open(corrected).look(EVM).kind).toBe('secp256k1')
       expect(existsSync(refused)).toBe(false)
-    })
-
-    test('is told a PIN once if the process ends before the token answers', async () => {
-      const { shim, settings } = openBehind('222222')
-      const { words, environment } = ownProcess('src/modules/hardware-keys/worker/token-check.process.ts', true)
-      shim.trouble('reset')
-      failure(() => open(hsm.settings({ module: shim.module, pinText: '333333' })).look(EVM))
-      shim.trouble('mute')
-      const child = Bun.spawn([...words], {
-        env: { ...process.env, ...environment, SOFTHSM2_CONF: hsm.configuration },
-        serialization: 'json',
-        ipc: () => undefined,
-      })
-      child.send({ settings, keys: [EVM] })
-      await until(() => shim.logins().length === 2)
-      child.kill('SIGKILL')
-      await child.exited
-      shim.trouble('')
-      const claim = `${settings.loginFile}.claim`
-      expect(existsSync(claim)).toBe(true)
-      // As after half a minute, or after the clock was set back.
-      for (const seconds of [-31, 31]) {
-        writeFileSync(claim, '')
-        utimesSync(claim, Date.now() / 1_000 + seconds, Date.now() / 1_000 + seconds)
-        expect(failure(() => open(settings).look(EVM)).detail).toContain('did not respond to it')
-      }
-      expect(shim.logins()).toEqual(['a0', 'a0'])
-      expect(open({ ...settings, pin: hsm.settings().pin }).look(EVM).kind).toBe('secp256k1')
-    })
-
-    test('is told a PIN again after an error that is not about the PIN, but no refused one', () => {
-      const { shim, settings, token } = openBehind('111111')
-      const corrected = { ...settings, pin: hsm.settings().pin }
-      const first = hsm.settings({ module: shim.module })
-      shim.trouble('reset')
-      failure(() => token.look(EVM))
-      shim.trouble('dropped')
-      failure(() => open(first).look(EVM))
-      expect(existsSync(`${first.loginFile}.refused`)).toBe(false)
-      expect(failure(() => open(corrected).look(EVM)).detail).toContain('CKR_DEVICE_REMOVED')
-      shim.trouble('')
-      expect(failure(() => open(settings).look(EVM)).detail).toContain('has refused this PIN before')
-      expect(shim.logins()).toEqual(['a0'])
-      expect(open(corrected).look(EVM).kind).toBe('secp256k1')
     })
   })
 })

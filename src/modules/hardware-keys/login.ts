@@ -1,5 +1,4 @@
-// Logs in to the token. Tokens lock after a few wrong PINs, so the hash of a PIN is stored before its login, and removed
-// unless the token refuses the PIN. A refused PIN, or a PIN whose login did not finish, is never retried.
+// Logs in to the token. Tokens lock after a few wrong PINs, so a refused PIN, whose hash is stored, is never retried.
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { errorCodeOf, isMissingFile, unreadableText } from '../../lib/named-error.ts'
@@ -60,21 +59,21 @@ const readIfThere = (path: string): Buffer | null => {
   }
 }
 
-const isHashOf = (kept: Buffer | null, pin: Uint8Array): boolean => {
+const wasRefused = (path: string, pin: Uint8Array): boolean => {
+  const kept = readIfThere(path)
   if (kept?.length !== SALT_BYTES + HASH_BYTES) return false
   const hash = scryptSync(pin, kept.subarray(0, SALT_BYTES), HASH_BYTES, SCRYPT_COST)
   return timingSafeEqual(hash, kept.subarray(SALT_BYTES))
 }
 
-const storeHash = (path: string, pin: Uint8Array): void => {
+const rememberRefused = (path: string, pin: Uint8Array): void => {
   const salt = randomBytes(SALT_BYTES)
   writeFileSync(path, Buffer.concat([salt, scryptSync(pin, salt, HASH_BYTES, SCRYPT_COST)]), { mode: 0o600 })
 }
 
-/** A time in the future is from before the clock was set back. */
 const isStale = (path: string): boolean => {
   try {
-    return Math.abs(Date.now() - statSync(path).mtimeMs) > CLAIM_LIMIT_MS
+    return Date.now() - statSync(path).mtimeMs > CLAIM_LIMIT_MS
   } catch (error) {
     if (isMissingFile(error)) return false
     throw error
@@ -112,7 +111,7 @@ const isLoggedIn = (module: CryptokiModule, session: bigint): boolean => {
   return info[1] === CKS_RO_USER_FUNCTIONS
 }
 
-/** @throws TokenUnusableError for a PIN that is not retried, or if a wrong PIN would lock the token; TokenUnavailableError */
+/** @throws TokenUnusableError for a refused PIN, or if a wrong PIN would lock the token; TokenUnavailableError */
 export const logIn = (
   module: CryptokiModule,
   session: bigint,
@@ -126,23 +125,18 @@ export const logIn = (
     if (isLoggedIn(module, session)) return
     const pin = readPin(source)
     try {
-      const kept = readIfThere(refusedFile)
-      if (isHashOf(kept, pin)) {
-        throw new TokenUnusableError(`the token has refused this PIN before, or did not respond to it${again}`)
-      }
+      if (wasRefused(refusedFile, pin)) throw new TokenUnusableError(`the token has refused this PIN before${again}`)
       const flags = tokenFlags()
       if ((flags & CKF_USER_PIN_LOCKED) !== 0n) throw new TokenUnusableError('the token has locked its PIN')
       if ((flags & CKF_USER_PIN_FINAL_TRY) !== 0n) {
         throw new TokenUnusableError('one more wrong PIN would lock the token: log in with its own tool first')
       }
-      storeHash(refusedFile, pin)
       const result = module.call('C_Login', session, CKU_USER, pin, BigInt(pin.length))
       if (REFUSALS.has(result)) {
+        rememberRefused(refusedFile, pin)
         throw new TokenUnusableError(`the token refused the PIN (${resultName(result)})${again}`)
       }
       if (result !== CKR_OK && result !== CKR_USER_ALREADY_LOGGED_IN) {
-        if (kept === null) rmSync(refusedFile, { force: true })
-        else writeFileSync(refusedFile, kept)
         throw new TokenUnavailableError(`C_Login: ${resultName(result)}`)
       }
       rmSync(refusedFile, { force: true })
