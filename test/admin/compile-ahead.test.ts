@@ -77,3 +77,17 @@ test('activations, shadows and approvals compile first', async () => {
     status: 200,
   })
 })
+
+test('a good revision replaces an active one that cannot be used', async () => {
+  const beta = await harness.organization('beta')
+  const asKey = { key: beta.key }
+  const post = <Body>(path: string, body: object) =>
+    harness.call<Body>('POST', `/organizations/beta/policies${path}`, { ...asKey, body })
+  const made = await post<{ policy: { id: string }; revision: { id: string } }>('', { source: 'name: P\nrules: []\n' })
+  const path = `/${made.body.policy.id}`
+  await post(`${path}/activate`, { revision_id: made.body.revision.id })
+  const broken = "UPDATE policy_revisions SET source = 'name: Broken' WHERE id = ?"
+  await harness.store.database.execute(broken, [made.body.revision.id])
+  const next = await post<{ id: string }>(`${path}/revisions`, { source: 'name: Q\nrules: []\n' })
+  expect((await post(`${path}/activate`, { revision_id: next.body.id })).status).toBe(200)
+})

@@ -35,7 +35,7 @@ export interface AccountRelations {
 
 /** Limits the time for which a check of approvers occupies the thread. */
 const REACHED_MAX = 100
-const ROWS_MAX = 2_000
+const ROWS_MAX = 5_000
 
 /** Organization id in rows that apply to all organizations. */
 const EVERYWHERE = ''
