@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { newToken } from '../../src/admin/accounts/token.ts'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
+import { LOGO_BYTES_MAX } from '../../src/lib/logo-type.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { decodeBase32 } from './support/base32.ts'
@@ -133,7 +134,7 @@ describe('a tour of the admin API', () => {
       logo_version: null,
     })
     await call(404, 'GET', '/organizations/tour/brand/logo')
-    const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex')], LOGO_BYTES_MAX)
     expect(
       await call<object>(200, 'PATCH', '/organizations/tour/brand', {
         body: { color: '#123abc', logo: png.toString('base64') },
