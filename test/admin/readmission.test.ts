@@ -1,8 +1,10 @@
 // Whoever loses the right to change something while their request is under way changes nothing: not where the sender
 // withholds the end of the body, and not where the right is lost between the admission and the transaction.
 import { afterAll, describe, expect, test } from 'bun:test'
+import { readmit } from '../../src/admin/gate.ts'
 import { isUnsafe, type Route } from '../../src/admin/route.ts'
 import { closed } from '../../src/admin/schema.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { startHarness } from './support/harness.ts'
 import { toRequest } from './support/request.ts'
@@ -63,6 +65,13 @@ const operation = (operationId: string): Route => {
 }
 
 describe('between the admission and the transaction', () => {
+  test('a change fails if its organization cannot be locked', async () => {
+    const organizations = { ...store.organizations, lock: () => Promise.reject(new Error('locked')) }
+    const { access } = operation('issueKey')
+    const caller = { actor: null, organization: alpha }
+    await expect(readmit({ ...store, organizations }, systemClock, access, caller)).rejects.toThrow('locked')
+  })
+
   test.each(CHANGES.map((route) => [route.operationId, route] as const))(
     '%s: an account is disabled',
     async (_, route) => {

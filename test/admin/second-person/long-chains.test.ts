@@ -1,7 +1,7 @@
 // Accounts and keys that made each other one after another: what asks who can approve must not ask once per account.
 import { describe, expect, test } from 'bun:test'
 import { ConflictError } from '../../../src/admin/errors.ts'
-import { holderOf, requireTwoApprovers } from '../../../src/admin/second-person/approvers.ts'
+import { holderOf, recordHolder, requireTwoApprovers } from '../../../src/admin/second-person/approvers.ts'
 import { systemClock } from '../../../src/lib/time.ts'
 import { createAccountMakerTable } from '../../../src/store/accounts/account-makers.ts'
 import { databaseScope } from '../../../src/store/copy/table-scope.ts'
@@ -9,6 +9,13 @@ import type { Database } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/store.ts'
 import { describeStores } from '../../store/dialects.ts'
 import { storeOfTest } from '../../store/store-of-test.ts'
+
+test('a link fails if its holder cannot be recorded', async () => {
+  const accountMakers = {
+    add: () => Promise.reject(new Error('the disk is full')),
+  } as unknown as Tables['accountMakers']
+  await expect(recordHolder({ accountMakers }, 'holder', 'user', null)).rejects.toThrow('the disk is full')
+})
 
 describeStores((open) => {
   const temporary = storeOfTest(open)
