@@ -68,7 +68,8 @@ describe('between the admission and the transaction', () => {
   test('a change fails if its organization cannot be locked', async () => {
     const organizations = { ...store.organizations, lock: () => Promise.reject(new Error('locked')) }
     const { access } = operation('issueKey')
-    const caller = { actor: null, organization: alpha }
+    const caller = { actor: null, organization: await store.organizations.find(alpha.id) }
+    expect(caller.organization).not.toBeNull()
     await expect(readmit({ ...store, organizations }, systemClock, access, caller)).rejects.toThrow('locked')
   })
 
