@@ -56,7 +56,7 @@ const rowsThatFit = (sizes: readonly { readonly bytes: number }[]): number => {
   return over === -1 ? sizes.length : Math.max(1, over)
 }
 
-/** Selects a step's rows by their index. A filter next to the order would lead SQLite to another index. */
+/** Selects a step's rows by their index. With the filter, SQLite could use another index. */
 const selectStep = (
   { order, steps: { table, where }, descending = false }: PageQuery & { readonly steps: PageSteps },
   after: PagePosition | null,
