@@ -148,17 +148,15 @@ const decidesDuringSendBack = async (attacked: Attacked, faults: Faults): Promis
       const sessionId = await submitted(attacked, decider.people, `Ada ${round}`)
       await decider.isAsked(sessionId)
       const { sequence } = await sessionOf(attacked, sessionId)
-      const sendsBack = () =>
-        admin('POST', `/organizations/alpha/sessions/${sessionId}/decide`, {
+      // The decider's request takes longer: the operator begins up to three requests later.
+      const sendsBack = async () => {
+        for (let wait = 0; wait < round % 4; wait++) await sessionOf(attacked, sessionId)
+        return admin('POST', `/organizations/alpha/sessions/${sessionId}/decide`, {
           key: alpha.keys.admin,
           body: { sequence, status: 'retry' },
         })
-      // The operator's request takes longer: in every other round, the decider begins one request later.
-      const decides = async () => {
-        if (round % 2 === 1) await sessionOf(attacked, sessionId)
-        return decider.decides(sessionId, sequence)
       }
-      const [sentBack, decided] = await Promise.all([sendsBack(), decides()])
+      const [sentBack, decided] = await Promise.all([sendsBack(), decider.decides(sessionId, sequence)])
       const { status } = await sessionOf(attacked, sessionId)
       const isSentBack = succeeded([sentBack]) === 1
       won[isSentBack ? 'operator' : 'decider'] += 1

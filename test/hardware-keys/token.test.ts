@@ -2,7 +2,7 @@
 // typed error. A refused PIN is tried once.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import bs58 from 'bs58'
 import { createSignatureCheck } from '../../src/modules/hardware-keys/checked-signature.ts'
 import { isPkcs11Supported } from '../../src/modules/hardware-keys/cryptoki-module.ts'
@@ -206,6 +206,16 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       const corrected = { ...first.settings, pin: hsm.settings().pin }
       expect(open(corrected).look(EVM).kind).toBe('secp256k1')
       expect(existsSync(refused)).toBe(false)
+    })
+
+    test('is logged in after a claim that a killed process left before the clock was set back', () => {
+      const { shim, settings, token } = openBehind()
+      shim.trouble('reset')
+      const claim = `${settings.loginFile}.claim`
+      writeFileSync(claim, '')
+      utimesSync(claim, Date.now() / 1_000 + 31, Date.now() / 1_000 + 31)
+      expect(token.look(EVM).kind).toBe('secp256k1')
+      expect(existsSync(claim)).toBe(false)
     })
   })
 })

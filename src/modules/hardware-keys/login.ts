@@ -73,7 +73,8 @@ const rememberRefused = (path: string, pin: Uint8Array): void => {
 
 const isStale = (path: string): boolean => {
   try {
-    return Date.now() - statSync(path).mtimeMs > CLAIM_LIMIT_MS
+    // The clock may have been set back since the claim.
+    return Math.abs(Date.now() - statSync(path).mtimeMs) > CLAIM_LIMIT_MS
   } catch (error) {
     if (isMissingFile(error)) return false
     throw error
