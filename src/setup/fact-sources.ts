@@ -60,33 +60,36 @@ const describeMissing = (need: FactNeed, { screeners, chains, geography }: Confi
   }
 }
 
+const describeAll = (needs: readonly FactNeed[], sources: ConfiguredSources): readonly string[] =>
+  [...new Set(needs.flatMap((need) => describeMissing(need, sources) ?? []))].map(
+    (text) =>
+      `the running service lacks a source: ${text}. Rules that read the source fail with 503 until the service is restarted with it`,
+  )
+
 /** Returns a function that describes each needed source that the service lacks, with the remedy. */
 export const createSourceCheck =
   (config: SourceSettings) =>
-  async (tables: Pick<Tables, 'deployment'>, needs: readonly FactNeed[]): Promise<readonly string[]> => {
-    const sources = await currentSources(tables, config)
-    const missing = needs.flatMap((need) => describeMissing(need, sources) ?? [])
-    return [...new Set(missing)].map(
-      (text) =>
-        `the running service lacks a source: ${text}. Rules that read the source fail with 503 until the service is restarted with it`,
-    )
-  }
+  async (tables: Pick<Tables, 'deployment'>, needs: readonly FactNeed[]): Promise<readonly string[]> =>
+    describeAll(needs, await currentSources(tables, config))
 
-/** @param isOver ends the inspection early */
+/** Other documents need no source, so a startup does not compile them. */
+const MAY_READ_SOURCE = /screener|reads|base_fee|client|\\/
+
+/** @param startup can end the inspection early, and skips documents that read no source; null to read all */
 export const inspectSources = async (
   store: Store,
   config: SourceSettings,
-  isOver = () => false,
+  startup: { readonly isOver: () => boolean } | null = null,
 ): Promise<readonly Finding[]> => {
   const { organizations, projects, policies } = store
-  const check = createSourceCheck(config)
+  const sources = await currentSources(store, config)
   const inspect = async ({ organizationId, name, activeRevisionId }: Policy, slug: string): Promise<Finding[]> => {
     const found = { check: 'source', subject: `${slug}: ${name}`, result: 'problem' } as const
     const revision = activeRevisionId === null ? null : await policies.findRevision(organizationId, activeRevisionId)
-    if (revision === null) return []
+    if (revision === null || (startup !== null && !MAY_READ_SOURCE.test(revision.source))) return []
     try {
       const { needs } = await compileRevision(revision)
-      return (await check(store, needs)).map((detail) => ({ ...found, detail }))
+      return describeAll(needs, sources).map((detail) => ({ ...found, detail }))
     } catch (error) {
       if (!(error instanceof PolicyUnusableError)) throw error
       return [{ ...found, detail: `${error.detail}: activate another revision` }]
@@ -95,7 +98,7 @@ export const inspectSources = async (
   const findings: Finding[] = []
   for (const { id, slug } of await organizations.list()) {
     for (const policyId of new Set((await projects.list(id)).map((project) => project.policyId))) {
-      if (isOver()) return findings
+      if (startup?.isOver()) return findings
       const policy = await policies.find(id, policyId)
       if (policy !== null) findings.push(...(await inspect(policy, slug)))
     }
@@ -107,7 +110,7 @@ export const inspectSources = async (
 export const reportSources = (store: Store, config: SourceSettings, log: Pick<Logger, 'warn'>) => {
   let isOver = false
   const report = async (): Promise<void> => {
-    for (const { subject, detail } of await inspectSources(store, config, () => isOver)) {
+    for (const { subject, detail } of await inspectSources(store, config, { isOver: () => isOver })) {
       log.warn('a policy reads a source that the service lacks', { policy: subject, reason: detail })
     }
   }

@@ -18,7 +18,8 @@ export interface Page<Item> {
 export const PAGE_BYTES_MAX = 1_048_576
 
 export interface PageQuery {
-  readonly select: string
+  readonly columns: string
+  readonly table: string
   readonly where: readonly string[]
   readonly parameters: readonly SqlParameter[]
   /** Result columns that together identify a row. */
@@ -26,15 +27,14 @@ export interface PageQuery {
   /** Names in a result row. Defaults to the columns' names without the table. */
   readonly fields?: readonly string[]
   readonly descending?: boolean
-  /** Table whose rows can be large, and their size in bytes. */
-  readonly large?: { readonly table: string; readonly bytes: string }
-  /** For filters without an index. Requires a `select` that ends with the table. */
+  /** Size of a row in bytes, for rows that can be large. */
+  readonly bytes?: string
+  /** For filters without an index. */
   readonly steps?: PageSteps
 }
 
 /** Condition with an index that starts with the condition and ends with the order. */
 interface PageSteps {
-  readonly table: string
   readonly where: readonly string[]
   readonly parameters: readonly SqlParameter[]
   /** Rows of the first step. Defaults to 500. */
@@ -43,6 +43,8 @@ interface PageSteps {
 
 /** Rows of the first step, which usually fills a page, and of the longest. Other listings run between two steps. */
 const STEP_ROWS = { first: 500, longest: 5_000 } as const
+
+const NO_LIMIT = '9223372036854775807'
 
 const comparedWith = (order: readonly string[], operator: string): string =>
   `(${order.join(', ')}) ${operator} (${order.map(() => '?').join(', ')})`
@@ -56,14 +58,25 @@ const rowsThatFit = (sizes: readonly { readonly bytes: number }[]): number => {
   return over === -1 ? sizes.length : Math.max(1, over)
 }
 
+interface Bounds {
+  readonly after: PagePosition | null
+  /** Last row of the step; null for all. */
+  readonly end: PagePosition | null
+}
+
 /** Selects a step's rows by their index. With the filter, SQLite could use another index. */
 const selectStep = (
-  { order, steps: { table, where }, descending = false }: PageQuery & { readonly steps: PageSteps },
-  after: PagePosition | null,
-  columns: readonly string[],
+  { order, table, descending = false }: PageQuery,
+  { where }: PageSteps,
+  { after, end }: Bounds,
+  columns: string,
 ): string => {
-  const conditions = after === null ? where : [...where, comparedWith(order, descending ? '<' : '>')]
-  return `SELECT ${columns.join(', ')} FROM ${table}${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}
+  const conditions = [
+    ...where,
+    ...(after === null ? [] : [comparedWith(order, descending ? '<' : '>')]),
+    ...(end === null ? [] : [comparedWith(order, descending ? '>=' : '<=')]),
+  ]
+  return `SELECT ${columns} FROM ${table}${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}
      ORDER BY ${order.map((column) => (descending ? `${column} DESC` : column)).join(', ')}`
 }
 
@@ -73,7 +86,7 @@ const queryRows = async <Row, Item>(
   page: PageRequest,
   toItem: (row: Row) => Item,
 ): Promise<Page<Item>> => {
-  const { select, order, descending = false } = query
+  const { columns, table, order, descending = false } = query
   const where = [...query.where]
   const parameters = [...query.parameters]
   if (page.after !== null) {
@@ -86,9 +99,8 @@ const queryRows = async <Row, Item>(
      ORDER BY ${order.map((column) => column + direction).join(', ')} LIMIT ?`
   let { limit } = page
   let hasMore: boolean | null = null
-  if (query.large !== undefined) {
-    const { table, bytes } = query.large
-    const sizes = await queryLong<{ bytes: number }>(`SELECT ${bytes} AS bytes FROM ${table}${rest}`, [
+  if (query.bytes !== undefined) {
+    const sizes = await queryLong<{ bytes: number }>(`SELECT ${query.bytes} AS bytes FROM ${table}${rest}`, [
       ...parameters,
       limit + 1,
     ])
@@ -96,7 +108,10 @@ const queryRows = async <Row, Item>(
     hasMore = sizes.length > limit
   }
   // Avoids reading the row after the page, which can be large.
-  const rows = await queryLong<Row>(select + rest, [...parameters, hasMore === null ? limit + 1 : limit])
+  const rows = await queryLong<Row>(`SELECT ${columns} FROM ${table}${rest}`, [
+    ...parameters,
+    hasMore === null ? limit + 1 : limit,
+  ])
   const shown = rows.slice(0, limit)
   const last =
     (hasMore ?? rows.length > limit) ? (shown.at(-1) as Record<string, string | number> | undefined) : undefined
@@ -112,18 +127,17 @@ export const queryPage = async <Row, Item>(
   { after, limit }: PageRequest,
   toItem: (row: Row) => Item,
 ): Promise<Page<Item>> => {
-  const { order, steps, descending = false } = query
+  const { order, steps, table } = query
   if (after !== null && after.length !== order.length) throw new RangeError('the position belongs to another list')
   if (steps === undefined) return queryRows(statements, query, { after, limit }, toItem)
-  const stepped = { ...query, steps }
   const { query: run, queryLong = run } = statements
+  const keys = order.map((column, at) => `${column} AS key_${at}`).join(', ')
   const items: Item[] = []
   let rows = steps.rows ?? STEP_ROWS.first
   for (let from = after; ; ) {
     const given = [...steps.parameters, ...(from ?? [])]
-    const keys = order.map((column, at) => `${column} AS key_${at}`)
     const [last] = await queryLong<Record<string, string | number>>(
-      `${selectStep(stepped, from, keys)} LIMIT 1 OFFSET ?`,
+      `${selectStep(query, steps, { after: from, end: null }, keys)} LIMIT 1 OFFSET ?`,
       [...given, rows - 1],
     )
     const end = last && order.map((_, at) => last[`key_${at}`] as string | number)
@@ -132,10 +146,9 @@ export const queryPage = async <Row, Item>(
         ? query
         : {
             ...query,
-            // Leaves room for rows that are inserted between the two statements.
-            select: `${query.select.slice(0, -steps.table.length)}(${selectStep(stepped, from, ['*'])} LIMIT ${2 * rows}) AS ${steps.table}`,
-            where: [...query.where, comparedWith(order, descending ? '>=' : '<=')],
-            parameters: [...given, ...query.parameters, ...end],
+            // The limit only keeps SQLite from applying the filter first.
+            table: `(${selectStep(query, steps, { after: from, end }, '*')} LIMIT ${NO_LIMIT}) AS ${table}`,
+            parameters: [...given, ...end, ...query.parameters],
           }
     const found = await queryRows(statements, step, { after: from, limit: limit - items.length }, toItem)
     items.push(...found.items)

@@ -152,13 +152,22 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const { parts: where, parameters } = match(which, and, true)
       const { by: fields, descending = false, large: sized = [], indexed } = 'by' in order ? order : { by: order }
       const bytes = sized.map((field) => `COALESCE(OCTET_LENGTH(${nameOf(field)}), 0)`).join(' + ')
-      const large = bytes === '' ? {} : { large: { table: name, bytes } }
       const own = indexed && match(Object.fromEntries(indexed.map((field) => [field, which[field]])) as Which, [], true)
       const steps =
         own === undefined || own.parts.length === where.length
           ? {}
-          : { steps: { table: name, where: own.parts, parameters: own.parameters } }
-      const query = { select, where, parameters, order: fields.map(nameOf), fields, descending, ...large, ...steps }
+          : { steps: { where: own.parts, parameters: own.parameters } }
+      const query = {
+        columns: list,
+        table: name,
+        where,
+        parameters,
+        order: fields.map(nameOf),
+        fields,
+        descending,
+        ...(bytes === '' ? {} : { bytes }),
+        ...steps,
+      }
       return queryPage<object, Item>(statements, query, page, (row) => toItems([row])[0] as Item)
     },
     count: async (statements: Statements, which: Which, ...and: Expression[]): Promise<number> => {

@@ -126,11 +126,11 @@ describeStores((openTemporaryStore) => {
         return database.query<Row>(statement, given)
       },
     }
-    const found = { select: 'SELECT id FROM things', where: [...where, 'size = ?'], parameters: ['org', 1] }
+    const found = { columns: 'id', table: 'things', where: [...where, 'size = ?'], parameters: ['org', 1] }
     for (const descending of [false, true]) {
       for (const rows of [1, 3, 8, 20, 21]) {
         for (const limit of [1, 2, 9]) {
-          const query = { ...found, descending, order: ['id'], steps: { table: 'things', where, parameters, rows } }
+          const query = { ...found, descending, order: ['id'], steps: { where, parameters, rows } }
           const ids: string[] = []
           let after: PagePosition | null = null
           do {
@@ -148,6 +148,20 @@ describeStores((openTemporaryStore) => {
       }
     }
     expect(read.filter((statement) => statement.includes('(id) >= (?)')).length).toBeGreaterThan(10)
+    // Rows that are inserted within a step hide none that is there throughout.
+    let inserted = 0
+    const busy = {
+      query: async <Row>(statement: string, given: readonly SqlParameter[] = []) => {
+        const rows = await database.query<Row>(statement, given)
+        for (let more = 0; statement.includes('OFFSET') && more < 9; more++) {
+          await THINGS.insert(scope, { ...ONE, id: `${40 + inserted++}`, size: 2 })
+        }
+        return rows
+      },
+    }
+    const newest = { ...found, descending: true, order: ['id'], steps: { where, parameters, rows: 3 } }
+    const { items } = await queryPage(busy, newest, { after: null, limit: 9 }, ({ id }: { readonly id: string }) => id)
+    expect(items).toEqual(['28', '21', '14'])
     read.length = 0
     const order = { by: ['id'], indexed: ['organizationId'] } as const
     await THINGS.page(counting, { organizationId: 'org' }, order, { after: null, limit: 2 })

@@ -5,7 +5,10 @@ import { rememberedSteps } from '../../policy/revision.ts'
 import type { Deadline } from '../../server/deadline.ts'
 import type { Services } from '../services.ts'
 
-/** Ignores revisions that are unknown or unusable; the transaction reports them. @throws QueueFullError, DeadlineExceededError */
+/**
+ * Ignores revisions that are unknown or unusable; the transaction reports them.
+ * @throws QueueFullError, DeadlineExceededError
+ */
 export const compileAhead = async (
   { store, policyWork }: Pick<Services, 'store' | 'policyWork'>,
   organizationId: string,

@@ -73,12 +73,15 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     let compared = 0
     while (compared < sessions.length && !signal.aborted) {
       const batch = sessions.slice(compared, compared + BATCH)
-      const screened = screenSessions(fields, async () => screener, batch, lowest, onError).catch((error: unknown) => {
-        if (signal.aborted) return null
-        throw error
-      })
-      for (const session of (await screened) ?? []) near.push(...nearIn(session))
-      if ((await screened) !== null) compared += batch.length
+      const screened = await screenSessions(fields, async () => screener, batch, lowest, onError).catch(
+        (error: unknown) => {
+          if (signal.aborted) return null
+          throw error
+        },
+      )
+      if (screened === null) break
+      for (const session of screened) near.push(...nearIn(session))
+      compared += batch.length
     }
     return { sessions: compared, unread, near: near.sort((left, right) => right.score - left.score) }
   }
