@@ -186,3 +186,25 @@ test('an organization with many expensive sessions delays the others by a second
   for (const [at, ms] of storedMs.entries()) expect(ms - (storedMs[at - 1] ?? 0)).toBeLessThanOrEqual(2_000)
   expect(nowMs).toBeGreaterThan(100_000)
 })
+
+test('a batch whose sessions take long to store is followed by a smaller one', async () => {
+  let nowMs = 0
+  const sizes: number[] = []
+  const ids = Array.from({ length: 40 }, (_, at) => `s${100 + at}`)
+  const again = checksAgain(async () => passing('a'), {
+    clock: { monotonicMs: () => nowMs },
+    outdated: async (_organization, status, _made, afterId, limit) =>
+      ids
+        .filter((id) => status === 'submitted' && id > afterId)
+        .slice(0, limit)
+        .map((id) => ({ id }) as Session),
+    store: async (_part, _organization, made) => {
+      sizes.push(made.length)
+      nowMs += 10 * made.length
+      return STORED
+    },
+  })
+  await again(() => true)
+  expect(Math.max(...sizes.slice(0, -1))).toBeLessThanOrEqual(8)
+  expect(sizes.slice(3, 6)).toEqual([5, 5, 5])
+})

@@ -431,6 +431,23 @@ describeStores((open) => {
     expect(await outcomeOf(target)).toEqual(['passed'])
   })
 
+  test('hits that are found again unchanged are not written again', async () => {
+    if (temporary.store.kind !== 'sqlite') return
+    const target = await targetOf()
+    const hits = Array.from({ length: 50 }, (_, at) => foundHit({ entry: `p${at}` }))
+    const written = async (found: readonly BoundHit[]) => {
+      const rows = () =>
+        temporary.store.database.transaction(({ query }) => query<{ rows: number }>('SELECT total_changes() AS rows'))
+      const before = (await rows())[0]?.rows ?? 0
+      await find(target, found)
+      return ((await rows())[0]?.rows ?? 0) - before
+    }
+    expect(await written(hits)).toBeGreaterThan(50)
+    const again = await written(hits)
+    expect(again).toBeLessThan(10)
+    expect(await written(hits.with(0, foundHit({ entry: 'p0', versionId: 'w' })))).toBe(again + 1)
+  })
+
   test('traces find the sessions of others in the same environment, and go with the evidence', async () => {
     const [first, second, sandbox] = [await handIn(), await handIn(), await handIn('test')]
     const { sessionTraces, evidence } = temporary.store

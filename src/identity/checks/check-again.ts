@@ -44,11 +44,13 @@ const BATCH = 20
  * the next.
  */
 const TURN_MS = 1_000
+/** Target duration of a batch's transaction: SQLite runs it on the main thread. */
+const TRANSACTION_MS = 50
 /** Delay after a pass that failed or left sessions unchecked. */
 const NEXT_PASS_MS = 5_000
 
-const nextLimit = (limit: number, tookMs: number): number =>
-  Math.max(1, Math.min(BATCH, 2 * limit, Math.floor((limit * TURN_MS) / tookMs)))
+const nextLimit = (limit: number, tookMs: number, storedMs: number): number =>
+  Math.max(1, Math.min(BATCH, 2 * limit, Math.floor(limit * Math.min(TURN_MS / tookMs, TRANSACTION_MS / storedMs))))
 
 export const createCheckAgain = (
   { name, begin }: RepeatedPart,
@@ -110,9 +112,11 @@ export const createCheckAgain = (
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
           .filter((each) => version === NOTHING || each.checks.length > 0)
+        const comparedMs = clock.monotonicMs()
         const stored = await store(name, organizationId, made)
         seen += made.length
-        limit = nextLimit(limit, clock.monotonicMs() - startedMs)
+        const nowMs = clock.monotonicMs()
+        limit = nextLimit(limit, nowMs - startedMs, nowMs - comparedMs)
         after = last.id
         yield { sessions: made.length - stored.skipped, opened: stored.opened }
       }

@@ -122,10 +122,12 @@ const matchHits = (
   const hits = [...Map.groupBy(found, keyOf).values()].flatMap(([first]) => first ?? [])
   const matched = new Map<BoundHit, StoredHit | undefined>(hits.map((hit) => [hit, undefined]))
   const lost = new Set(stored)
+  const entryOf = ({ list, entry }: BoundHit): string => JSON.stringify([list, entry])
+  const byEntry = Map.groupBy(stored, entryOf)
   for (const matches of MATCHES) {
-    for (const hit of hits) {
+    for (const hit of byEntry.size === 0 ? [] : hits) {
       if (matched.get(hit) !== undefined) continue
-      const same = lost.values().find((candidate) => isOfEntry(candidate, hit) && matches(candidate, hit))
+      const same = byEntry.get(entryOf(hit))?.find((candidate) => lost.has(candidate) && matches(candidate, hit))
       if (same === undefined) continue
       matched.set(hit, same)
       lost.delete(same)
@@ -221,6 +223,7 @@ export const replaceHits = async (
       await HITS.insert(transaction, { id, ...target, list, entry, ...found, foundAtSeconds: nowSeconds })
       opened++
     } else if (same.state === 'open' || (same.state === 'cleared' && hit.score > same.score)) {
+      if (Bun.deepEquals({ ...same, ...found }, same)) continue
       await HITS.updateAll(transaction, { organizationId, id: same.id }, { ...found, ...UNDECIDED })
       if (same.state === 'cleared') opened++
     } else if (
