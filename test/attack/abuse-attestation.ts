@@ -22,7 +22,7 @@ export const ATTESTATION_ABUSES: readonly Abuse[] = [
         'a method that echoes': 'TRACE / HTTP/1.1\r\nhost: a\r\nx-echo: 1\r\n\r\n',
         'no version': 'GET /livez\r\n\r\n',
         'a huge line': `GET /${'a'.repeat(100_000)} HTTP/1.1\r\nhost: a\r\n\r\n`,
-        'a preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+        'an HTTP/2 preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
         'a bad chunk': 'POST /v2/attestation HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
       }
       for (const port of Object.values(ports)) {
@@ -33,7 +33,7 @@ export const ATTESTATION_ABUSES: readonly Abuse[] = [
           const read = what === 'a folded line' || what === 'bare line feeds'
           if (outcome.status < 400 && !read) faults.add(`${what} at ${port}: ${outcome.status}`)
           if (outcome.status >= 500 && outcome.status !== 505) faults.add(`${what} at ${port}: ${outcome.status}`)
-          if (outcome.body.includes('"attestation":{')) faults.add(`${what}: what was hidden in it was signed`)
+          if (outcome.body.includes('"attestation":{')) faults.add(`${what}: the smuggled request was signed`)
         }
       }
       const answer = await deployment.api('POST', '/v2/attestation', { key: alpha.keys.attestation, body: good })

@@ -1,5 +1,5 @@
-// Attacks on the time between a request and its signature: what was revoked or came too late meanwhile. The service is one
-// of its own, with a short deadline and a screener that answers when the attack lets it.
+// Attacks between a request and its signature: revocations and missed deadlines. They run against a separate service
+// with a short deadline and a screener whose responses the attack controls.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseApiKey } from '../../src/domain/api-key.ts'
@@ -21,23 +21,23 @@ const DENIES = policy('Denies', 'wallet.address == address("0x000000000000000000
 
 interface Attacked {
   readonly service: RunningService
-  /** Requests that wait at the screener. */
+  /** Returns the number of requests that wait for the screener. */
   waiting(): number
-  /** The screener answers what it was asked, and from now on at once. */
+  /** The screener responds to all pending requests, and immediately to later requests. */
   open(): void
   close(): void
   attest(wallet: number, headers?: Readonly<Record<string, string>>): Promise<{ status: number; compliant: unknown }>
-  /** Sends the request's head at once, and its body after `bodyAt`. */
+  /** Sends the request's head immediately and its body after `bodyAt` resolves. */
   attestInParts(wallet: number, bodyAt: Promise<void>): ReturnType<Attacked['attest']>
-  /** Runs a command beside the service. @throws Error when it fails */
+  /** Runs a command while the service is running. @throws Error if it fails */
   command(...words: readonly string[]): Promise<string>
-  /** Makes this the active revision of the project's policy. */
+  /** Saves a policy and makes it the active revision of the project. */
   activate(source: string): Promise<void>
   revokeKey(): Promise<void>
-  /** Verifies the wallet for a test key, which makes all requests from then on. Returns the session. */
+  /** Verifies the wallet with a test key, which sends all later requests. Returns the session. */
   verify(wallet: number): Promise<string>
   revokeVerification(session: string): Promise<void>
-  /** Puts these wallets in a deny list so long that it takes a while to read. */
+  /** Adds the wallets to a deny list that is long enough to take a while to read. */
   deny(wallets: readonly number[]): Promise<void>
 }
 
@@ -164,7 +164,7 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
     })
   } finally {
     gate.resolve()
-    // A suspended service would not see the signal to stop.
+    // A suspended service would not receive the signal to stop.
     service.process.kill('SIGCONT')
     await service.stop()
     await screener.stop(true)
@@ -172,11 +172,11 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
   }
 }
 
-/** Null: it waits for the screener. */
+/** Null while the request waits for the screener. */
 const soon = <Answer>(answer: Promise<Answer>): Promise<Answer | null> =>
   Promise.race([answer, Bun.sleep(300).then(() => null)])
 
-/** Once the policy with the screener decides. */
+/** Waits until the policy with the screener is in use. */
 const screened = async ({ activate, attest, open, close, waiting }: Attacked, source: string): Promise<void> => {
   close()
   await activate(source)
@@ -194,13 +194,13 @@ export const LATE_ABUSES: readonly Abuse[] = [
   {
     row: 60,
     name: 'late-facts',
-    mustHappen: 'a wallet is not denied for requests that were answered 408 before anything could be signed',
+    mustHappen: 'requests that got 408 before signing do not count against a wallet',
     run: async (_deployment, faults) =>
       attacked(async (world) => {
         await screened(world, LIMITED)
         const late = await Promise.all([world.attest(1), world.attest(1)])
         faults.holds(
-          'the late requests are 408',
+          'the late requests',
           late.every(({ status }) => status === 408),
         )
         world.open()
@@ -211,7 +211,8 @@ export const LATE_ABUSES: readonly Abuse[] = [
   {
     row: 61,
     name: 'revoked-during-facts',
-    mustHappen: 'nothing is signed for a key that was revoked, or under a policy that was replaced, during the facts',
+    mustHappen:
+      'nothing is signed for a key that was revoked, or under a policy that was replaced, while facts were collected',
     run: async (_deployment, faults) =>
       attacked(async (world) => {
         await screened(world, SCREENED)
@@ -235,7 +236,7 @@ export const LATE_ABUSES: readonly Abuse[] = [
   {
     row: 61,
     name: 'suspended-service',
-    mustHappen: 'a service that was suspended signs nothing on what was revoked meanwhile',
+    mustHappen: 'a suspended service signs nothing for keys or policies that changed in the meantime',
     run: async (_deployment, faults) => {
       for (const changed of ['policy', 'key', 'list', 'verification'] as const) {
         await attacked(async (world) => {
@@ -246,13 +247,13 @@ export const LATE_ABUSES: readonly Abuse[] = [
           const wallets = (first: number) => Array.from({ length: 20 }, (_, index) => (isOneWallet ? 1 : first + index))
           const [waiting, late, divided] = [wallets(1), wallets(101), wallets(201)]
           const held = waiting.map((wallet) => attest(wallet))
-          // Requests of the same wallet wait for one answer of the screener.
+          // Requests of the same wallet share one response of the screener.
           await until(() => world.waiting() === (isOneWallet ? 1 : held.length))
           service.process.kill('SIGSTOP')
           const suspendedMs = performance.now()
-          // What arrives while it is suspended is answered on the caches of before.
+          // Requests that arrive while the service is suspended are processed with outdated caches.
           const arriving = late.map((wallet) => attest(wallet))
-          // Their keys are looked up in these caches, and their bodies arrive once the change is known.
+          // Their keys are looked up in these caches, and their bodies arrive after the change is known.
           const body = Promise.withResolvers<void>()
           const inParts = divided.map((wallet) => world.attestInParts(wallet, body.promise))
           if (changed === 'key') await world.revokeKey()
@@ -260,7 +261,7 @@ export const LATE_ABUSES: readonly Abuse[] = [
           else if (changed === 'verification') await world.revokeVerification(session)
           else await world.deny([...waiting, ...late, ...divided])
           world.open()
-          // Its last look at the changes has to be longer ago than a lease.
+          // The last read of the changes must be older than a lease.
           while (performance.now() - suspendedMs < LEASE_MS + 200) await world.command('policy', 'list')
           service.process.kill('SIGCONT')
           const early = await Promise.all([...held, ...arriving])

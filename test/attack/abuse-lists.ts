@@ -1,4 +1,4 @@
-// Attacks on where lists of addresses come from. Each is tried on a service of its own, because that is killed.
+// Attacks on the sources of address lists. Each attack kills its own service.
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const LIMIT = { limitMs: 60_000 }
 const ROOT = join(import.meta.dir, '..', '..')
 const wallet = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 
-/** A list of people, each with a wallet. */
+/** Creates a list of people with one wallet each. */
 const peopleWith = (first: number, count: number): string =>
   JSON.stringify(
     Array.from({ length: count }, (_, index) => ({
@@ -28,7 +28,7 @@ const peopleWith = (first: number, count: number): string =>
 const diesBetween: Abuse = {
   row: 53,
   name: 'killed-before-wallets-are-shared',
-  mustHappen: 'a version of a sanctions list has its wallets shared after kill -9',
+  mustHappen: 'the wallets of a sanctions list version are shared after kill -9',
   run: async (_, faults) => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-attack-lists-'))
     const dataDirectory = join(folder, 'data')
@@ -63,7 +63,7 @@ const diesBetween: Abuse = {
       await until(async () => (await shared()).includes(wallet(6_000)), LIMIT).catch(() => {
         faults.add('the wallets of the second version are not shared')
       })
-      faults.holds('a wallet that is listed no longer is still there', !(await shared()).includes(wallet(1)))
+      faults.holds('a removed wallet is still shared', !(await shared()).includes(wallet(1)))
     } finally {
       await service.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -71,7 +71,7 @@ const diesBetween: Abuse = {
   },
 }
 
-/** A place on this machine, to which a screener of the operator may go and a list of an organization may not. */
+/** A server on this machine that an operator's screener may reach and an organization's list may not. */
 const startInside = (folder: CertificateFolder) => {
   const authority = folder.authority('attacked')
   const { certificate, key } = folder.server(authority, 'localhost', 'DNS:localhost')
@@ -91,7 +91,7 @@ const startInside = (folder: CertificateFolder) => {
 const openConnection: Abuse = {
   row: 15,
   name: 'connection-of-a-wider-reach',
-  mustHappen: 'a list of an organization is not read over a connection that a screener on this machine has open',
+  mustHappen: 'an organization’s list is not read over an open connection to a screener on this machine',
   run: async (_, faults) => {
     const folder = createCertificateFolder()
     const { url, authority, asked, server } = startInside(folder)
@@ -126,12 +126,12 @@ const openConnection: Abuse = {
       await admin('POST', '', { name: 'listed' })
       await admin('PUT', '/listed/source', { url: `${url}/listed`, format: 'csv' })
       const failure = async (): Promise<string> => {
-        // As long as requests are answered, the connection stays open.
+        // The connection stays open as long as requests are answered.
         await service.attest(body)
         const { stdout } = await runCommand(dataDirectory, 'list-source', 'show', 'listed', '--json')
         return /not allowed/.exec(stdout)?.[0] ?? ''
       }
-      await until(async () => (await failure()) !== '', { ...LIMIT, what: 'the list to be refused' }).catch(
+      await until(async () => (await failure()) !== '', { ...LIMIT, what: 'the list to be rejected' }).catch(
         (error: unknown) => faults.add(String(error)),
       )
       const ports = new Set(asked.filter(({ path }) => path.startsWith('/screened/')).map(({ port }) => port))

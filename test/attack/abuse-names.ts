@@ -1,4 +1,4 @@
-// Attacks on screening by how a listed name is written.
+// Attacks on screening with unusual spellings of listed names.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createVisitor, type Visitor } from '../portal/support/visitor.ts'
@@ -29,7 +29,7 @@ interface Submitted {
   readonly visitor: Visitor
 }
 
-/** Submits a session of a person of this name. @throws Error when it is not taken */
+/** Submits a session with this name. @throws Error if the submission is refused */
 export const submitted = async (
   { api, urls }: Deployment,
   key: string,
@@ -44,7 +44,7 @@ export const submitted = async (
   await visitor.connectEvm(sessionId, sessionId)
   await visitor.call('PUT', `sessions/${sessionId}/fields`, { fullName, birthDate, country: 'DE' })
   const { status } = await visitor.call('POST', `sessions/${sessionId}/submit`, {})
-  if (status !== 200) throw new Error(`a session was not submitted: ${status}`)
+  if (status !== 200) throw new Error(`the session was not submitted: ${status}`)
   return { sessionId, visitor }
 }
 
@@ -53,10 +53,10 @@ const importList = async ({ service }: Deployment, name: string, content: string
   writeFileSync(file, content)
   const words = ['screening-list', 'import', name, file, '--format', 'csv']
   const { code, stderr } = await runCommand(service.dataDirectory, ...words)
-  faults.holds(`the list was not taken: ${stderr}`, code === 0)
+  faults.holds(`the list was refused: ${stderr}`, code === 0)
 }
 
-/** What was found, once the session’s checks are made. */
+/** Returns the hits after the session's checks are done. */
 const checkedBy = async ({ admin, alpha }: Deployment, sessionId: string) => {
   const path = `/organizations/${alpha.slug}/sessions/${sessionId}/checks/lists`
   const read = () => admin('GET', path, { key: alpha.keys.admin })
@@ -72,7 +72,7 @@ export const NAME_ABUSES: readonly Abuse[] = [
   {
     row: 56,
     name: 'listed-name-in-disguise',
-    mustHappen: 'a listed name that is written otherwise is found, or is not passed',
+    mustHappen: 'another spelling of a listed name is found, or does not pass',
     run: async (deployment, faults) => {
       await importList(deployment, 'names', LIST, faults)
       for (const spelling of SPELLINGS) {
@@ -86,7 +86,7 @@ export const NAME_ABUSES: readonly Abuse[] = [
   {
     row: 57,
     name: 'clearance-outlived',
-    mustHappen: 'a hit that was cleared for a similar name is open again for the listed name and birth date',
+    mustHappen: 'a hit cleared for a similar name reopens for the listed name and birth date',
     run: async (deployment, faults) => {
       const { admin, alpha } = deployment
       await importList(deployment, 'cleared', CLEARED_LIST, faults)
@@ -108,7 +108,7 @@ export const NAME_ABUSES: readonly Abuse[] = [
       const exact = await checkedBy(deployment, sessionId)
       const open = exact.hits.filter(({ state }: { state: string }) => state === 'open')
       faults.holds(`the listed name: ${exact.outcome}`, exact.outcome === 'look' && open.length > 0)
-      faults.status('completed all the same', await decide('completed'), 409)
+      faults.status('completed despite the hit', await decide('completed'), 409)
     },
   },
 ]

@@ -1,5 +1,5 @@
-// Attacks by two requests at the same moment. Each runs on a service of its own over PostgreSQL, where transactions run side
-// by side, and is tried in many rounds.
+// Attacks with two concurrent requests. Each attack runs many rounds against a separate service on PostgreSQL, where
+// transactions run concurrently.
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { type Answer, type Deployment, policySource, startDeployment } from './d
 
 const LIMIT = { limitMs: 60_000 }
 
-/** A person of an organization of their own, whom other attacks do not meet. */
+/** A person of a separate organization, which other attacks do not touch. */
 const bystander = async (deployment: Deployment, slug: string) => {
   const { must, deploymentKey, invite } = deployment
   const created = await must('POST', '/organizations', {
@@ -28,9 +28,9 @@ const bystander = async (deployment: Deployment, slug: string) => {
 }
 
 interface Attacked extends Deployment {
-  /** Of the database. */
+  /** Address of the database. */
   readonly store: string
-  /** @throws Error when the command fails */
+  /** @throws Error if the command fails */
   command(...words: readonly string[]): Promise<void>
 }
 
@@ -61,7 +61,7 @@ const overPostgres = async (
 const statusesOf = (answers: readonly Answer[]): string => answers.map(({ status }) => status).join(' and ')
 const succeeded = (answers: readonly Answer[]): number => answers.filter(({ status }) => status < 300).length
 
-/** An organization of three administrators, in which changes wait for a second person. */
+/** An organization with three administrators, in which changes need a second person. */
 const threeAdministrators = async (deployment: Deployment, slug: string) => {
   const { admin, must, invite } = deployment
   const { key, person: ada } = await bystander(deployment, slug)
@@ -87,7 +87,7 @@ const threeAdministrators = async (deployment: Deployment, slug: string) => {
   return { base, key, bob, carol, policies, asks, approves }
 }
 
-/** An outside service that decides, as fast as its author wants. */
+/** An external decider that responds as quickly as possible. */
 const startDecider = async ({ must, alpha, urls, api }: Attacked) => {
   const asked = new Map<string, () => void>()
   const early = new Set<string>()
@@ -131,7 +131,7 @@ const startDecider = async ({ must, alpha, urls, api }: Attacked) => {
 const sessionOf = async ({ must, alpha }: Deployment, sessionId: string) =>
   (await must('GET', `/organizations/alpha/sessions/${sessionId}`, { key: alpha.keys.admin })).body
 
-/** Sessions are the decider’s from the moment at which the service knows of it. */
+/** Sessions go to the decider after the service has registered it. */
 const submitted = async (attacked: Attacked, people: ReturnType<typeof createPeople>, name: string) => {
   for (;;) {
     const sessionId = await people.submit({ name, documents: [] })
@@ -148,7 +148,7 @@ const decidesDuringSendBack = async (attacked: Attacked, faults: Faults): Promis
       const sessionId = await submitted(attacked, decider.people, `Ada ${round}`)
       await decider.isAsked(sessionId)
       const { sequence } = await sessionOf(attacked, sessionId)
-      // The decider's request takes longer: the operator begins up to three requests later.
+      // The decider's request takes longer, so the operator starts up to three requests later.
       const sendsBack = async () => {
         for (let wait = 0; wait < round % 4; wait++) await sessionOf(attacked, sessionId)
         return admin('POST', `/organizations/alpha/sessions/${sessionId}/decide`, {
@@ -161,10 +161,10 @@ const decidesDuringSendBack = async (attacked: Attacked, faults: Faults): Promis
       const isSentBack = succeeded([sentBack]) === 1
       won[isSentBack ? 'operator' : 'decider'] += 1
       const isOne = succeeded([decided, sentBack]) === 1 && status === (isSentBack ? 'retry' : 'completed')
-      faults.holds(`round ${round}: ${statusesOf([decided, sentBack])}, and it is ${status}`, isOne)
-      if (isSentBack) faults.status('the older decision, once more', await decider.decides(sessionId, sequence), 409)
+      faults.holds(`round ${round}: ${statusesOf([decided, sentBack])}, and the session is ${status}`, isOne)
+      if (isSentBack) faults.status('the older decision, repeated', await decider.decides(sessionId, sequence), 409)
     }
-    faults.holds(`nothing was raced: ${JSON.stringify(won)}`, won.decider > 0 && won.operator > 0)
+    faults.holds(`no race happened: ${JSON.stringify(won)}`, won.decider > 0 && won.operator > 0)
   } finally {
     await decider.stop()
   }
@@ -200,7 +200,7 @@ const decidesBeforeChecks = async (attacked: Attacked, faults: Faults): Promise<
       await insisting
       await asked
       answers.push(await decider.decides(sessionId, sequence))
-      faults.holds(`${succeeded(answers)} of ${answers.length} decisions were taken`, succeeded(answers) === 0)
+      faults.holds(`${succeeded(answers)} of ${answers.length} decisions were accepted`, succeeded(answers) === 0)
       for (const answer of answers) faults.status('a decision', answer, 409)
       const { status } = await sessionOf(attacked, sessionId)
       faults.holds(`a listed person’s session is ${status}`, status === 'submitted')
@@ -212,7 +212,7 @@ const decidesBeforeChecks = async (attacked: Attacked, faults: Faults): Promise<
 
 const LIST = { name: 'raced', format: 'json', reach: 'public', intervalSeconds: 86_400 } as const
 
-/** Two nodes at one list: one has read it, the other is given another address of it. */
+/** Two nodes change one list: the first has read it when the second receives another address of it. */
 const readsWhileChanged = async ({ store: address }: Attacked, faults: Faults): Promise<void> => {
   const open = () => openStore({ target: parseStoreAddress(address), clock: systemClock })
   const [reader, other] = await Promise.all([open(), open()])
@@ -222,7 +222,7 @@ const readsWhileChanged = async ({ store: address }: Attacked, faults: Faults): 
     const urls = (path: string): readonly string[] => [`https://lists.invalid/${path}`]
     for (let round = 0; round < 300; round++) {
       await reader.screeningLists.set({ ...LIST, urls: urls('a') })
-      // The service itself may have leased it: then this round is lost.
+      // If the service has leased the list, the round does not count.
       const leased = await reader.screeningLists.takeDue(600)
       if (leased === null) continue
       const version = { sha256: round.toString(16).padStart(64, '0'), entries: 1, names: 1, bytes }
@@ -230,7 +230,7 @@ const readsWhileChanged = async ({ store: address }: Attacked, faults: Faults): 
       const replace = () =>
         reader.screeningLists.replace(LIST.name, version, { token: leased.token, validators: {}, nextDueAtSeconds })
       const change = () => other.screeningLists.set({ ...LIST, urls: urls('b') })
-      // Whichever is asked first, the other has reached the database by the time that it commits.
+      // Either change reaches the database before the other one commits.
       const changing = round % 2 === 0 ? null : change()
       const [replaced] = await Promise.all([replace(), changing ?? change()])
       const [list] = await other.database.query<{ urls: string; due_at_seconds: number }>(
@@ -241,7 +241,7 @@ const readsWhileChanged = async ({ store: address }: Attacked, faults: Faults): 
       const isDue = Number(list?.due_at_seconds) <= systemClock.unixSeconds()
       faults.holds(`round ${round}: the new address is not read`, list?.urls.includes('/b') === true && isDue)
     }
-    faults.holds(`nothing was raced: ${JSON.stringify(kept)}`, kept.changed > 0 && kept.read > 0)
+    faults.holds(`no race happened: ${JSON.stringify(kept)}`, kept.changed > 0 && kept.read > 0)
   } finally {
     await Promise.all([reader.close(), other.close()])
   }
@@ -251,7 +251,7 @@ export const RACE_ABUSES: readonly Abuse[] = [
   {
     row: 63,
     name: 'approvals-at-once',
-    mustHappen: 'of two approvals at once, one rests on what the other has changed and is refused',
+    mustHappen: 'of two concurrent approvals with the same basis, one is refused',
     run: (_, faults) =>
       overPostgres(async (attacked) => {
         for (let round = 0; round < 10; round++) {
@@ -279,21 +279,21 @@ export const RACE_ABUSES: readonly Abuse[] = [
   {
     row: 50,
     name: 'decided-while-sent-back',
-    mustHappen: 'a decider’s answer completes no session that was sent back at that moment',
+    mustHappen: 'a decider’s answer does not complete a session that is sent back at the same moment',
     run: (_, faults) =>
       overPostgres((attacked) => decidesDuringSendBack(attacked, faults), { COUNTERSIGN_WEBHOOK_REACH: 'loopback' }),
   },
   {
     row: 58,
     name: 'decided-before-checks',
-    mustHappen: 'a decider that answers at once completes no listed person',
+    mustHappen: 'a decider that answers immediately does not complete a listed person',
     run: (_, faults) =>
       overPostgres((attacked) => decidesBeforeChecks(attacked, faults), { COUNTERSIGN_WEBHOOK_REACH: 'loopback' }),
   },
   {
     row: 53,
     name: 'list-read-while-changed',
-    mustHappen: 'a reading of a sanctions list does not put off the reading of its new address',
+    mustHappen: 'reading a sanctions list does not delay reading its new address',
     run: (_, faults) => overPostgres((attacked) => readsWhileChanged(attacked, faults)),
   },
 ]

@@ -1,10 +1,10 @@
-// Attacks by someone who knows a wallet's address and nothing else.
+// Attacks by a person who knows only the address of a wallet.
 import { createVisitor, tokenOf, type Visitor } from '../portal/support/visitor.ts'
 import { evmAccount } from '../portal/support/wallets.ts'
 import type { Abuse } from './abuse.ts'
 import type { Deployment } from './deployment.ts'
 
-/** The link that a customer's own backend shows to anyone who names a wallet. */
+/** Link that a customer's backend shows to anyone who enters a wallet. */
 const linkFor = async ({ api, alpha }: Deployment, name: string) => {
   const body = { walletAddress: evmAccount(name).address }
   const answer = await api('POST', '/api/v1/register/individual', { key: alpha.keys.identity, body })
@@ -21,18 +21,21 @@ export const REUSE_ABUSES: readonly Abuse[] = [
   {
     row: 2,
     name: 'wallet-address-as-link',
-    mustHappen: 'knowing the address of a wallet opens no session in use',
+    mustHappen: 'knowledge of a wallet address does not open a session in use',
     run: async (deployment, faults) => {
       const { sessionId, redirectUrl } = await linkFor(deployment, 'known')
       const victim = await open(deployment, redirectUrl)
       await victim.agree(sessionId)
       await victim.call('PUT', `sessions/${sessionId}/fields`, { fullName: 'Ada Byron', country: 'GB' })
       const again = await linkFor(deployment, 'known')
-      faults.holds('it is another session', again.sessionId === sessionId)
+      faults.holds('the link opens another session', again.sessionId === sessionId)
       const stranger = await open(deployment, again.redirectUrl)
-      faults.holds('the stranger got a cookie', stranger.cookies.size === 0)
+      faults.holds('the stranger received a cookie', stranger.cookies.size === 0)
       const { body } = await stranger.call('POST', 'enter', { token: tokenOf(again.redirectUrl) })
-      faults.holds(`the stranger got ${JSON.stringify(body)}`, body['kind'] === 'elsewhere' && !('sessionId' in body))
+      faults.holds(
+        `the stranger received ${JSON.stringify(body)}`,
+        body['kind'] === 'elsewhere' && !('sessionId' in body),
+      )
       const { status } = await stranger.call('GET', `sessions/${sessionId}/fields`)
       faults.holds(`the details: ${status}`, status === 404)
     },
@@ -40,7 +43,7 @@ export const REUSE_ABUSES: readonly Abuse[] = [
   {
     row: 2,
     name: 'session-opened-before-its-person',
-    mustHappen: 'whoever opens a wallet’s session first sees nothing once its person has proved the wallet',
+    mustHappen: 'a stranger who opened a wallet’s session first sees nothing after its owner proves the wallet',
     run: async (deployment, faults) => {
       const first = await linkFor(deployment, 'awaited')
       const stranger = await open(deployment, first.redirectUrl)
@@ -52,16 +55,16 @@ export const REUSE_ABUSES: readonly Abuse[] = [
       const asked = await person.call('POST', 'continue/challenge', { token, address: account.address, chainId: 1 })
       const signature = await account.signMessage({ message: String(asked.body['message']) })
       const proved = await person.call('POST', 'continue', { token, nonce: asked.body['nonce'], signature })
-      faults.holds(`the person got ${proved.status}`, proved.status === 200)
+      faults.holds(`the person received ${proved.status}`, proved.status === 200)
       const { status } = await stranger.call('GET', `sessions/${sessionId}/fields`)
       faults.holds(`the details for the stranger: ${status}`, status === 404)
-      faults.holds('the stranger’s agreement holds', (await person.view(sessionId)).agreement === null)
+      faults.holds('the stranger’s consent is kept', (await person.view(sessionId)).agreement === null)
     },
   },
   {
     row: 59,
     name: 'correction-of-another-part',
-    mustHappen: 'a session that was sent back for its wallets takes no other name',
+    mustHappen: 'a session that was sent back for its wallets accepts no other name',
     run: async (deployment, faults) => {
       const { sessionId, redirectUrl } = await linkFor(deployment, 'corrected')
       const person = await open(deployment, redirectUrl)

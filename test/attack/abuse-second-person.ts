@@ -1,5 +1,5 @@
-// Attacks on the rule of the second person, in organizations of their own where it is on: a view that hides a change, a
-// setting that would take a hit away, and accounts of the requester that approve.
+// Attacks on the second-person rule in organizations that enable it: a view that hides a change, a setting that removes
+// a hit, and approval by accounts of the requester.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand } from '../service/start-service.ts'
@@ -12,7 +12,7 @@ const ADMIN = 'organization-admin'
 const NOBODY_SEES = 'the request changes nothing that an approver could review'
 const NOT_INDEPENDENT = 'an independent administrator must approve this change'
 
-/** Two administrators who are independent of each other, and a key that was handed to the first. */
+/** Creates two independent administrators, and a key that the first one receives. */
 const organization = async ({ admin, must, deploymentKey, invite }: Deployment, slug: string) => {
   const path = `/organizations/${slug}`
   const created = await must('POST', '/organizations', {
@@ -73,7 +73,7 @@ const LISTED = 'id,kind,name\ns1,person,Radoslava Hitova Primerova\n'
 const vanishingHit: Abuse = {
   row: 57,
   name: 'hit-vanishes-by-a-setting',
-  mustHappen: 'a higher threshold waits for a second person, and even then the open hit stays for a person',
+  mustHappen: 'a higher threshold needs a second person, and the open hit remains',
   run: async (deployment, faults) => {
     const { service } = deployment
     const { ada, bob, key, issue, call, turnOn, decide } = await organization(deployment, 'vanishing')
@@ -81,7 +81,7 @@ const vanishingHit: Abuse = {
     writeFileSync(file, LISTED)
     const words = ['screening-list', 'import', 'second-person', file, '--format', 'csv']
     const { code, stderr } = await runCommand(service.dataDirectory, ...words)
-    faults.holds(`the list was not taken: ${stderr}`, code === 0)
+    faults.holds(`the list was refused: ${stderr}`, code === 0)
     const { sessionId } = await submitted(deployment, await issue('identity'), 'Radoslava Hitova Primerov')
     await turnOn()
     const compared = async (threshold: number) => {
@@ -96,7 +96,7 @@ const vanishingHit: Abuse = {
     faults.status('a key', await call('PUT', '/screening', { key, body }), 403)
     const asked = await call('PUT', '/screening', { cookie: ada.cookie, body })
     faults.status('one person', asked, 202)
-    faults.status('the one who asked', await decide(asked, ada), 409)
+    faults.status('the requester', await decide(asked, ada), 409)
     const settings = await call('GET', '/screening', { key })
     faults.holds(`the threshold is ${settings.body?.threshold}`, settings.body?.threshold === 75)
 
@@ -108,11 +108,11 @@ const vanishingHit: Abuse = {
       cookie: bob.cookie,
       body: { status: 'completed', sequence },
     })
-    faults.status('a decision over the open hit', completed, 409)
+    faults.status('a decision despite the open hit', completed, 409)
   },
 }
 
-/** Someone whose account no administrator of the organization made. */
+/** Creates an account that no administrator of the organization created. */
 const outsider = async ({ must, root, welcome }: Deployment, email: string): Promise<Person> => {
   const body = { email, name: 'Outsider', deployment_admin: false }
   const { user, invitation } = (await must('POST', '/users', { cookie: root.cookie, body })).body
@@ -122,7 +122,7 @@ const outsider = async ({ must, root, welcome }: Deployment, email: string): Pro
 const puppetApproves: Abuse = {
   row: 28,
   name: 'puppet-approves',
-  mustHappen: 'an account of a key, of a repeated invitation or of a renewed offer does not approve for its maker',
+  mustHappen: 'an account created with a key, a repeated invitation or a renewed offer cannot approve for its creator',
   run: async (deployment, faults) => {
     const { admin, must, invite, welcome } = deployment
     const { path, ada, bob, key, call, turnOn, decide } = await organization(deployment, 'puppets')

@@ -1,10 +1,10 @@
-// Attacks by uploads: documents that take long to check, senders that withhold bytes, bodies in tiny chunks.
+// Attacks with uploads: documents that are slow to check, withheld bytes, and bodies in tiny chunks.
 import { blankPdf } from '../portal/support/pdf.ts'
 import type { Abuse } from './abuse.ts'
 import type { Deployment, Tenant } from './deployment.ts'
 
 const DOCUMENT_BYTES = 10 * 1024 * 1024
-/** Far below the seconds that each of these attacks took, and above the pauses of a busy machine. */
+/** Far below the duration of each of these attacks, and above the pauses of a busy machine. */
 const PAUSE_MAX_MS = 1_000
 
 const upload = (
@@ -32,7 +32,7 @@ const upload = (
     () => 0,
   )
 
-/** Sessions that ask for documents. */
+/** Opens sessions that request documents. */
 const openSessions = async (deployment: Deployment, { slug, keys }: Tenant, count: number) => {
   const level = (name: string) =>
     deployment.must('PATCH', `/organizations/${slug}`, { key: keys.admin, body: { level: name } })
@@ -44,7 +44,7 @@ const openSessions = async (deployment: Deployment, { slug, keys }: Tenant, coun
   }
 }
 
-/** The longest time that a request of another kind waits while this is under way. */
+/** Returns the longest response time of other requests during `under`. */
 const longestPause = async ({ urls }: Deployment, under: Promise<unknown>): Promise<number> => {
   let ended = false
   let longest = 0
@@ -66,7 +66,7 @@ const filled = (words: string, rest: string): Buffer => {
   return Buffer.concat([start, Buffer.alloc(DOCUMENT_BYTES - start.length - end.length, rest), end])
 }
 
-/** A body of which nothing more comes. */
+/** A body that never ends. */
 const withheld = (): ReadableStream<Uint8Array> =>
   new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('%PDF-1.4\n')) })
 
@@ -96,7 +96,7 @@ export const UPLOAD_ABUSES: readonly Abuse[] = [
   {
     row: 25,
     name: 'slow-uploads',
-    mustHappen: 'senders that withhold bytes keep out no other tenant’s documents',
+    mustHappen: 'senders that withhold bytes do not block another tenant’s documents',
     run: async (deployment, faults) => {
       const { alpha, beta } = deployment
       const end = new AbortController()
@@ -106,7 +106,7 @@ export const UPLOAD_ABUSES: readonly Abuse[] = [
           upload(deployment, portal, withheld(), { from: `203.0.113.${1 + (index % 4)}`, signal: end.signal }),
         ),
       )
-      // Those over the organization's limit are answered; by then the others are under way.
+      // Uploads above the organization's limit are answered; by then, the others are in progress.
       await Promise.race(slow)
       const [other] = await openSessions(deployment, beta, 1)
       const status = await upload(deployment, other!, Uint8Array.from(blankPdf()), { from: '203.0.113.200' })

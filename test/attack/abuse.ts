@@ -1,4 +1,4 @@
-// What an attack is: a name, the row of the threat model, and what must happen. It collects what went wrong; nothing: it held.
+// Declaration of an attack: its name, its row in the threat model, and the expected outcome. An attack collects faults.
 import type { Answer, Deployment } from './deployment.ts'
 
 export interface Abuse {
@@ -12,19 +12,19 @@ export interface Abuse {
 
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
 
-/** Collects faults of one attack in `found`. */
+/** Collects the faults of one attack in `found`. */
 export const createFaults = (found: string[]) => ({
   add: (what: string): void => void found.push(what),
-  /** The answer has one of these statuses. */
+  /** Requires one of these statuses. */
   status: (what: string, { status, text }: Answer, ...wanted: readonly number[]): void => {
     if (!wanted.includes(status)) found.push(`${what}: ${status}, not ${wanted.join(' or ')}: ${cut(text)}`)
   },
   holds: (what: string, condition: boolean): void => {
     if (!condition) found.push(what)
   },
-  /** The answer says nothing of this. */
+  /** Requires that the answer contains none of these words. */
   silent: (what: string, { text }: Answer, ...words: readonly string[]): void => {
-    for (const word of words) if (text.includes(word)) found.push(`${what}: the answer has ${word}`)
+    for (const word of words) if (text.includes(word)) found.push(`${what}: the answer contains ${word}`)
   },
 })
 

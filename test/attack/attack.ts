@@ -1,4 +1,4 @@
-// Runs the named attacks, then the structured inputs, then looks whether the service and its records are whole.
+// Runs the named attacks and the structured inputs, then checks the service and its records.
 import { runCommand } from '../service/start-service.ts'
 import { type Abuse, createFaults } from './abuse.ts'
 import { ATTESTATION_ABUSES } from './abuse-attestation.ts'
@@ -27,7 +27,7 @@ const ABUSES: readonly Abuse[] = [
 ]
 
 const CLIENTS = 8
-/** What routes use up is made anew, and a good request tried, after so many inputs. */
+/** Number of inputs after which used-up objects are created again and a valid request is sent. */
 const ROUND = 2_000
 const FAULTS_KEPT = 50
 const BODY_SHOWN = 300
@@ -35,12 +35,12 @@ const BODY_SHOWN = 300
 export interface AttackOptions {
   readonly inputs: number
   readonly seed: number
-  /** Names of attacks, and `inputs`; null: all. */
+  /** Names of attacks, and `inputs`; null for all. */
   readonly only: readonly string[] | null
   readonly progress: (text: string) => void
 }
 
-/** An input that should not have been answered so. */
+/** An input with an unacceptable answer. */
 export interface InputFault {
   readonly index: number
   readonly route: string
@@ -57,7 +57,7 @@ export interface InputReport {
   readonly ofParser: number
   readonly routes: number
   readonly faultCount: number
-  /** The first ones. */
+  /** The first faults. */
   readonly faults: readonly InputFault[]
 }
 
@@ -73,7 +73,7 @@ const goodRequest = async ({ api, alpha }: Deployment): Promise<string | null> =
   const answer = await api('POST', '/v2/attestation', { key: alpha.keys.attestation, body })
   return answer.status === 200 && answer.body?.is_compliant === true
     ? null
-    : `a good request: ${answer.status} ${answer.text}`
+    : `a valid request: ${answer.status} ${answer.text}`
 }
 
 const describe = ({ request }: Input, secrets: ReadonlySet<string>): string => {
@@ -128,7 +128,7 @@ const sendInputs = async (deployment: Deployment, options: AttackOptions): Promi
       faultCount++
       faults.push({ index: last, route: 'attest', fault, request: '', answer: '' })
     }
-    progress(`${last}/${count} inputs, ${Math.round((last / spentMs) * 1_000)} a second, ${faultCount} faults\n`)
+    progress(`${last}/${count} inputs, ${Math.round((last / spentMs) * 1_000)} per second, ${faultCount} faults\n`)
   }
   return {
     sent: count,
@@ -142,8 +142,8 @@ const sendInputs = async (deployment: Deployment, options: AttackOptions): Promi
   }
 }
 
-/** What has to be true however it was treated. */
-const lookAfterwards = async (deployment: Deployment): Promise<string[]> => {
+/** Checks the invariants after all attacks. */
+const checkAfterwards = async (deployment: Deployment): Promise<string[]> => {
   const { service, urls, secrets } = deployment
   const found: string[] = []
   const ready = await fetch(`${urls.api}/readyz`)
@@ -160,17 +160,17 @@ const lookAfterwards = async (deployment: Deployment): Promise<string[]> => {
   for (const line of service.output().stderr.split('\n')) {
     for (const secret of secrets)
       if (line.includes(secret)) found.push(`a secret in the log: ${line.replaceAll(secret, '…')}`)
-    // A stack is written for what nobody expected.
+    // Only unexpected errors are logged with a stack.
     if (/"stack"|\\n {4}at /.test(line)) found.push(`a stack in the log: ${line.slice(0, 1_000)}`)
   }
   return found.slice(0, FAULTS_KEPT)
 }
 
-/** @throws Error when the service does not start, or a name is unknown */
+/** @throws Error if the service does not start, or a name is unknown */
 export const runAttack = async (options: AttackOptions): Promise<AttackReport> => {
   const { only, progress } = options
   const unknown = only?.filter((name) => name !== 'inputs' && !ABUSES.some((abuse) => abuse.name === name)) ?? []
-  if (unknown.length > 0) throw new Error(`there is no attack ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`unknown attack: ${unknown.join(', ')}`)
   const deployment = await startDeployment()
   try {
     const attacks: Array<{ name: string; row: number; faults: string[] }> = []
@@ -179,14 +179,14 @@ export const runAttack = async (options: AttackOptions): Promise<AttackReport> =
       progress(`${name}: ${mustHappen}\n`)
       const faults: string[] = []
       await run(deployment, createFaults(faults)).catch((error: unknown) => {
-        faults.push(`it could not be tried: ${String(error)}`)
+        faults.push(`the attack failed to run: ${String(error)}`)
       })
       attacks.push({ name, row, faults })
       for (const fault of faults) progress(`  ${fault}\n`)
     }
     const withInputs = only === null || only.includes('inputs')
     const inputs = await sendInputs(deployment, withInputs ? options : { ...options, inputs: 0 })
-    const afterwards = await lookAfterwards(deployment)
+    const afterwards = await checkAfterwards(deployment)
     const held =
       inputs.faultCount === 0 && afterwards.length === 0 && attacks.every(({ faults }) => faults.length === 0)
     return { held, attacks, inputs, afterwards }

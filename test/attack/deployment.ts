@@ -1,5 +1,5 @@
-// What is attacked: a started service with two organizations, people of each role, keys of each kind, and a person's
-// session in each. Every attack comes from an address of its own, as the service's trusted proxy says it.
+// The attacked deployment: a service with two organizations, accounts of each role, keys of each kind, and a person's
+// session in each organization. Each attack has its own client address, set by the trusted proxy.
 import { randomBytes } from 'node:crypto'
 import { createPeople } from '../dashboard/support/people.ts'
 import { createVisitor } from '../portal/support/visitor.ts'
@@ -19,7 +19,7 @@ export interface CallOptions {
   readonly key?: string
   readonly cookie?: string
   readonly body?: unknown
-  /** As the proxy tells it. */
+  /** Client address that the proxy reports. */
   readonly from?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -33,13 +33,13 @@ export interface Person {
 export interface Tenant {
   readonly slug: string
   readonly id: string
-  /** Text that stands in the tenant's own things and nowhere else. */
+  /** Text that occurs only in the tenant's data. */
   readonly canary: string
   readonly keys: { readonly admin: string; readonly attestation: string; readonly identity: string }
   readonly people: Readonly<Record<'organization-admin' | 'reviewer' | 'viewer', Person>>
-  /** The name in a route's path, or of a member of a body → a value of this tenant. Replaced when things are made anew. */
+  /** Values of this tenant by name of a path parameter or body member. Replaced after `renew`. */
   things: Readonly<Record<string, string>>
-  /** The person's session on the verification page, its link and its cookie. */
+  /** The person's session on the verification page, with its link and cookie. */
   portal: { readonly sessionId: string; readonly link: string; readonly cookie: string }
 }
 
@@ -51,21 +51,21 @@ export interface Deployment {
   readonly root: Person
   readonly alpha: Tenant
   readonly beta: Tenant
-  /** Texts that no answer and no log line may have. */
+  /** Texts that must not occur in an answer or log line. */
   readonly secrets: ReadonlySet<string>
-  /** A call to the admin API, as a page sends it where a cookie is given. */
+  /** Calls the admin API. With a cookie, the call is sent as a page sends it. */
   admin(method: string, path: string, options?: CallOptions): Promise<Answer>
-  /** @throws Error for anything but a success */
+  /** @throws Error unless the call succeeds */
   must(method: string, path: string, options?: CallOptions): Promise<Answer>
-  /** A call to the attestation and identity APIs. */
+  /** Calls the attestation and identity APIs. */
   api(method: string, path: string, options?: CallOptions): Promise<Answer>
-  /** An account by invitation. */
+  /** Creates an account by invitation. */
   invite(slug: string, adminKey: string, email: string, role: string): Promise<Person>
-  /** Sets the password of a link's account. @returns the cookie of its session */
+  /** Sets the password for a link. @returns the session cookie */
   welcome(url: string): Promise<string>
-  /** Policies, lists, keys and the like, for routes that use them up. */
+  /** Creates policies, lists, keys and other objects for routes that use them up. */
   renew(tenant: Tenant): Promise<void>
-  /** Another session, whose link its person followed and agreed to. */
+  /** Opens another session, follows its link and gives consent. */
   openSession(identityKey: string): Promise<Tenant['portal']>
 }
 

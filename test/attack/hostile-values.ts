@@ -1,4 +1,4 @@
-// Values that programs are known to mishandle, by position. The short values are in test/data/hostile-values.json.
+// Values that programs are known to mishandle, by position. Short values are in test/data/hostile-values.json.
 import short from '../data/hostile-values.json'
 
 export const TEXTS: readonly string[] = [
@@ -10,10 +10,10 @@ export const TEXTS: readonly string[] = [
   '9'.repeat(400),
 ]
 
-/** As they are written in JSON. */
+/** Numbers as JSON text. */
 export const NUMBERS: readonly string[] = [...short.numbers, `1${'0'.repeat(500)}`]
 
-/** Whole values, as they are written in JSON. */
+/** Complete values as JSON text. */
 export const TREES: readonly string[] = [
   ...short.trees,
   `${'['.repeat(20_000)}${']'.repeat(20_000)}`,

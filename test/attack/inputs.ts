@@ -1,5 +1,5 @@
-// Structured inputs: a right request to a random route by a random caller, changed in up to three places. The seed and the
-// number of an input decide everything but the ids, which every start makes anew.
+// Structured inputs: a valid request to a random route by a random caller, changed in up to three places. The seed and
+// the input's number determine everything except ids, which differ for each start.
 import type { Deployment, Tenant } from './deployment.ts'
 import { policySource } from './deployment.ts'
 import { HEADERS, METHODS, NUMBERS, SEGMENTS, TEXTS, TREES } from './hostile-values.ts'
@@ -10,11 +10,11 @@ import type { WireRequest } from './wire.ts'
 export interface Input {
   readonly route: AttackedRoute
   readonly request: WireRequest
-  /** The canaries that an answer may not have: those of tenants that the caller is none of. */
+  /** Canaries of other tenants, which an answer must not contain. */
   readonly foreign: readonly string[]
 }
 
-/** What would end the deployment, a caller or the machine: only callers who have no right to it ask for these. */
+/** Operations that would end the deployment, a caller or the machine. Only unauthorized callers request them. */
 const HELD: ReadonlySet<string> = new Set([
   'addAttester',
   'retireAttester',
@@ -28,7 +28,7 @@ const HELD: ReadonlySet<string> = new Set([
   'portal POST /api/sessions/{session}/leave',
 ])
 
-/** Where an input is changed, as often as it stands here. */
+/** Places of a change; more frequent places occur more often. */
 const PLACES = [
   'body',
   'body',
@@ -77,7 +77,7 @@ const VALUES: Readonly<Record<string, (random: Random, things: Readonly<Record<s
   token: () => 'A'.repeat(24),
 }
 
-/** A value that the schema takes, as far as the schema says it. */
+/** Returns a value that satisfies the schema. */
 const sampleOf = (schema: Schema, name: string, random: Random, things: Readonly<Record<string, string>>): unknown => {
   if (schema.const !== undefined) return schema.const
   if (schema.anyOf !== undefined) return sampleOf(random.pick(schema.anyOf), name, random, things)
@@ -104,7 +104,7 @@ const sampleOf = (schema: Schema, name: string, random: Random, things: Readonly
   return things[name] ?? (typeof known === 'string' ? known : 'x'.repeat(Math.max(schema.minLength ?? 1, 4)))
 }
 
-/** Text that stands for a token which JSON.stringify would not write. */
+/** Placeholder for a token that JSON.stringify cannot write. */
 const RAW = /"@raw:([^"]*)@"/g
 const raw = (text: string): string => `@raw:${Buffer.from(text).toString('base64url')}@`
 const writeJson = (value: unknown): string =>
@@ -128,7 +128,7 @@ const hostileValue = (random: Random): unknown => {
   }
 }
 
-/** Changes one place of a tree. */
+/** Changes one place in a tree. */
 const changeTree = (tree: unknown, random: Random): void => {
   const containers = containersIn(tree)
   if (containers.length === 0) return
@@ -145,7 +145,7 @@ const changeTree = (tree: unknown, random: Random): void => {
       delete members[key]
       return
     case 1: {
-      // One edit away from a field's name.
+      // One edit away from the name of a field.
       members[key.slice(0, -1)] = members[key]
       delete members[key]
       return
@@ -174,7 +174,7 @@ const changeText = (text: string, random: Random): Uint8Array => {
     case 3:
       return Buffer.concat([bytes, Buffer.from(random.pick([' {}', ',', '\0', 'null', '}']))])
     case 4: {
-      // The same member twice.
+      // Duplicates a member.
       const at = text.indexOf('{')
       const first = /^\s*("(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|[^,{}[\]"]+))/.exec(text.slice(at + 1))?.[1]
       return first === undefined ? bytes : Buffer.from(`{${first},${text.slice(at + 1)}`)
@@ -198,7 +198,7 @@ const changeText = (text: string, random: Random): Uint8Array => {
 interface Caller {
   readonly headers: ReadonlyArray<readonly [string, string]>
   readonly tenant: Tenant | null
-  /** May see everything. */
+  /** Whether the caller may see all tenants. */
   readonly deployment: boolean
 }
 
@@ -241,7 +241,7 @@ export const createInputs = (deployment: Deployment, routes: readonly AttackedRo
   const { alpha, beta } = deployment
   return (index: number): Input => {
     const random = createRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
-    // Each in turn, so that all get their share.
+    // Takes turns, so that each route gets its share.
     const route = routes[index % routes.length] as AttackedRoute
     const own = random.chance(0.5) ? alpha : beta
     const caller = callerOf(route, deployment, own, random)

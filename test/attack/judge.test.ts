@@ -1,4 +1,4 @@
-// The attack script (test/long/attack.ts) would see what gives way: its judge, its routes and its inputs, without a service.
+// Tests of the attack script's judge, routes and inputs, without a service.
 import { describe, expect, test } from 'bun:test'
 import { ADMIN_ROUTES } from '../admin/support/all-routes.ts'
 import { judge } from './judge.ts'
@@ -29,7 +29,7 @@ const faultOf = (given: WireAnswer | 'silent' | 'closed', foreign: readonly stri
   judge(given, route, request, { secrets: new Set(['the-secret-of-somebody']), foreign }).fault
 
 describe('the judge', () => {
-  test('lets good answers, refusals in their shape and backing off pass', () => {
+  test('accepts valid answers, well-formed problems and Retry-After', () => {
     expect(faultOf(answer(200, '{}', { 'content-type': 'application/json' }))).toBeNull()
     expect(faultOf(answer(404, problem(404)))).toBeNull()
     expect(faultOf(answer(503, problem(503), { 'retry-after': '1' }))).toBeNull()
@@ -37,18 +37,18 @@ describe('the judge', () => {
   })
 
   test.each([
-    ['a failure of ours', answer(500, problem(500))],
-    ['a 503 that does not say when', answer(503, problem(503))],
-    ['a refusal of another shape', answer(400, '{"message":"no"}')],
-    ['a refusal of another type', answer(400, problem(400), { 'content-type': 'text/html' })],
-    ['a refusal that says another status', answer(400, problem(404))],
-    ['a refusal with another request id', answer(400, problem(400), { 'x-request-id': 'other' })],
+    ['an internal error', answer(500, problem(500))],
+    ['a 503 without Retry-After', answer(503, problem(503))],
+    ['a problem with other members', answer(400, '{"message":"no"}')],
+    ['a problem with another media type', answer(400, problem(400), { 'content-type': 'text/html' })],
+    ['a problem with another status', answer(400, problem(404))],
+    ['a problem with another request id', answer(400, problem(400), { 'x-request-id': 'other' })],
     ['a secret', answer(200, '["the-secret-of-somebody"]')],
     ['a stack', answer(200, '{"x":"at handle (/app/src/app.ts:1:1)"}')],
     ['words of the database', answer(200, 'SQLITE_BUSY')],
   ])('finds %s', (_, given) => expect(faultOf(given)).not.toBeNull())
 
-  test('finds silence, and what belongs to somebody else', () => {
+  test('detects silence and data of other tenants', () => {
     expect(faultOf('silent')).not.toBeNull()
     expect(
       faultOf(answer(200, '["beta-canary"]', { 'content-type': 'application/json' }), ['beta-canary']),
@@ -57,16 +57,16 @@ describe('the judge', () => {
   })
 })
 
-test('every route of the tables is attacked', () => {
+test('attacks every declared route', () => {
   const names = new Set(routes.map(({ name }) => name))
   expect(ADMIN_ROUTES.filter(({ operationId }) => !names.has(operationId))).toEqual([])
   const of = (listener: string): number => routes.filter((each) => each.listener === listener).length
   expect(of('api')).toBeGreaterThanOrEqual(11)
-  // 17 of the page's own list, and its pages.
+  // 17 operations of the page, and the page's files.
   expect(of('portal')).toBeGreaterThanOrEqual(20)
 })
 
-test('a seed repeats its choices, and a request its bytes', () => {
+test('a seed reproduces choices and the bytes of requests', () => {
   const choices = (seed: number): number[] => Array.from({ length: 20 }, () => createRandom(seed).below(1_000))
   const [first, second] = [createRandom(7), createRandom(7)]
   expect(Array.from({ length: 50 }, () => first.below(1_000))).toEqual(

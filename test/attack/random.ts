@@ -1,7 +1,7 @@
 // Random choices that a seed repeats (mulberry32).
 
 export interface Random {
-  /** 0 to limit - 1. */
+  /** Returns an integer from 0 to limit - 1. */
   below(limit: number): number
   chance(probability: number): boolean
   pick<Item>(items: readonly Item[]): Item
@@ -20,7 +20,7 @@ export const createRandom = (seed: number): Random => {
     below,
     chance: (probability) => next() < probability,
     pick: (items) => {
-      if (items.length === 0) throw new Error('nothing to pick from')
+      if (items.length === 0) throw new Error('no values to choose from')
       return items[below(items.length)] as (typeof items)[number]
     },
   }

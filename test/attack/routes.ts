@@ -1,5 +1,5 @@
-// Every route of every listener, from the tables that the service itself is made of: the admin API's declarations, the
-// documents of the attestation and identity APIs, and the verification page's own list.
+// Lists every route of every listener, from the tables that define the service: the declarations of the admin API, the
+// documents of the attestation and identity APIs, and the routes of the verification page.
 import { attestationDocument } from '../../src/admin/openapi/attestation.ts'
 import { identityDocument } from '../../src/admin/openapi/identity.ts'
 import type { Access } from '../../src/admin/route.ts'
@@ -9,7 +9,7 @@ import { ADMIN_ROUTES } from '../admin/support/all-routes.ts'
 
 export type Listener = 'api' | 'portal' | 'dashboard'
 
-/** As much of JSON Schema as the tables use. */
+/** The part of JSON Schema that the tables use. */
 export interface Schema {
   readonly type?: string
   readonly const?: unknown
@@ -31,13 +31,13 @@ export interface AttackedRoute {
   readonly listener: Listener
   readonly name: string
   readonly method: string
-  /** `{name}` stands for one segment. */
+  /** `{name}` is a placeholder for one segment. */
   readonly path: string
   readonly query: Readonly<Record<string, Schema>>
   readonly body: Schema | null
-  /** Media types of a body that is no JSON. */
+  /** Media types of a body that is not JSON. */
   readonly rawTypes: readonly string[]
-  /** Whose key or cookie is let in; null where none is asked for. */
+  /** Required key or cookie; null if none is required. */
   readonly access: Access | 'attestation' | 'identity' | 'visitor' | null
 }
 
@@ -107,7 +107,7 @@ const PORTAL_BODIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   ]),
 )
 
-/** The page's routes only take their parts apart when they are declared: any part is this. */
+/** Declaring the page's routes only destructures their dependencies, so a stub can replace all of them. */
 const anyPart: unknown = new Proxy(() => undefined, {
   get: (_, name) => (name === Symbol.iterator ? [][Symbol.iterator] : name === Symbol.toPrimitive ? () => '' : anyPart),
   apply: () => anyPart,
@@ -147,7 +147,7 @@ const adminRoutes = (): AttackedRoute[] =>
     rawTypes: route.rawBody,
   }))
 
-/** Pages and files: no table declares them. */
+/** Pages and files, which no table declares. */
 const PAGES: ReadonlyArray<readonly [Listener, string]> = [
   ['portal', '/'],
   ['portal', '/s/{session}'],

@@ -1,29 +1,29 @@
-// One HTTP/1.1 request as bytes, on a connection of its own, and what came back. fetch would refuse, normalize or complete
-// most of what an attacker sends.
+// Sends one HTTP/1.1 request as bytes on its own connection and reads the answer. `fetch` would refuse, normalize or
+// complete most hostile requests.
 
 export interface WireRequest {
   readonly method: string
   readonly target: string
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Uint8Array
-  /** Ends the sending side before this many bytes of the body; null sends all of it. */
+  /** Number of body bytes after which the sending side is closed; null sends all bytes. */
   readonly cutAfterBytes: number | null
 }
 
 export interface WireAnswer {
   readonly status: number
-  /** Lower-case names; several of one name are joined by a line feed. */
+  /** Lowercase names. Values of equal names are joined by a line feed. */
   readonly headers: ReadonlyMap<string, string>
-  /** Decoded as UTF-8. Of a stream: what came first. */
+  /** Decoded as UTF-8. For a stream, its beginning. */
   readonly body: string
 }
 
-/** What a connection came to: an answer, closed without one, or silence until the limit. */
+/** Result of a connection: an answer, closed without an answer, or no answer within the limit. */
 export type Outcome = WireAnswer | 'closed' | 'silent'
 
 const encoder = new TextEncoder()
 
-/** The bytes of a request. Without a header of its own for the length, the body's is sent. */
+/** Returns the bytes of a request. Adds the body's length if no header declares a length. */
 export const requestBytes = ({ method, target, headers, body, cutAfterBytes }: WireRequest): Uint8Array => {
   const framed = headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name))
   const lines = [
@@ -52,7 +52,7 @@ const parseHead = (text: string): { status: number; headers: Map<string, string>
   return { status: Number(status), headers }
 }
 
-/** The chunks so far; `whole` once the last one came. */
+/** Returns the received chunks; `whole` is true after the last chunk. */
 const unchunk = (bytes: Buffer): { body: Buffer; whole: boolean } => {
   const parts: Buffer[] = []
   let at = 0
@@ -67,7 +67,7 @@ const unchunk = (bytes: Buffer): { body: Buffer; whole: boolean } => {
   }
 }
 
-/** The answer in what was received, and whether more of it has to come; null before the head is whole. */
+/** Parses the received bytes. Returns null until the head is complete; `whole` is false if more bytes must follow. */
 const readAnswer = (bytes: Buffer, method: string): { answer: WireAnswer; whole: boolean } | null => {
   const end = bytes.indexOf(HEAD_END)
   if (end === -1) return null
@@ -80,7 +80,7 @@ const readAnswer = (bytes: Buffer, method: string): { answer: WireAnswer; whole:
   if (method === 'HEAD' || status === 204 || status === 304) {
     return { answer: { status, headers, body: '' }, whole: true }
   }
-  // An event stream goes on: its beginning is enough.
+  // An event stream does not end, so its beginning is enough.
   const streams = headers.get('content-type')?.startsWith('text/event-stream') === true
   const chunked = headers.get('transfer-encoding') === 'chunked'
   const { body, whole } = chunked
@@ -91,8 +91,8 @@ const readAnswer = (bytes: Buffer, method: string): { answer: WireAnswer; whole:
 
 /**
  * Sends bytes and reads one answer.
- * @param endsEarly the sending side is closed after the bytes, since less is sent than was said
- * @param pause the bytes from this position on are sent later
+ * @param endsEarly whether to close the sending side after the bytes, because fewer are sent than declared
+ * @param pause position from which bytes are sent later
  */
 export const exchangeBytes = (
   port: number,

@@ -1,4 +1,5 @@
-// Records which lines each test file runs. Services in processes of their own are not seen; `testsFor` falls back to folders.
+// Records the lines that each test file runs. Services in separate processes are not covered; `testsFor` uses the tests
+// of their folder.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,11 +9,11 @@ import { type Run, runTests } from './run-tests.ts'
 export interface TestCoverage {
   readonly test: string
   readonly seconds: number
-  /** Source file → covered lines as pairs of first and last line. */
+  /** Covered lines by source file, as pairs of first and last line. */
   readonly files: Readonly<Record<string, readonly (readonly [number, number])[]>>
 }
 
-/** Folder of the source → tests that start it in processes or browsers of their own. */
+/** Source folders that tests run in separate processes or browsers, with these tests. */
 const BLACK_BOX: readonly (readonly [folder: string, tests: string])[] = [
   ['src/dashboard/page/', 'test/dashboard/'],
   ['src/portal/page/', 'test/portal/'],
@@ -49,7 +50,7 @@ export const listTests = (root: string): string[] =>
     .filter((path) => !path.startsWith('test/long/') && !path.startsWith('test/mutate/'))
     .sort()
 
-/** Runs one test file under coverage. @returns null if the file fails without a change */
+/** Runs one test file with coverage. @returns null if the file fails without a change */
 export const coverTest = async (root: string, temporary: string, test: string): Promise<TestCoverage | null> => {
   const report = mkdtempSync(join(tmpdir(), 'countersign-coverage-'))
   try {
@@ -65,7 +66,7 @@ export const coverTest = async (root: string, temporary: string, test: string): 
 const covers = ({ files }: TestCoverage, file: string, line: number): boolean =>
   files[file]?.some(([first, last]) => first <= line && line <= last) ?? false
 
-/** Tests named after the file or in the folder of its area are tried first. */
+/** Tests named after the file or in the folder of its area run first. */
 const nearnessOf = (test: string, file: string): number => {
   const name =
     file
@@ -83,8 +84,8 @@ const folderOf = (file: string): string | undefined =>
     .at(-1)
 
 /**
- * Tests that may notice a change of a line: those that run the line, or else the tests of the folder. The most specific
- * and quickest are first.
+ * Returns the tests that may detect a change to a line: tests that run the line, otherwise the tests of the folder. The
+ * most specific and fastest tests come first.
  */
 export const testsFor = (coverage: readonly TestCoverage[], file: string, line: number): readonly TestCoverage[] => {
   const covering = coverage.filter((one) => covers(one, file, line))

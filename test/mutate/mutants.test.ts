@@ -1,4 +1,4 @@
-// Mutants are small, valid changes, and a seed draws the same sample again.
+// Mutants are small valid changes, and a seed draws the same sample again.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { applyMutant, MUTATION_RULES, mutantsOf } from './mutants.ts'
@@ -40,14 +40,14 @@ describe('mutantsOf', () => {
     expect(changesOf(rule)).toEqual(changes)
   })
 
-  test('statements are removed, but not log lines', () => {
+  test('removes statements except log lines', () => {
     const removed = changesOf('removed statement')
     expect(removed).toHaveLength(3)
     expect(removed.filter((change) => change.includes('log.info'))).toEqual([])
     expect(changesOf('removed await')).toHaveLength(1)
   })
 
-  test('changes that nothing can notice are left out', () => {
+  test('omits changes that cannot be detected', () => {
     const source = `
 type Found = { ok: true }
 const find = (rows: readonly string[], at: number): string => {
@@ -86,7 +86,7 @@ const MUTANTS = Array.from({ length: 400 }, (_, line) => ({
   replacement: '',
 }))
 
-test('a sample prefers the areas where a fault costs more, and follows from the seed', () => {
+test('a sample prefers areas with costlier faults and is determined by the seed', () => {
   const sample = drawSample(MUTANTS, 100, 7)
   expect(drawSample(MUTANTS, 100, 7)).toEqual(sample)
   expect(drawSample(MUTANTS, 100, 8)).not.toEqual(sample)
@@ -94,7 +94,7 @@ test('a sample prefers the areas where a fault costs more, and follows from the 
   expect(sample.filter(({ file }) => areaOf(file) === 'pool').length).toBeGreaterThan(75)
 })
 
-test('the goal is missed by one survivor too many, and more easily in a guarded area', () => {
+test('misses the goal with one survivor too many, and sooner in a guarded area', () => {
   const trials = (index: number, result: Trial['result'], count: number): Trial[] =>
     Array.from({ length: count }, () => ({
       mutant: MUTANTS[index] as (typeof MUTANTS)[number],

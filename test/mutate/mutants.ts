@@ -40,18 +40,18 @@ const COMPARISONS: Readonly<Record<string, string>> = {
 const ARITHMETIC: Readonly<Record<string, string>> = { '+': '-', '-': '+', '*': '/', '/': '*', '%': '*' }
 const LOGICAL: Readonly<Record<string, string>> = { '&&': '||', '||': '&&' }
 
-/** Statements whose removal no test has to notice: log lines and timers that don't keep the process alive. */
+/** Statements whose removal no test needs to detect: log lines and timers that don't keep the process running. */
 const HARMLESS = /^(?:void )?(?:await )?(?:\w+\.)*(?:log|logger)\??\.\w+\(|\.unref\(\)$|^process\.std(?:err|out)\.write/
 
-/** Clearing of secrets in memory, which nothing can observe. */
+/** Removal of secrets from memory, which cannot be observed. */
 const CLEARING =
   /^\{?\s*(?:\w+\.)*(?:\w*[kK]ey|seed|pin|derived|decrypted|opened|encoded|head|value|bytes)\??\.fill\(0\)\s*\}?$/
 
-/** Errors for what the types allow and the code rules out. */
+/** Errors for states that the types allow and the code rules out. */
 const IMPOSSIBLE = /=== (?:undefined|null)\) \{?\s*throw new Error\($/
 const SYMMETRIC = /^Math\.(?:min|max)$/
 
-/** A condition of SQL up to the next one, or up to the end of the clause. */
+/** An SQL condition up to the next condition or the end of the clause. */
 const SQL_PREDICATE =
   /\s+AND\s+(?:NOT\s+)?[\s\S]+?(?=\s+(?:AND|OR|WHERE|ORDER|GROUP|LIMIT|RETURNING|ON|SET|UNION)\b|\)|;|$)/gi
 const IS_SQL = /\b(?:SELECT|UPDATE|DELETE|INSERT)\b[\s\S]*\bWHERE\b/
@@ -62,7 +62,7 @@ interface Node {
   readonly end: number
 }
 
-/** @returns the mutants in the order of the source. @throws Error if the source doesn't parse */
+/** Returns the mutants in source order. @throws Error if the source can't be parsed */
 export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
   const { program, errors } = parseSync(file, source)
   if (errors.length > 0) throw new Error(`could not parse ${file}: ${errors[0]?.message}`)
@@ -95,7 +95,7 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
     const text = textOf(node)
     if (!IS_SQL.test(text)) return
     for (const match of text.matchAll(SQL_PREDICATE)) {
-      // A removed placeholder without its value would only fail as a wrong number of parameters.
+      // Removing a placeholder without its value would only fail because of the number of parameters.
       if (/\$\{|\?/.test(match[0])) {
         const replaced = match[0].replace(/^(\s+AND\s+)([\s\S]+)$/i, '$1($2 OR 1 = 1)')
         add(
@@ -114,7 +114,7 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
   }
   new Visitor({
     BinaryExpression: ({ left, right, operator }) => {
-      // Where a comparator tells two different items apart, they are never equal.
+      // A comparator of distinct items never finds equal items.
       const isOrder = /^\s*\? (?:-1 :|1 : -1)/.test(source.slice(right.end, right.end + 20))
       addOperator('boundary', left, right, operator, isOrder ? undefined : BOUNDARIES[operator])
       addOperator('comparison', left, right, operator, COMPARISONS[operator])

@@ -1,4 +1,4 @@
-// The share of mutants that the tests notice, by area.
+// Reports the share of detected mutants by area.
 import { areaOf, GUARDED_AREAS } from './sample.ts'
 import type { Trial } from './trial.ts'
 

@@ -1,16 +1,16 @@
-// Runs test files and static checks of a tree in process groups of their own, with a time limit.
+// Runs test files and static checks of a tree in separate process groups with a time limit.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 
 /** Time limit of one test, as in the suite. */
 const TEST_LIMIT_MS = 30_000
 
-/** The name of a file, without the name of another one up to the first failure. */
+/** Matches a file's name and its first failure. */
 const FAILURE = /^(test\/\S+\.tsx?):$(?:(?!^test\/\S+:$)[\s\S])*?^\(fail\) (.*?)(?: \[[\d.]+ ?m?s\])?$/m
 
 export interface Run {
   readonly passed: boolean
   readonly timedOut: boolean
-  /** The first test that failed; null if none did, or if a file could not be loaded. */
+  /** The first failed test; null if no test failed, or if a file could not be loaded. */
   readonly failed: { readonly file: string; readonly name: string } | null
   readonly seconds: number
 }
@@ -22,11 +22,11 @@ const endGroup = (pid: number): void => {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // The group has ended.
+    // The process group has ended.
   }
 }
 
-/** Ends the runs in progress and every process that they started. */
+/** Ends the runs in progress and all their processes. */
 export const endRuns = (): void => {
   for (const pid of running) endGroup(pid)
 }
@@ -35,7 +35,7 @@ interface Command {
   readonly root: string
   readonly words: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** File for standard error. */
+  /** File for stderr. */
   readonly log?: string
   readonly limitMs: number
 }
@@ -74,10 +74,10 @@ export interface RunOptions {
 export const runTests = async ({ root, temporary, tests, options = [], limitMs }: RunOptions): Promise<Run> => {
   mkdirSync(temporary, { recursive: true })
   const log = `${temporary}.log`
-  // `Bun.file` as a target keeps what a longer report left behind.
+  // `Bun.file` as a target keeps the end of a longer report.
   rmSync(log, { force: true })
   const words = ['bun', 'test', '--bail', `--timeout=${TEST_LIMIT_MS}`, ...options, ...tests.map((test) => `./${test}`)]
-  // Bun prints a different report if it takes the caller for an agent.
+  // Bun prints a different report if it detects an agent as the caller.
   const environment = { TMPDIR: temporary, CLAUDECODE: '', AGENT: '' }
   const run = await runCommand({ root, words, environment, log, limitMs })
   const [, file, name] = FAILURE.exec(readFileSync(log, 'utf8')) ?? []
@@ -86,7 +86,7 @@ export const runTests = async ({ root, temporary, tests, options = [], limitMs }
   return { ...run, failed }
 }
 
-/** Projects of the type check other than the root's, by the start of their files' paths. */
+/** Type-check projects other than the root's, by path prefix of their files. */
 const PROJECTS: readonly (readonly [start: string, project: string])[] = [
   ['src/dashboard/page/', 'src/dashboard/page'],
   ['src/portal/page/', 'src/portal/page'],

@@ -1,4 +1,5 @@
-// `bun run test:mutate`: puts random faults into a copy of the source, one at a time, and reports those that no test notices.
+// `bun run test:mutate`: inserts random faults into a copy of the source, one at a time, and reports those that no test
+// detects.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -97,7 +98,7 @@ const recordCoverage = async (path: string, jobs: number): Promise<readonly Test
     const coverage = await coverTest(copy.path, copy.temporary, test)
     if (coverage !== null) covered.push(coverage)
     done += 1
-    progress(done, tests.length, coverage === null ? `failed without a change, and is left out: ${test}` : test)
+    progress(done, tests.length, coverage === null ? `skipped, because it fails without a change: ${test}` : test)
   })
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, JSON.stringify(covered))
@@ -108,7 +109,7 @@ const readCoverage = (path: string): readonly TestCoverage[] | null => {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as readonly TestCoverage[]
   } catch {
-    // Not recorded yet, or cut off while it was written.
+    // Not recorded yet, or interrupted while it was written.
     return null
   }
 }
@@ -125,7 +126,7 @@ const main = async (): Promise<number> => {
   const mutants = allMutants(ROOT)
     .filter(({ file }) => area === undefined || areaOf(file) === area)
     .filter(({ file }) => only.length === 0 || only.some((text) => file.includes(text)))
-  if (mutants.length === 0) throw new UsageError('there is no mutant to draw')
+  if (mutants.length === 0) throw new UsageError('no mutants match the options')
   const drawn = drawSample(mutants, sample, seed)
   if (list) {
     process.stdout.write(`${drawn.map(describe).join('\n')}\n`)

@@ -1,10 +1,10 @@
-// Draws mutants at random from the whole source, weighted by what a fault there costs.
+// Draws random mutants from the whole source, weighted by the cost of a fault.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { type Mutant, mutantsOf } from './mutants.ts'
 
-/** Area → how often it is drawn relative to its number of mutants. The first area whose path matches counts. */
+/** Weights of the areas relative to their number of mutants. The first area with a matching path counts. */
 const AREAS: readonly (readonly [area: string, weight: number, paths: RegExp])[] = [
   ['pages', 0.2, /^src\/(?:dashboard|portal|pages|modules\/[^/]+\/pages)\//],
   ['signing', 3, /^(?:src\/signing|workers\/signing)\//],
@@ -24,7 +24,7 @@ const AREAS: readonly (readonly [area: string, weight: number, paths: RegExp])[]
   ['the rest', 1, /./],
 ]
 
-/** Areas of which at least 97% of the mutants are to be noticed; 90% of all. */
+/** Areas in which at least 97% of the mutants must be detected; 90% overall. */
 export const GUARDED_AREAS: readonly string[] = [
   'signing',
   'pool',
@@ -38,7 +38,7 @@ export const GUARDED_AREAS: readonly string[] = [
 
 export const areaOf = (file: string): string => AREAS.find(([, , paths]) => paths.test(file))?.[0] ?? 'the rest'
 
-/** Declarations of types, migrations (run once, checked by their own tests), generated and bundled files. */
+/** Type declarations, migrations (which have their own tests), and generated or bundled files. */
 const LEFT_OUT = /\.d\.ts$|\/migrations\/|\/dist\/|node_modules/
 
 export const allMutants = (root: string): readonly Mutant[] =>
@@ -48,7 +48,7 @@ export const allMutants = (root: string): readonly Mutant[] =>
     .sort()
     .flatMap((file) => mutantsOf(file, readFileSync(join(root, file), 'utf8')))
 
-/** Pseudo-random numbers from 0 to below 1 (mulberry32). */
+/** Returns a generator of pseudo-random numbers in [0, 1) (mulberry32). */
 const randomFrom = (seed: number) => {
   let state = seed >>> 0
   return (): number => {

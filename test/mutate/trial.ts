@@ -1,4 +1,4 @@
-// Tries one mutant: puts it into a copy of the tree and runs the tests that may notice it.
+// Tries one mutant: inserts it into a copy of the tree and runs the tests that may detect it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TreeCopy } from '../support/tree-copy.ts'
@@ -6,26 +6,26 @@ import { type TestCoverage, testsFor } from './coverage.ts'
 import { applyMutant, type Mutant } from './mutants.ts'
 import { rejectingCheck, runTests } from './run-tests.ts'
 
-/** Expected seconds of the tests that run together: few enough that a quick failure ends the trial. */
+/** Expected duration of the tests that run together, in seconds; short, so that an early failure ends the trial. */
 const BATCH_SECONDS = 6
-/** Expected seconds of all tests of a trial. The remaining tests are not tried. */
+/** Expected duration of all tests of a trial, in seconds. Further tests do not run. */
 const TRIAL_SECONDS = 180
-/** A mutant that makes its tests this many times slower is noticed. */
+/** Factor by which a mutant may slow down its tests before it counts as detected. */
 const SLOWDOWN = 4
 
-/** Test file → whether it passes without a mutant. Filled when a file fails for the first time. */
+/** Whether test files pass without a mutant. Filled when a file fails for the first time. */
 const soundTests = new Map<string, boolean>()
-/** Source file → whether the static checks accept it without a mutant. */
+/** Whether the static checks accept source files without a mutant. */
 const soundFiles = new Map<string, boolean>()
 
 export interface Trial {
   readonly mutant: Mutant
   /**
-   * `timed out`: the tests take too long with the mutant, but not without it; counts as noticed. `no test`: no test file
-   * runs the line or belongs to its folder.
+   * `timed out`: the tests take too long only with the mutant; counts as detected. `no test`: no test file runs the
+   * line or belongs to its folder.
    */
   readonly result: 'noticed' | 'timed out' | 'survived' | 'no test'
-  /** The first test that failed, or the static check. */
+  /** The first failed test or static check. */
   readonly by: string | null
   readonly seconds: number
 }
@@ -75,15 +75,15 @@ export const tryMutant = async (copy: TreeCopy, coverage: readonly TestCoverage[
     writeFileSync(path, applyMutant(source, mutant))
     return passed
   }
-  /** Whether a test file passes without the mutant. */
+  /** Returns whether a test file passes without the mutant. */
   const isSound = async (one: TestCoverage): Promise<boolean> => {
     const passed = soundTests.get(one.test) ?? (await passesWithoutMutant([one]))
     soundTests.set(one.test, passed)
     return passed
   }
-  /** Whether a test file that failed fails again by itself, and only with the mutant: other work may delay a test. */
+  /** Returns whether a failed test file fails again alone, and only with the mutant: load can delay a test. */
   const isNoticed = async (one: TestCoverage): Promise<boolean> => !(await run([one])).passed && (await isSound(one))
-  /** Whether the static checks accept the file without the mutant. */
+  /** Returns whether the static checks accept the file without the mutant. */
   const isAccepted = async (): Promise<boolean> => {
     writeFileSync(path, source)
     const accepted = soundFiles.get(mutant.file) ?? (await rejectingCheck(copy.path, mutant.file)) === null

@@ -1,4 +1,4 @@
-// All rows of an organization in one page: tests have few, and the store reads them page by page.
+// Returns all rows of an organization as one page, because the store reads them page by page.
 import type { Tables } from '../../src/store/store.ts'
 
 const ALL = { after: null, limit: 1_000 }

@@ -1,9 +1,9 @@
-// Authorities and server certificates for tests, made by openssl when they are asked for.
+// Certificate authorities and server certificates for tests, created by openssl.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Null where openssl is there; otherwise why tests that need it are skipped. */
+/** Reason for skipping tests that need openssl; null if it is installed. */
 export const OPENSSL_MISSING: string | null = Bun.which('openssl') === null ? 'no openssl' : null
 
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
@@ -20,7 +20,7 @@ export interface CertificateFiles {
 
 export interface CertificateFolder {
   readonly path: string
-  /** A self-signed authority. */
+  /** Creates a self-signed authority. */
   authority(name: string): CertificateFiles
   /** @param alternativeNames for example `DNS:localhost,IP:127.0.0.1` */
   server(authority: CertificateFiles, name: string, alternativeNames: string): CertificateFiles

@@ -1,4 +1,4 @@
-// Connects an EVM wallet to a session as if its proof had been checked: the nonce is real, the signature is not.
+// Connects an EVM wallet to a session without checking its proof: the nonce is real, the signature is not.
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { newUuid } from '../../src/domain/identifier.ts'
 import { walletOn } from '../../src/domain/wallet.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { atEnd } from './at-end.ts'
 
-/** Makes an empty folder, which is removed after the last test file of the process. */
+/** Creates an empty folder, which is removed after the last test file of the process. */
 export const newFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
   atEnd(async () => rmSync(folder, { recursive: true, force: true }))

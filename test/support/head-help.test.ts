@@ -1,4 +1,4 @@
-// Every script of the long runs, of the faults and of the bench answers --help, and does nothing else then.
+// All long scripts, the mutation script and the bench respond to --help and then do nothing else.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const run = async (file: string) => {
   return { code: await child.exited, stdout }
 }
 
-test('the scripts answer --help before anything else, with how they are called', () => {
+test('each script responds to --help with its usage and does nothing else', () => {
   expect(scripts.length).toBeGreaterThan(12)
   for (const file of scripts) {
     const text = textOf(file)

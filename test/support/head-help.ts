@@ -1,7 +1,7 @@
-// Answers `--help` of a script with the comment that the script begins with.
+// Responds to `--help` of a script with the comment at its start.
 import { readFileSync } from 'node:fs'
 
-/** The script's first lines that are comments, without their slashes. */
+/** Returns the comment lines at the start of a script, without slashes. */
 export const headOf = (source: string): string => {
   const lines = source.split('\n')
   const end = lines.findIndex((line) => !line.startsWith('//'))
@@ -11,7 +11,9 @@ export const headOf = (source: string): string => {
     .join('')
 }
 
-/** Call it right after the imports. With --help it prints and ends the process; a script that is imported goes on. */
+/**
+ * Call right after the imports. With --help, it prints the help and ends the process, unless the script was imported.
+ */
 export const answerHelp = ({ main, path }: Pick<ImportMeta, 'main' | 'path'>): void => {
   if (!main || !process.argv.slice(2).some((word) => word === '--help' || word === '-h')) return
   process.stdout.write(headOf(readFileSync(path, 'utf8')))

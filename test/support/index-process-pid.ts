@@ -1,4 +1,4 @@
-// Finds a process of the decision search from outside, as an operator would: by its program and its data folder.
+// Finds a process of the decision search by its program and its data folder, as an operator would.
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IndexRole } from '../../src/admin/decisions/search.ts'
 
@@ -11,18 +11,18 @@ const commandOf = (pid: string): string => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
   } catch {
-    // It ended meanwhile.
+    // The process has ended in the meantime.
     return ''
   }
 }
 
-/** Linux only. @throws Error when there is none. */
+/** Linux only. @throws Error if there is no such process */
 export const indexProcessPid = (role: IndexRole, folder: string): number => {
   const pid = readdirSync('/proc').find((name) => {
     if (!/^\d+$/.test(name)) return false
     const command = commandOf(name)
     return command.includes(PROGRAMS[role]) && command.includes(folder)
   })
-  if (pid === undefined) throw new Error(`no ${PROGRAMS[role]} of ${folder} runs`)
+  if (pid === undefined) throw new Error(`${PROGRAMS[role]} is not running for ${folder}`)
   return Number(pid)
 }

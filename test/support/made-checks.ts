@@ -1,5 +1,5 @@
-// Marks the checks of a session as made, as the runner of checks does when it has none to make. A session that was never
-// submitted has them queued first, as an operator's attempt to complete it does.
+// Marks the checks of a session as done, as the check runner does if there are none. Queues them first for a session
+// that was never submitted, as an operator's attempt to complete it does.
 import type { Store } from '../../src/store/store.ts'
 
 export const markChecksMade = async (

@@ -1,4 +1,4 @@
-// Which part of the product a test file checks.
+// The part of the product that a test file checks.
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,6 +21,6 @@ test.each([
   expect(PARTS.filter((part) => isOfPart(path, part)).sort()).toEqual([...parts].sort())
 })
 
-test('every list of modules is there', () => {
+test('every list of modules exists', () => {
   expect(Object.keys(MODULE_LISTS).filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })

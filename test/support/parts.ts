@@ -27,7 +27,10 @@ export const PARTS: readonly string[] = ['core', ...MODULE_NAMES]
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
 const known = new Map<string, readonly string[]>()
 
-/** Files of the repository that a file loads, now or later. Code of the core is not followed: it imports no module. */
+/**
+ * Returns the files of the repository that a file imports, statically or dynamically. Does not follow core code, which
+ * imports no module.
+ */
 const importsOf = (path: string): readonly string[] => {
   const found = known.get(path)
   if (found !== undefined) return found
@@ -40,7 +43,7 @@ const importsOf = (path: string): readonly string[] => {
   return imports
 }
 
-/** Names of the modules that a test file belongs to. @param path from the root of the repository */
+/** Returns the names of the modules that a test file belongs to. @param path from the root of the repository */
 export const modulesOf = (path: string): ReadonlySet<string> => {
   const folder = FOLDER.exec(path)?.[1]
   const modules = new Set(MODULE_NAMES.filter((name) => name === folder))
@@ -53,7 +56,7 @@ export const modulesOf = (path: string): ReadonlySet<string> => {
   return modules
 }
 
-/** Whether a test file belongs to the part. @param path from the root of the repository */
+/** Returns whether a test file belongs to the part. @param path from the root of the repository */
 export const isOfPart = (path: string, part: string): boolean => {
   const modules = modulesOf(path)
   return part === 'core' ? modules.size === 0 : modules.has(part)

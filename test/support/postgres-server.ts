@@ -1,5 +1,4 @@
-// A real PostgreSQL server on a free loopback port, in a temporary folder. Stopped and removed with the process, however
-// that ends.
+// Starts PostgreSQL on a free loopback port, in a temporary folder. It ends with the process, which removes the folder.
 import {
   chmodSync,
   chownSync,
@@ -20,16 +19,16 @@ import { atFreePorts, freePort } from '../service/start-service.ts'
 import { findAccount, findBinaries, linkLibraries } from './postgres-binaries.ts'
 import { until } from './until.ts'
 
-/** Looked for in logs and errors, where it must never be. */
+/** Must not occur in logs and errors; tests search for it. */
 export const POSTGRES_PASSWORD = 'canary-password-7c1f'
 const USER = 'countersign'
 const STOP_LIMIT_MS = 5_000
-/** Many start at once on a busy machine. */
+/** Many servers start at once on a busy machine. */
 const START_LIMIT_MS = 120_000
-/** Seconds. A server that starts or has ended refuses at once; one that says nothing waits for a processor or a disk. */
+/** In seconds. A starting or stopped server refuses immediately; a silent server waits for a processor or a disk. */
 const CONNECT_LIMIT_S = 20
 
-/** Ends the server and removes its folder when this process is gone: QUIT leaves no shared memory behind. */
+/** Ends the server and removes its folder if this process has ended. QUIT leaves no shared memory behind. */
 const startWatchdog = (pid: number, folder: string): { dismiss(): void } => {
   const script =
     'read -r _; kill -CONT "$0"; kill -QUIT "$0"; n=0; while kill -0 "$0" && [ $n -lt 50 ]; do n=$((n+1)); sleep 0.1; done; kill -9 "$0"; rm -rf "$1"'
@@ -42,11 +41,11 @@ const startWatchdog = (pid: number, folder: string): { dismiss(): void } => {
   return { dismiss: () => watchdog.kill('SIGKILL') }
 }
 
-/** What `initdb` makes costs a second of a processor: processes of one run of the suite make it once. Null outside of one. */
+/** `initdb` takes a second of CPU time, so the processes of a suite's run share its result. Null outside the suite. */
 const RUN_FOLDER = process.env['TEST_RUN_FOLDER']
 const INITIALIZED = RUN_FOLDER === undefined ? null : join(RUN_FOLDER, 'postgres-initialized')
 
-/** With owners and modes. */
+/** Keeps owners and modes. */
 const copyFolder = (from: string, to: string): boolean => Bun.spawnSync(['cp', '-a', from, to]).exitCode === 0
 
 const copyInitialized = (data: string): boolean => {
@@ -55,7 +54,7 @@ const copyInitialized = (data: string): boolean => {
   return copyFolder(INITIALIZED, data)
 }
 
-/** Several processes may begin at once: the first one's is kept. */
+/** If several processes start at once, the first copy is kept. */
 const keepInitialized = (data: string): void => {
   if (INITIALIZED === null) return
   const made = `${INITIALIZED}.${process.pid}`
@@ -68,19 +67,19 @@ const keepInitialized = (data: string): void => {
   }
 }
 
-/** A server that may be another process's. */
+/** A server that this or another process started. */
 export interface PostgresAccess {
   readonly port: number
-  /** `postgres://…` of a database of this server. */
+  /** Returns the `postgres://…` URL of a database on this server. */
   address(database: string): string
-  /** Statements as the administrator, one after another. */
+  /** Runs statements as the administrator, in order. */
   administer(...statements: readonly string[]): Promise<void>
 }
 
 export interface PostgresServer extends PostgresAccess {
-  /** The postmaster's process id; another after a restart. */
+  /** Returns the id of the postmaster process, which a restart changes. */
   pid(): number
-  /** Kills the server and all its processes at once, as a power cut does, and starts it again. */
+  /** Kills the server with all its processes, as a power failure would, and starts it again. */
   restart(downMs?: number): Promise<void>
   stop(): Promise<void>
 }
@@ -99,9 +98,9 @@ const MEANS: readonly string[] = [
   '-c',
   'log_timezone=UTC',
 ]
-/** Tests lose nothing that they want back. */
+/** Tests do not need durability. */
 const IN_HASTE: readonly string[] = [
-  // In the data folder, which is always removed: shared memory stays behind where a test kills a server.
+  // In the data folder, which is always removed: a killed server leaves shared memory behind.
   '-c',
   'dynamic_shared_memory_type=mmap',
   '-c',
@@ -114,7 +113,7 @@ const IN_HASTE: readonly string[] = [
   'max_wal_size=2GB',
 ]
 
-/** A server that startPostgres started, here or in another process. */
+/** Returns access to a server that startPostgres started in this or another process. */
 export const postgresAt = (port: number): PostgresAccess => {
   const address = (database: string): string =>
     `postgres://${USER}:${POSTGRES_PASSWORD}@127.0.0.1:${port}/${database}?sslmode=disable`
@@ -132,10 +131,7 @@ export const postgresAt = (port: number): PostgresAccess => {
   }
 }
 
-/**
- * Starts a server of its own, empty.
- * @param durable waits for the disk as in production: for measurements.
- */
+/** Starts a separate, empty server. @param durable whether to wait for the disk as in production, for measurements */
 export const startPostgres = async (durable = false): Promise<PostgresServer> => {
   const packaged = findBinaries()
   if (packaged === null) throw new Error('no PostgreSQL binaries')
@@ -162,7 +158,7 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
     try {
       return Bun.spawnSync([join(native, 'bin', 'initdb'), ...words], { ...asUser, stderr: 'ignore' }).exitCode === 0
     } catch {
-      // That user may not reach the folder of the packages, for example under /root.
+      // The user may not be able to reach the folder of the packages, for example under /root.
       return false
     }
   }
@@ -217,7 +213,7 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
       throw error
     }
   }
-  /** SIGQUIT ends without a checkpoint; what was committed is recovered at the next start. */
+  /** SIGQUIT ends the server without a checkpoint; the next start recovers committed data. */
   const end = async (): Promise<void> => {
     server.watchdog.dismiss()
     server.child.kill('SIGCONT')

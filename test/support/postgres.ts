@@ -1,5 +1,5 @@
-// PostgreSQL for tests: one server for all files of a process, or of the whole suite, and a fresh database for whoever
-// asks. Without binaries for the platform, POSTGRES_MISSING says so and tests are skipped with it in their names.
+// PostgreSQL for tests: one server for all files of a process or of the suite, and a new database per request. Without
+// binaries for the platform, tests are skipped with the reason in their names.
 import { SQL } from 'bun'
 import { systemClock } from '../../src/lib/time.ts'
 import { migrate } from '../../src/store/migrations.ts'
@@ -9,7 +9,7 @@ import { atEnd, hasEnd } from './at-end.ts'
 import { findBinaries } from './postgres-binaries.ts'
 import { type PostgresAccess, postgresAt, startPostgres } from './postgres-server.ts'
 
-/** Of the server that the runner has started, with the template in it, for all processes of a run. */
+/** Port of the server that the runner started, with the template database, for all processes of a run. */
 const RUN_PORT = process.env['TEST_POSTGRES_PORT']
 
 const startShared = async (): Promise<PostgresAccess | string> => {
@@ -24,16 +24,16 @@ const startShared = async (): Promise<PostgresAccess | string> => {
 
 const shared = await startShared()
 
-/** Why tests over PostgreSQL are skipped; null where they run. */
+/** Reason why tests with PostgreSQL are skipped; null if they run. */
 export const POSTGRES_MISSING: string | null = typeof shared === 'string' ? shared : null
 
-/** The server that the tests of this process, or of the whole suite, share. */
+/** Returns the server that the tests of this process or of the suite share. */
 export const sharedPostgres = (): PostgresAccess => {
   if (typeof shared === 'string') throw new Error(shared)
   return shared
 }
 
-/** A machine that stands still for some seconds must not fail a test. Those of the limits themselves set their own. */
+/** Limits for machines that stop for seconds. Tests of the limits set their own. */
 export const PATIENT_LIMITS = {
   connectLimitMs: 20_000,
   lockLimitMs: 20_000,
@@ -45,7 +45,7 @@ export interface TemporaryDatabase {
   readonly name: string
   readonly address: string
   readonly target: PostgresTarget
-  /** Also ends whoever is still connected. */
+  /** Also ends open connections. */
   remove(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ export const targetOf = (address: string): PostgresTarget => {
 
 let administrator: SQL | undefined
 
-/** Over one connection for all databases of this process: a new one costs as much as half of a database. */
+/** Uses one connection for all databases of this process: a new connection costs half as much as a database. */
 const administer = async (statement: string): Promise<void> => {
   if (!hasEnd()) return sharedPostgres().administer(statement)
   if (administrator === undefined) {
@@ -72,7 +72,7 @@ const MIGRATED = 'template_migrated'
 let migrated = RUN_PORT === undefined ? undefined : Promise.resolve()
 let count = 0
 
-/** Once a server: by the runner, or by the process that has a server of its own. */
+/** Call once per server: in the runner, or in a process with its own server. */
 export const makeTemplate = async (): Promise<void> => {
   const server = sharedPostgres()
   await server.administer(`CREATE DATABASE ${MIGRATED}`)
@@ -83,8 +83,8 @@ export const makeTemplate = async (): Promise<void> => {
 }
 
 /**
- * A fresh database of the shared server.
- * @param content tables: with the store's tables, as after its first start; nothing: empty.
+ * Creates a database on the shared server.
+ * @param content `tables`: with the store's tables, as after the first start; `nothing`: empty
  */
 export const createTemporaryDatabase = async (content: 'tables' | 'nothing' = 'tables'): Promise<TemporaryDatabase> => {
   const server = sharedPostgres()
@@ -94,7 +94,7 @@ export const createTemporaryDatabase = async (content: 'tables' | 'nothing' = 't
     await migrated
   }
   const template = content === 'tables' ? MIGRATED : 'template0'
-  // The files are copied, not written through the log: a tenth of the work.
+  // Copies the files without the write-ahead log, which takes a tenth of the work.
   await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
   const address = server.address(name)
   return {

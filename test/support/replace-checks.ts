@@ -1,9 +1,9 @@
-// Stores a part's checks of one session as it is at that moment.
+// Stores the current checks of one part of a session.
 import type { Store } from '../../src/store/store.ts'
 
 type Made = Parameters<Store['sessionChecks']['replaceUnchanged']>[2][number]
 
-/** @returns how many hits are new */
+/** @returns the number of new hits */
 export const replaceChecks = async (
   { sessions, sessionChecks }: Pick<Store, 'sessions' | 'sessionChecks'>,
   { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },

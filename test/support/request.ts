@@ -1,4 +1,4 @@
-// The request that tests make, and what a test changes of it: addresses as plain text.
+// The attestation request of tests, with changes per test. Addresses are plain text.
 import type { AttestationRequest } from '../../src/domain/attestation.ts'
 import { BUILT_IN_CHAINS, type Chain } from '../../src/domain/chain.ts'
 
@@ -8,7 +8,7 @@ export type RequestChanges = {
     : AttestationRequest[Field]
 }
 
-/** The built-in chain of this name. */
+/** Returns the built-in chain of this name. */
 export const chainOf = (name: string): Chain => {
   const chain = BUILT_IN_CHAINS.find((candidate) => candidate.name === name)
   if (chain === undefined) throw new Error(`there is no chain ${name}`)

@@ -1,10 +1,10 @@
-// The single-file executable that `bun run test` makes once, before the first test: it starts in a third of the
-// processor time that the source takes. A test file that runs alone, and `bun run test:long`, start the source.
+// The single-file executable that `bun run test` builds once: it starts in a third of the CPU time of the source.
+// Single test files and `bun run test:long` start the source.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OneFile } from '../../deploy/release/one-file.ts'
 
-/** What the runner writes into the folder of its run: the JSON that deploy/release/one-file.ts prints. */
+/** File that the runner writes into the folder of its run: the JSON output of deploy/release/one-file.ts. */
 export const PROGRAM_LIST = 'program.json'
 
 const RUN_FOLDER = process.env['TEST_RUN_FOLDER']
@@ -16,9 +16,9 @@ const readProgram = (folder: string): OneFile | null => {
   return made ?? null
 }
 
-/** Null outside of such a run, and where the program can't be made for this platform. */
+/** Null outside the suite, or if the executable can't be built for this platform. */
 export const RUN_PROGRAM: OneFile | null = RUN_FOLDER === undefined ? null : readProgram(RUN_FOLDER)
 
-/** Start a command of the program, from the root of the repository. */
+/** Words that start a command of the program, from the root of the repository. */
 export const COMMAND_WORDS: readonly string[] =
   RUN_PROGRAM === null ? ['bun', 'src/cli/countersign.ts'] : [RUN_PROGRAM.path]

@@ -1,4 +1,4 @@
-// Makes addresses the wallets of a list of sanctioned people, and shares them as the service does.
+// Stores wallet addresses in a list of sanctioned people, and shares them as the service does.
 import type { Clock } from '../../src/lib/time.ts'
 import { listedWallets, packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { createWalletSharing } from '../../src/modules/screening/lists/sanctioned-wallets.ts'
@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts'
 
 export const readWallets = async (packed: Uint8Array) => listedWallets(packed)
 
-/** Stores a version of the list that names these wallets. Its wallets are not shared yet. */
+/** Stores a version of the list with these wallets, which are not shared yet. */
 export const listWallets = async (store: Store, name: string, wallets: readonly string[], id = '1'): Promise<void> => {
   const source = { name, format: 'ofac-csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
   if ((await store.screeningLists.find(name)) === null) await store.screeningLists.set(source)

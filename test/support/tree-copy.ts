@@ -1,4 +1,4 @@
-// A throw-away copy of the tree, with what is not committed yet: places are changed there and never in the caller's tree.
+// A temporary copy of the tree with its uncommitted changes, for changes that must not affect the caller's tree.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 
 export interface TreeCopy {
   readonly path: string
-  /** Where the copy's tests keep their temporary folders. */
+  /** Folder for the temporary folders of the copy's tests. */
   readonly temporary: string
   remove(): void
 }
@@ -20,18 +20,18 @@ const trackedFiles = (): readonly string[] => {
 }
 
 /**
- * Git's files and the new ones that it does not ignore; `node_modules` is linked.
- * @param isCopied whether a file is copied, by its path from the root
+ * Copies tracked files and new files that Git does not ignore; links `node_modules`.
+ * @param isCopied filters by the path from the root
  */
 export const copyTree = (isCopied: (name: string) => boolean = () => true): TreeCopy => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-copy-'))
-  // PostgreSQL's tests run their server as another user, who has to reach its folder below this one.
+  // Tests with PostgreSQL run the server as another user, who must be able to reach its folder.
   chmodSync(folder, 0o755)
   const path = join(folder, 'tree')
   const temporary = join(folder, 'tmp')
   mkdirSync(temporary)
   for (const name of trackedFiles()) {
-    // Deleted, and that is not committed.
+    // Deleted without a commit.
     if (!isCopied(name) || !existsSync(join(ROOT, name))) continue
     mkdirSync(dirname(join(path, name)), { recursive: true })
     copyFileSync(join(ROOT, name), join(path, name))

@@ -1,17 +1,17 @@
-// A clock and timers that a test turns by hand; what the timers start is let finish before time goes on.
+// A manual clock with timers. Work that a timer starts finishes before the time advances.
 import type { Clock } from '../../src/lib/time.ts'
 
 export interface TurnedTime extends Clock {
   after(delayMs: number, callback: () => void): () => void
-  /** Moves time, in steps, and runs what falls due. */
+  /** Advances the time in steps, and runs due timers. */
   advance(milliseconds: number): Promise<void>
-  /** Moves time and runs nothing: a process that is frozen. */
+  /** Advances the time without running timers, like a suspended process. */
   freeze(milliseconds: number): void
 }
 
 const START_SECONDS = 1_767_225_600
 const STEP_MS = 10
-/** Turns of the event loop in which a transaction or two come to their end. */
+/** Turns of the event loop in which one or two transactions finish. */
 const TURNS = 20
 
 export const settle = async (): Promise<void> => {

@@ -1,18 +1,18 @@
-// What tests wait with says what did not come, and what they start finds another port when one was lost.
+// Errors of waiting helpers name the missing event, and services find another port if a port is taken.
 import { expect, test } from 'bun:test'
 import { atFreePorts, freePort } from '../service/start-service.ts'
 import { until } from './until.ts'
 
-test('a wait ends with the words of what it waited for, well before the runner ends the test', async () => {
+test('a timeout names its condition, well before the runner ends the test', async () => {
   let asked = 0
   await until(() => ++asked === 3)
   expect(asked).toBe(3)
   const [never, limitMs] = [() => asked > 100, 40]
-  await expect(until(never, { limitMs })).rejects.toThrow('waited 0.04 s in vain for: () => asked > 100')
-  await expect(until(never, { limitMs, what: 'a hundred' })).rejects.toThrow('in vain for: a hundred')
+  await expect(until(never, { limitMs })).rejects.toThrow('still waiting after 0.04 s for: () => asked > 100')
+  await expect(until(never, { limitMs, what: 'a hundred' })).rejects.toThrow('for: a hundred')
 })
 
-test('a start whose port was taken meanwhile is made again at another, and another failure is not', async () => {
+test('a start is retried on another port only if its port was taken', async () => {
   const socket = { data: () => undefined }
   const other = Bun.listen({ hostname: '127.0.0.1', port: 0, exclusive: true, socket })
   const ports = [other.port]

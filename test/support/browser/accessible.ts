@@ -1,11 +1,11 @@
-// What holds for every page: it fits its window and is accessible, on a desktop and on a phone, in light and in dark.
+// Requirements for every page: it fits its window and is accessible, on desktop and phone, in light and dark mode.
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { seriousFindings } from './axe.ts'
 
 const PHONE_WIDTH = 390
 
-/** No part of the page is wider than its window. */
+/** Requires that no part of the page is wider than the window. */
 export const fits = async (page: Page): Promise<void> => {
   const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
   expect(width).toBeLessThanOrEqual(window ?? 0)
@@ -16,10 +16,7 @@ const check = async (page: Page, rules: readonly string[] = []): Promise<void> =
   expect(await seriousFindings(page, rules)).toEqual([])
 }
 
-/**
- * Looks at a page twice: as it stands in light, and as wide as a phone in dark. No part of it is wider than the window, and
- * axe finds nothing serious. The window is as it was afterwards.
- */
+/** Checks a page in light mode, and in dark mode at the width of a phone. Restores the size of the window. */
 export const accessible = async (page: Page): Promise<void> => {
   const before = page.viewportSize() ?? { width: PHONE_WIDTH, height: 844 }
   const onPhone = before.width <= PHONE_WIDTH
@@ -31,10 +28,10 @@ export const accessible = async (page: Page): Promise<void> => {
   if (!onPhone) await page.setViewportSize(before)
 }
 
-/** The rules that dark and light differ in. */
+/** Rules whose results differ between light and dark mode. */
 export const COLOURS = ['color-contrast']
 
-/** Fields whose text is so small that Safari on a phone zooms in on them; on pages that were opened as a phone's. */
+/** Returns fields with a font size below 16 pixels, on which Safari zooms in on a phone. */
 export const zoomingFields = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll('input, select, textarea, [contenteditable="true"]')]
@@ -42,7 +39,10 @@ export const zoomingFields = (page: Page): Promise<readonly string[]> =>
       .map((field) => field.outerHTML),
   )
 
-/** Controls of the verification page that are smaller than the 44 pixels of WCAG 2.2, 2.5.5. Links within a text are exempt. */
+/**
+ * Returns controls of the verification page that are smaller than the 44 pixels of WCAG 2.2, 2.5.5. Links within a text
+ * are exempt.
+ */
 export const smallTargets = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('button, select, input, summary, a.button, a.app-link')]

@@ -1,4 +1,5 @@
-// axe-core on a page as it stands. Its source is run by the debugger, since the page's own policy forbids it to come in.
+// Runs axe-core on a page. The debugger evaluates its source, because the page's content security policy forbids
+// loading it.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
@@ -11,15 +12,12 @@ interface Finding {
   readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[]
 }
 
-/**
- * What axe calls serious or critical, in one line each.
- * @param only the rules to try; all unless given
- */
+/** Returns serious and critical findings, one line each. @param only rules to run; all by default */
 export const seriousFindings = async (page: Page, only: readonly string[] = []): Promise<readonly string[]> => {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SOURCE)
   const findings = await page.evaluate(async (rules) => {
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Finding[] }> } }
-    // Only violations are read, so only they are put together. No rule that is on by default needs what is preloaded.
+    // Only violations are read. No default rule needs preloaded assets.
     const options = { resultTypes: ['violations'], preload: false, ...(rules.length === 0 ? {} : { runOnly: rules }) }
     return (await axe.run(options)).violations
   }, only)

@@ -1,5 +1,5 @@
-// A real browser: Debian's Chromium, driven by Playwright. Every context counts what it was made to fetch, so that a
-// request to any other host is found, and what the page complained about.
+// Debian's Chromium, driven by Playwright. Each context records its requests to other origins and the errors of its
+// page.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,16 +13,16 @@ const PLACES = [
   '/usr/bin/google-chrome-stable',
 ]
 
-/** Null where none is installed. */
+/** Null if no Chromium is installed. */
 export const CHROMIUM = PLACES.find((path) => existsSync(path)) ?? null
 
-/** Parts of the browser that no page sees. */
+/** Features of the browser that no page uses. */
 const NOT_WANTED = [
-  // The address bar's two windows, which are pages of their own in every new profile: half of what opening one costs.
+  // Two windows of the address bar, which are pages in every new profile and take half of its startup time.
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
   'SpareRendererForSitePerProcess',
-  // What Playwright turns off; the browser takes the last such list for the only one.
+  // Features that Playwright disables: the browser uses only the last list.
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
   'HttpsUpgrades',
@@ -51,16 +51,16 @@ const FLAGS = [
   '--use-fake-ui-for-media-stream',
   '--disable-dev-shm-usage',
   '--font-render-hinting=none',
-  // One for each profile: a page's own policy of openers would put it into another one than the empty page before it.
+  // One per profile: a page's opener policy would move it out of the process of the empty page before it.
   '--renderer-process-limit=1',
 ]
 
 export interface Watched {
   readonly context: BrowserContext
   readonly page: Page
-  /** Addresses of every request that went to another origin. */
+  /** URLs of requests to other origins. */
   readonly foreign: string[]
-  /** What the console and the page itself reported as errors. */
+  /** Errors of the console and the page. */
   readonly complaints: string[]
 }
 
@@ -74,10 +74,10 @@ export const PHONE: BrowserContextOptions = {
 }
 export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 860 } }
 
-/** Answers that are part of the play, such as a refused signature, are no complaints. */
+/** Answers that tests provoke, such as a refused signature, are not complaints. */
 const EXPECTED = /Failed to load resource: the server responded with a status of (400|404|409|413|415|422)/
 
-/** For what a page shall show: a busy machine must not fail a test. */
+/** Maximum wait for the content of a page, so that a busy machine fails no test. */
 const PATIENCE_MS = 30_000
 
 interface Launched {
@@ -105,7 +105,7 @@ const launch = async (): Promise<Launched> => {
 
 let shared: Promise<Launched> | undefined
 
-/** One for all test files of this process. */
+/** Shared by all test files of the process. */
 const sharedBrowser = (): Promise<Launched> => {
   shared ??= launch().then((launched) => {
     atEnd(launched.close)
@@ -115,9 +115,9 @@ const sharedBrowser = (): Promise<Launched> => {
 }
 
 export interface TestBrowser {
-  /** A browser profile of its own: cookies and storage are shared with no other. */
+  /** Opens a separate browser profile with its own cookies and storage. */
   open(origin: string, options?: BrowserContextOptions): Promise<Watched>
-  /** Closes every profile that was opened here; in tests the browser itself ends after the last file of the process. */
+  /** Closes all profiles opened here. The browser itself ends after the last test file of the process. */
   stop(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
-// What a page costs on the line until its first screen stands, as the browser counts it: heads and compressed bodies.
+// Measures the bytes of a page until its first screen: headers and compressed bodies, as counted by the browser.
 import type { Page } from 'playwright-core'
 
-/** Bytes by what they are; `answers` are those of the page's own API. */
+/** Bytes by kind; `answers` are responses of the page's own API. */
 export interface FirstLoad {
   readonly page: number
   readonly scripts: number
@@ -22,21 +22,21 @@ const PARTS: Readonly<Record<string, Part>> = {
   EventSource: 'answers',
 }
 
-/** @param open goes to the page and waits until its first screen stands */
+/** @param open goes to the page and waits for its first screen */
 export const measureFirstLoad = async (page: Page, open: () => Promise<unknown>): Promise<FirstLoad> => {
   const debug = await page.context().newCDPSession(page)
   const parts = new Map<string, Part>()
   const load: Record<Part, number> = { page: 0, scripts: 0, styles: 0, icons: 0, answers: 0 }
   const add = (requestId: string, bytes: number): void => {
     const part = parts.get(requestId)
-    // Begun by the page before, such as a stream that ends now.
+    // Started by the previous page, such as a stream that ends now.
     if (part !== undefined) load[part] += bytes
   }
   debug.on('Network.requestWillBeSent', ({ requestId, type = '', redirectResponse }) => {
-    // Fonts come after the first paint.
+    // Fonts load after the first paint.
     if (type === 'Font') return
     const part = PARTS[type]
-    if (part === undefined) throw new Error(`a first load has no ${type}`)
+    if (part === undefined) throw new Error(`the first load has no ${type}`)
     parts.set(requestId, part)
     add(requestId, redirectResponse?.encodedDataLength ?? 0)
   })
@@ -48,7 +48,7 @@ export const measureFirstLoad = async (page: Page, open: () => Promise<unknown>)
   return load
 }
 
-/** Whether each requested font began after the first paint with content. */
+/** Returns whether each font request started after the first contentful paint. */
 export const fontsAfterPaint = (page: Page): Promise<readonly boolean[]> =>
   page.evaluate(() => {
     const [paint] = performance.getEntriesByName('first-contentful-paint')
@@ -60,5 +60,5 @@ export const fontsAfterPaint = (page: Page): Promise<readonly boolean[]> =>
 
 export const sumOf = (load: FirstLoad): number => Object.values(load).reduce((sum, bytes) => sum + bytes, 0)
 
-/** For either page. */
+/** Limit for both pages. */
 export const FIRST_LOAD_MAX_BYTES = 45_000

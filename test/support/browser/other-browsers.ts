@@ -1,6 +1,5 @@
-// Firefox and WebKit, driven as far as a look at a page needs: go to an address, run a script in it, another window size.
-// Firefox by WebDriver BiDi, which it speaks itself; WebKitGTK by WebDriver, which Debian's webkit2gtk-driver speaks. Null
-// where a browser is not installed.
+// Drives Firefox with WebDriver BiDi and WebKitGTK with WebDriver (Debian's webkit2gtk-driver): opens a URL, evaluates
+// a script, resizes the window. Null if a browser is not installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,13 +10,13 @@ import { until } from '../until.ts'
 export interface OtherBrowser {
   readonly name: string
   go(url: string): Promise<void>
-  /** The value of an expression, which has to be JSON. */
+  /** Returns the value of an expression, which must be JSON. */
   evaluate(expression: string): Promise<unknown>
   resize(width: number, height: number): Promise<void>
   close(): Promise<void>
 }
 
-/** The first line of an output that matches. */
+/** Returns the first line of an output that matches. */
 const lineOf = async (output: ReadableStream<Uint8Array>, pattern: RegExp): Promise<RegExpExecArray> => {
   const decoder = new TextDecoder()
   let text = ''
@@ -42,7 +41,7 @@ const connectBidi = async (url: string) => {
   let last = 0
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve()
-    socket.onerror = () => reject(new Error(`${url} can not be reached`))
+    socket.onerror = () => reject(new Error(`could not reach ${url}`))
   })
   socket.onmessage = ({ data }) => {
     const reply = JSON.parse(String(data)) as BidiReply
